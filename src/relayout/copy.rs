@@ -1,6 +1,7 @@
 //! A copy that is run once: what two strided sides need is a loop nest, which takes less time than a plan.
 
-use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainLoop, PlainNest, WriteOnly};
+use strided_copy::kernel::Stride;
+use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest, WriteOnly};
 
 use super::plan::machine::Knobs;
 
@@ -167,13 +168,14 @@ fn run(
     from: &[u8],
     to: Destination<'_>,
 ) -> bool {
-    let mut list = [PlainLoop::ONCE; MOST_PLAIN_LOOPS];
+    let mut list = [Stride::ONCE; MOST_PLAIN_LOOPS];
     match nest(element, axes, start, &mut list) {
         Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
             if is_plain(&nest, MOST_PLAIN_RUNS) {
                 nest.run(from, to);
             } else {
-                once::run(&nest, Knobs::of_this_cpu(), from, to);
+                // An overflow is named by the plan that is made then.
+                return once::run(&nest, Knobs::of_this_cpu(), from, to).is_ok();
             }
             true
         }
@@ -190,7 +192,7 @@ fn nest(
     element: usize,
     axes: impl DoubleEndedIterator<Item = Axis>,
     start: (usize, usize),
-    list: &mut [PlainLoop; MOST_PLAIN_LOOPS],
+    list: &mut [Stride; MOST_PLAIN_LOOPS],
 ) -> Option<Option<PlainNest<'_>>> {
     let unit = isize::try_from(element).ok()?;
     // Outer to inner, at the end of the list.
@@ -210,7 +212,7 @@ fn nest(
             start.1 = start.1.checked_add(destination.checked_mul(last)?)?;
             (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
-        let step = PlainLoop { extent, source, destination: destination.unsigned_abs() };
+        let step = Stride { extent, source, destination };
         // Inserted where it belongs: axes are few, and nearly always in order.
         first = first.checked_sub(1)?;
         let mut place = first;
@@ -229,15 +231,17 @@ fn nest(
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for place in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(place)?;
-        if step.destination < span {
+        // It goes forwards: see above.
+        let destination = usize::try_from(step.destination).ok()?;
+        if destination < span {
             return None;
         }
-        span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(step.destination)?)?;
+        span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(destination)?)?;
         match list.get_mut(outermost) {
-            None if step.destination == run && step.source == isize::try_from(run).ok()? => {
+            None if destination == run && step.source == isize::try_from(run).ok()? => {
                 run = run.checked_mul(step.extent)?;
             }
-            Some(inner) if inner.goes_on_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
+            Some(inner) if inner.continues_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
             _ => {
                 outermost = outermost.checked_sub(1)?;
                 *list.get_mut(outermost)? = step;

@@ -68,7 +68,7 @@ impl CpuFamily {
             CpuFamily::Neutral => Rules::NEUTRAL,
             CpuFamily::Zen3 => Rules { follows_rows: true, joins_tiles: true, ..Rules::NEUTRAL },
             CpuFamily::Zen4 => Rules { follows_rows: true, staged: Staged::ByPitches, ..Rules::NEUTRAL },
-            CpuFamily::Zen5 => Rules { permuted: true, ..Rules::NEUTRAL },
+            CpuFamily::Zen5 => Rules { scattered: true, ..Rules::NEUTRAL },
             CpuFamily::SapphireRapids => {
                 Rules { panel_width: 1 << 9, panels_in_l1: true, staged: Staged::InLongRegisters, ..Rules::NEUTRAL }
             }
@@ -105,7 +105,7 @@ pub(crate) struct Rules {
     pub(crate) joins_tiles: bool,
     /// In the L2 cache, an order that hardware prefetchers do not follow: their lines are pushed out before
     /// they are used (Zen 5).
-    pub(crate) permuted: bool,
+    pub(crate) scattered: bool,
     /// Which panels are staged past the cache.
     pub(crate) staged: Staged,
 }
@@ -126,7 +126,7 @@ impl Rules {
         panels_in_l1: false,
         follows_rows: false,
         joins_tiles: false,
-        permuted: false,
+        scattered: false,
         staged: Staged::Never,
     };
 }

@@ -3,29 +3,21 @@
 use std::fmt::{self, Write};
 
 use crate::checked;
-use crate::map::{CopyBox, Loop};
+use crate::map::CopyBox;
 
 use super::level::KernelLevel;
 use super::padding::Padding;
-use super::plan::cost::MOST_INTERLEAVED;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, Program};
-use super::plan::schedule::Scheduled;
-use super::plan::subbyte::{Inner, SubByteBox};
-use super::plan::together::Together;
-use super::plan::width::{WidthBox, WidthPart, WidthRows};
 use super::relayout::Relayout;
+use kernel::{copy_in_words, plain_in_words, steps_in_words};
 use machine::machine_in_words;
 use numbers::{Size, counted};
-use schedule::schedule_in_words;
-use strided_copy::nest::{
-    Axis, BitInterleave, BitPlane, BitRows, Direction, MicroKernel, NestLoop, Plane, RowPitch, Stride, WidthChange,
-};
 
+mod kernel;
 mod machine;
 mod numbers;
-mod schedule;
 
 /// How many boxes are written out.
 const SHOWN: usize = 8;
@@ -66,24 +58,25 @@ impl Relayout {
         let traffic = program.traffic;
         let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
         line(text, format_args!("{}", counted(count, "box", "boxes")));
-        for planned in program.prepared.iter().take(SHOWN) {
-            box_in_words(text, planned, program);
-        }
-        if program.prepared.is_empty() {
-            let planned = |copy| PlannedBox::new(copy, program.widths, program.memory(), &program.knobs).ok();
-            for planned in program.boxes.iter().take(SHOWN).filter_map(planned) {
-                box_in_words(text, &planned, program);
+        let later = program.prepared.is_empty().then(|| program.planned(SHOWN).unwrap_or_default());
+        let planned = later.as_ref().unwrap_or(&program.prepared);
+        let vectors = program.knobs.level.has_vectors();
+        for planned in planned.iter().take(SHOWN) {
+            match planned {
+                PlannedBox::Copy(copy) if self.plain.is_some() => plain_in_words(text, copy),
+                PlannedBox::Copy(copy) => copy_in_words(text, copy, "  ", vectors),
+                PlannedBox::Steps(steps) => steps_in_words(text, steps, vectors),
             }
         }
-        let shown: usize = program.prepared.iter().take(SHOWN).map(|planned| planned.nests().len().max(1)).sum();
-        let shown = if program.prepared.is_empty() { SHOWN } else { shown };
-        if shown < count {
-            line(text, format_args!("  ... and {} more", count.saturating_sub(shown)));
+        let left = if later.is_some() { count.saturating_sub(SHOWN) } else { planned.len().saturating_sub(SHOWN) };
+        if left > 0 {
+            line(text, format_args!("  ... and {left} more"));
         }
         let all = Size(traffic.read.saturating_add(traffic.written));
         line(text, format_args!("  traffic: {all}, {} read and {} written", Size(traffic.read), Size(traffic.written)));
-        let from = Size(program.knobs.streaming_from);
-        let why = match (program.streaming, program.knobs.streaming_from) {
+        let streaming_from = program.streaming_from();
+        let from = Size(streaming_from);
+        let why = match (program.streaming, streaming_from) {
             (_, 0 | u64::MAX) => "as set by the caller".into(),
             (true, _) => format!("as {from} or more are read and written"),
             (false, _) => format!("as less than {from} are read and written"),
@@ -148,157 +141,4 @@ impl Relayout {
 /// Writing to a `String` does not fail.
 fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
     let _ = writeln!(text, "{arguments}");
-}
-
-/// A box, or several.
-fn box_in_words(text: &mut String, planned: &PlannedBox, program: &Program) {
-    let vectors = program.knobs.level.has_vectors();
-    match planned {
-        PlannedBox::Nest(planned) => nest_in_words(text, planned, vectors),
-        PlannedBox::SubByte(copy) => line(text, format_args!("  {}", sub_byte_in_words(copy, program.widths.source))),
-        PlannedBox::Width(copy) => width_in_words(text, copy),
-        PlannedBox::Together(Together { parts, nests, .. }) => {
-            let count = parts.iter().map(Loop::extent).fold(1, u64::saturating_mul);
-            line(text, format_args!("  {} boxes that share rows, in {count} parts of", nests.len()));
-            nests.iter().for_each(|planned| nest_in_words(text, planned, vectors));
-        }
-    }
-}
-
-/// What an iteration of a sub-byte box copies.
-fn sub_byte_in_words(copy: &SubByteBox, bits: u32) -> String {
-    match copy.inner {
-        Inner::Rows(BitRows { bits, count, .. }) => {
-            format!("copy {} of {bits} bits that begin inside bytes", counted(count, "row", "rows"))
-        }
-        Inner::Plane(BitPlane { columns, rows, .. }) => {
-            let (rows, columns) = (rows.extent, columns.extent);
-            format!("transpose {rows} rows x {columns} columns of {bits} bits that begin inside bytes")
-        }
-        Inner::Element => format!("copy elements of {bits} bits, one by one"),
-    }
-}
-
-/// The parts of a box whose elements change their width.
-fn width_in_words(text: &mut String, copy: &WidthBox) {
-    let verb = width_change_in_words(copy.change.bits, copy.change.change);
-    for WidthPart { outer, rows, staged } in &copy.parts {
-        let loops: Vec<String> = outer.loops.iter().map(|step| step.extent().to_string()).collect();
-        let times = if loops.is_empty() { String::new() } else { format!(", {} times", loops.join(" x ")) };
-        let row = match rows {
-            WidthRows::Whole(nest) => match nest.kernel() {
-                MicroKernel::ChangeWidth(row) => Size::of(row.packed).to_string(),
-                _ => String::new(),
-            },
-            WidthRows::Anywhere { row, .. } => format!("{row} elements that begin inside bytes"),
-        };
-        line(text, format_args!("  {verb} rows of {row}{times}"));
-        if let Some(nest) = staged {
-            let side = if copy.change.unpacks() { "from" } else { "to" };
-            let stage = format!("{side} a stage of {}", Size(nest.bytes()));
-            line(text, format_args!("    {stage}: {}", kernel_in_words(nest.kernel())));
-        }
-    }
-}
-
-fn width_change_in_words(bits: usize, change: WidthChange) -> String {
-    match change {
-        WidthChange::Unpack { signed: true } => format!("unpack {bits} bits to 8, sign-extended,"),
-        WidthChange::Unpack { signed: false } => format!("unpack {bits} bits to 8, zero-extended,"),
-        WidthChange::Pack => format!("pack 8 bits to {bits}"),
-    }
-}
-
-/// A nest, and its schedule where there are vectors: the safe kernels have none.
-fn nest_in_words(text: &mut String, Scheduled { nest, schedule }: &Scheduled, vectors: bool) {
-    line(
-        text,
-        format_args!("  {}, source byte {} to destination byte {}", Size(nest.bytes()), nest.start().0, nest.start().1),
-    );
-    for step in nest.loops() {
-        match step {
-            NestLoop::Strided(stride) => {
-                line(text, format_args!("    loop of {}: {}", stride.extent, strides(*stride)));
-            }
-            NestLoop::Reversed(Stride { extent, source, destination }) => {
-                line(text, format_args!("    loop of {extent}: source +{source}, destination -{destination}"));
-            }
-            NestLoop::Table(entries) => line(text, format_args!("    loop over a table of {} offsets", entries.len())),
-        }
-    }
-    line(text, format_args!("    {}", kernel_in_words(nest.kernel())));
-    if let Some(words) = schedule_in_words(nest.kernel(), schedule).filter(|_| vectors) {
-        line(text, format_args!("    {words}"));
-    }
-}
-
-fn kernel_in_words(kernel: &MicroKernel) -> String {
-    match kernel {
-        MicroKernel::Copy { run, count: Stride { extent: 1, .. } } => {
-            format!("copy one contiguous run of {}", Size::of(*run))
-        }
-        MicroKernel::Copy { run, count: Stride { extent, source: 0, destination } } => {
-            format!("repeat a run of {} {extent} times: destination +{destination}", Size::of(*run))
-        }
-        MicroKernel::Copy { run, count } => {
-            format!("copy {} contiguous runs of {}: {}", count.extent, Size::of(*run), strides(*count))
-        }
-        MicroKernel::CopyTable { run, offsets, count } => {
-            let runs = format!("runs of {} at a table of {} offsets", Size::of(*run), offsets.len());
-            format!("copy {runs}, {} times: {}", count.extent, strides(*count))
-        }
-        MicroKernel::InterleaveBits(BitInterleave { bits, rows, row, pitch, direction }) => {
-            let verb = match direction {
-                Direction::Interleave => "interleave",
-                Direction::Deinterleave => "deinterleave",
-            };
-            format!("{verb} {rows} rows of {} by elements of {bits} bits: row pitch {pitch}", Size::of(*row))
-        }
-        MicroKernel::Transpose(plane) => plane_in_words(plane),
-        MicroKernel::Reverse { unit, extent, count: Stride { extent: 1, .. } } => {
-            format!("reverse one run of {extent} {unit}-byte units")
-        }
-        MicroKernel::Reverse { unit, extent, count } => {
-            format!("reverse {} runs of {extent} {unit}-byte units: {}", count.extent, strides(*count))
-        }
-        MicroKernel::ChangeWidth(row) => {
-            format!("{} a row of {}", width_change_in_words(row.bits, row.change), Size::of(row.packed))
-        }
-        MicroKernel::ChangeWords(words) => {
-            let (rows, row, pitch) = (words.rows(), Size::of(words.words), words.pitch);
-            let verb = width_change_in_words(words.bits, words.change);
-            let side = if words.change == WidthChange::Pack { "of" } else { "to" };
-            format!("{verb} {} words of 32 bits {side} {rows} rows of {row}: row pitch {pitch}", words.words)
-        }
-    }
-}
-
-fn plane_in_words(plane: &Plane) -> String {
-    let Plane { unit, columns, rows, micro_tile } = plane;
-    let verb = match (plane.interleaves(), plane.deinterleaves()) {
-        (Some(_), _) if rows.extent <= MOST_INTERLEAVED => "interleave",
-        (_, Some(_)) if columns.extent <= MOST_INTERLEAVED => "deinterleave",
-        _ => "transpose",
-    };
-    let units = match micro_tile {
-        None => format!("{unit}-byte units"),
-        Some(tile) => format!("{unit}-byte units, each a micro-tile of {} x {}", tile.rows, tile.columns),
-    };
-    let (source, destination) = (pitch(rows), pitch(columns));
-    let (rows, columns) = (rows.extent, columns.extent);
-    format!(
-        "{verb} {rows} rows x {columns} columns of {units}: source row pitch {source}, destination row pitch {destination}"
-    )
-}
-
-fn strides(stride: Stride) -> String {
-    format!("source +{}, destination +{}", stride.source, stride.destination)
-}
-
-fn pitch(axis: &Axis) -> String {
-    match axis.pitch() {
-        Some(RowPitch { bytes, reversed: false }) => bytes.to_string(),
-        Some(RowPitch { bytes, reversed: true }) => format!("-{bytes}"),
-        None => format!("from a table of {} offsets", axis.extent),
-    }
 }

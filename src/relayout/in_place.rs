@@ -14,9 +14,9 @@ use crate::map::{CopyBox, Loop, Loops};
 
 use super::exec;
 use super::exec::elements::each_element;
-use super::exec::program::run_alone;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
+use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
@@ -60,11 +60,12 @@ impl Relayout {
             exec::fill::after(&self.fill, buffer.into());
             return Ok(());
         }
-        let mut blocks = SquareBlocks { bits, scratch: [Vec::new(), Vec::new()] };
+        let scratch = [Vec::new(), Vec::new()];
+        let mut blocks = SquareBlocks { relayout: self, bits, scratch, sizes: Vec::new() };
         for copy in &boxes {
             let (copy, width) = absorbed(copy, bytes);
             match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE_ELEMENT) {
-                Some((place, size)) => blocks.exchange(self, buffer, copy, place, size)?,
+                Some((place, size)) => blocks.exchange(buffer, copy, place, size)?,
                 None => each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
                     // Each pair comes twice, once from either end.
                     if from < to {
@@ -185,15 +186,23 @@ fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
 
 /// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own,
 /// and from there written to each other's place.
-struct SquareBlocks {
+///
+/// ```text
+///     | A |          gather A, transposed, into one buffer
+///  ---+---           gather B, transposed, into another
+///   B |              scatter the first to the place of B, the second to the place of A
+/// ```
+struct SquareBlocks<'a> {
+    relayout: &'a Relayout,
     bits: u32,
     scratch: [Vec<u8>; 2],
+    /// The copies of blocks of each size: whole ones, and those at the edges.
+    sizes: Vec<([u64; 2], Program, Program)>,
 }
 
-impl SquareBlocks {
+impl SquareBlocks<'_> {
     fn exchange(
         &mut self,
-        relayout: &Relayout,
         buffer: &mut [u8],
         mut copy: CopyBox,
         [first, second]: [usize; 2],
@@ -208,6 +217,7 @@ impl SquareBlocks {
         let (pitch, step) = (one.max(other), one.min(other));
         copy.loops.remove(first.max(second));
         copy.loops.remove(first.min(second));
+        self.sizes.clear();
         let mut failed = None;
         each_element(&copy.loops, copy.source, copy.destination, &mut |plane, _| {
             // Nothing here saturates: these are offsets of elements.
@@ -220,7 +230,7 @@ impl SquareBlocks {
                     let (rows, columns) =
                         (EXCHANGE_BLOCK.min(size.saturating_sub(row)), EXCHANGE_BLOCK.min(size.saturating_sub(column)));
                     let (below, above) = (at(row, column), at(column, row));
-                    let result = self.pair(relayout, buffer, [below, above], [rows, columns], [pitch, step]);
+                    let result = self.pair(buffer, [below, above], [rows, columns], [pitch, step]);
                     failed = failed.take().or(result.err());
                 }
             }
@@ -231,37 +241,59 @@ impl SquareBlocks {
     /// The block of `rows` by `columns` below the diagonal, and its mirror image above.
     fn pair(
         &mut self,
-        relayout: &Relayout,
         buffer: &mut [u8],
         [below, above]: [u64; 2],
         [rows, columns]: [u64; 2],
         [pitch, step]: [u64; 2],
     ) -> Result<(), Error> {
         // Both are gathered in the order of the places they go to.
-        let gather = |from, [columns, rows]: [u64; 2]| block(from, 0, [(columns, step, rows), (rows, pitch, 1)]);
-        let scatter = |to, [columns, rows]: [u64; 2]| block(0, to, [(columns, rows, pitch), (rows, 1, step)]);
-        let [upper, lower] = &mut self.scratch;
-        let knobs = &relayout.knobs;
+        let (lower_size, upper_size) =
+            (self.size([columns, rows], pitch, step)?, self.size([rows, columns], pitch, step)?);
         let bytes: usize =
             checked::narrow(checked::bytes_for(rows.saturating_mul(columns), self.bits)?, checked::BYTES)?;
-        for (scratch, copy) in
-            [(&mut *upper, gather(below, [columns, rows])), (&mut *lower, gather(above, [rows, columns]))]
-        {
+        let start = |element: u64| -> Result<usize, Error> {
+            checked::narrow(checked::bytes_for(element, self.bits)?, checked::BYTES)
+        };
+        let (below, above) = (start(below)?, start(above)?);
+        let [first, second] = &mut self.scratch;
+        let program = |place: usize| -> Option<&([u64; 2], Program, Program)> { self.sizes.get(place) };
+        let (Some((_, gather_below, scatter_below)), Some((_, gather_above, scatter_above))) =
+            (program(lower_size), program(upper_size))
+        else {
+            return Ok(());
+        };
+        let run =
+            |program: &Program, from: &[u8], to: &mut [u8]| exec::program::run(program, from, to.into(), &mut |_| {});
+        for (scratch, gather, at) in [(&mut *first, gather_below, below), (&mut *second, gather_above, above)] {
             scratch.resize(bytes, 0);
-            run_alone(copy, self.bits, knobs, buffer, scratch)?;
+            run(gather, buffer.get(at..).unwrap_or_default(), scratch)?;
         }
-        run_alone(scatter(above, [columns, rows]), self.bits, knobs, upper, buffer)?;
+        run(scatter_below, first, buffer.get_mut(above..).unwrap_or_default())?;
         if below != above {
-            run_alone(scatter(below, [rows, columns]), self.bits, knobs, lower, buffer)?;
+            run(scatter_above, second, buffer.get_mut(below..).unwrap_or_default())?;
         }
         Ok(())
+    }
+
+    /// Where the copies are that gather a block of this many columns and rows, and scatter one to its mirror
+    /// image.
+    fn size(&mut self, [columns, rows]: [u64; 2], pitch: u64, step: u64) -> Result<usize, Error> {
+        if let Some(place) = self.sizes.iter().position(|(size, ..)| *size == [columns, rows]) {
+            return Ok(place);
+        }
+        let gather = block([(columns, step, rows), (rows, pitch, 1)]);
+        let scatter = block([(columns, rows, pitch), (rows, 1, step)]);
+        let planned = |copy: CopyBox| self.relayout.passes.last.through_the_cache(copy);
+        let sizes = ([columns, rows], planned(gather)?, planned(scatter)?);
+        self.sizes.push(sizes);
+        Ok(self.sizes.len().saturating_sub(1))
     }
 }
 
 /// Two loops: extent, source stride, destination stride.
-fn block(source: u64, destination: u64, loops: [(u64, u64, u64); 2]) -> CopyBox {
+fn block(loops: [(u64, u64, u64); 2]) -> CopyBox {
     let longer = loops.into_iter().filter(|&(extent, ..)| extent > 1);
     let loops: Loops =
         longer.map(|(extent, source, destination)| Loop::Strided { extent, source, destination }).collect();
-    CopyBox { source, destination, loops }
+    CopyBox { source: 0, destination: 0, loops }
 }

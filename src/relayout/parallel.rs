@@ -4,8 +4,6 @@ use rayon::prelude::*;
 
 use crate::error::Error;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use super::exec;
 use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
 use super::relayout::{Relayout, require};
 
@@ -13,10 +11,8 @@ impl Relayout {
     /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread
     /// alone.
     ///
-    /// Where a loop of the plan has enough iterations, threads share it: each writes what its iterations
-    /// write, wherever that is stored in the destination. Otherwise the copy is cut into pieces, anew on
-    /// every call, which takes some microseconds. To cut once and run often, or on threads of another kind,
-    /// use [`partition`](Self::partition).
+    /// The copy is cut into pieces, anew on every call, which takes some microseconds. To cut once and run
+    /// often, or on threads of another kind, use [`partition`](Self::partition).
     ///
     /// # Errors
     ///
@@ -39,26 +35,7 @@ impl Relayout {
         if pieces < 2 || rayon::current_num_threads() < 2 {
             return self.run(source, destination);
         }
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if self.run_shared(source, destination)? {
-            return Ok(());
-        }
         self.run_in_pieces(pieces, source, destination)
-    }
-
-    /// Shares the loops of the plan between threads, wherever that leaves their part of the destination.
-    /// `false` if they cannot be shared so, or if padding is to be set first.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    fn run_shared(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
-        require("source", source.len(), self.source_needs)?;
-        require("destination", destination.len(), self.writes_to())?;
-        let Some(program) = self.passes.direct().filter(|_| !self.fill.is_first()) else { return Ok(false) };
-        let done = exec::program::run_shared(program, source, (&mut *destination).into());
-        if done {
-            self.set_tail((&mut *destination).into());
-            exec::fill::after(&self.fill, destination.into());
-        }
-        Ok(done)
     }
 
     /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of

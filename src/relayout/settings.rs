@@ -8,7 +8,7 @@ use super::cpu_family::CpuFamily;
 use super::destination_memory::DestinationMemory;
 use super::level::KernelLevel;
 use super::padding::Padding;
-use super::plan::cost::{REUSED_STREAMING_FROM, STREAMING_FROM};
+use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::fill::{Fill, has_padding};
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
@@ -93,8 +93,8 @@ impl Relayout {
     /// ```
     #[must_use]
     pub fn with_cpu_family(self, family: CpuFamily) -> Relayout {
-        let Knobs { level, streaming_from, .. } = self.knobs;
-        let knobs = Knobs { level, streaming_from, ..Knobs::of_family(family) };
+        let Knobs { level, streaming_from, long_rows_streaming_from, .. } = self.knobs;
+        let knobs = Knobs { level, streaming_from, long_rows_streaming_from, ..Knobs::of_family(family) };
         self.planned_with(knobs)
     }
 
@@ -118,8 +118,9 @@ impl Relayout {
             DestinationMemory::Unknown | DestinationMemory::Fresh => STREAMING_FROM,
             DestinationMemory::Reused => REUSED_STREAMING_FROM,
         };
+        let long_rows_streaming_from = streaming_from.max(LONG_ROWS_STREAMING_FROM);
         // What is small enough for a plain loop nest is never streamed.
-        let (plain, knobs) = (self.plain.clone(), Knobs { streaming_from, ..self.knobs });
+        let (plain, knobs) = (self.plain.clone(), Knobs { streaming_from, long_rows_streaming_from, ..self.knobs });
         Relayout { memory, plain, ..self.planned_with(knobs) }
     }
 
@@ -129,8 +130,8 @@ impl Relayout {
     pub fn with_streaming(self, streaming: bool) -> Relayout {
         // What is large enough to go past the cache prefetches, too.
         let knobs = match streaming {
-            true => Knobs { streaming_from: 0, prefetch_above: 0, ..self.knobs },
-            false => Knobs { streaming_from: u64::MAX, ..self.knobs },
+            true => Knobs { streaming_from: 0, long_rows_streaming_from: 0, prefetch_above: 0, ..self.knobs },
+            false => Knobs { streaming_from: u64::MAX, long_rows_streaming_from: u64::MAX, ..self.knobs },
         };
         self.planned_with(knobs)
     }
@@ -139,8 +140,7 @@ impl Relayout {
     pub(super) fn planned_with(self, knobs: Knobs) -> Relayout {
         match Passes::new(&self.source, &self.destination, &self.reversed, &knobs) {
             Ok(passes) => Relayout { passes, knobs, plain: None, ..self },
-            // The layouts were planned before, so they can be planned again.
-            Err(_) => self,
+            Err(error) => unreachable!("the layouts were planned before: {error}"),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Plans and kernels together, on machines of every kind.
 
+mod kernels;
 #[cfg(feature = "software")]
 mod streamed;
 
@@ -73,7 +74,7 @@ fn every_family_copies_the_same_bytes() {
 fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use strided_copy::call::fences;
+    use strided_copy::observed::fences;
 
     use crate::element::DataType;
     use crate::map::IndexMap;
@@ -100,7 +101,8 @@ fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
         }));
         assert!(result.is_err() && (4 << 20..64 << 20).contains(&reported));
         let run = fences() - before;
-        assert_eq!(run, usize::from(level != KernelLevel::Portable), "{level}");
+        // Each part of the copy has a fence of its own.
+        assert_eq!(run > 0, level != KernelLevel::Portable, "{level}");
         let written = usize::try_from(reported).unwrap();
         let same = destination.iter().zip(&whole).filter(|(a, b)| a == b).count();
         assert!(same >= written, "{level}: {same} of the {written} bytes reported");

@@ -198,8 +198,7 @@ impl Relayout {
         }
         let mut buffer = vec![0; destination.len()];
         exec::program::run_filled(own, fill, source, &mut buffer)?;
-        exec::program::write(own, &buffer, destination);
-        Ok(())
+        exec::program::write(own, &buffer, destination)
     }
 
     /// Writes the elements between bounds, one block after the other; `false` if one of them would take too
@@ -221,7 +220,7 @@ impl Relayout {
             exec::program::run_filled(&part.program, &part.fill, source, &mut buffer)?;
             let after = at.saturating_add(bytes);
             if let Some(place) = destination.part(at..after) {
-                exec::program::write(program, &buffer, place);
+                exec::program::write(program, &buffer, place)?;
             }
             at = after;
         }

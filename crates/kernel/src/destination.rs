@@ -17,6 +17,7 @@ pub struct Destination<'a> {
     memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
 
+/// What may be done with the bytes of a destination beside writing them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// A `&mut [u8]`.
@@ -45,8 +46,8 @@ impl<'a> WriteOnly<'a> {
     ///
     /// # Safety
     ///
-    /// For `'a`, all of its bytes are valid for reads and writes, from any thread, as those of a
-    /// `&mut [MaybeUninit<u8>]` are, and nothing else accesses them. No kernel reads any of them.
+    /// For `'a`, all of its bytes are valid for writes, from any thread, and nothing else accesses them. They
+    /// need not be valid for reads: no kernel reads any of them, and no reference to them is made.
     ///
     /// ```
     /// use std::ptr::NonNull;
@@ -174,11 +175,18 @@ impl<'a> Destination<'a> {
         self.start.as_ptr()
     }
 
-    /// Its bytes as safe Rust may write them, and not read them. Only initialised bytes are to be written.
-    pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: it was made of as many writable bytes, which nothing else accesses while `self` is
-        // borrowed. `MaybeUninit` requires nothing of their contents.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.length) }
+    /// Writes some bytes, the first one at byte `at`.
+    ///
+    /// # Panics
+    ///
+    /// If they are not all inside.
+    #[inline(always)]
+    pub fn write(&mut self, at: usize, bytes: &[u8]) {
+        let end = at.checked_add(bytes.len()).filter(|&end| end <= self.length);
+        assert!(end.is_some(), "bytes {at} and after are written past the {} of a destination", self.length);
+        // SAFETY: the bytes from `at` on are inside the destination, which is writable and borrowed
+        // exclusively, so that `bytes` is elsewhere.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
     }
 
     /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits
@@ -186,27 +194,24 @@ impl<'a> Destination<'a> {
     ///
     /// # Panics
     ///
-    /// If they are outside.
+    /// If they are not all inside, or if `width` is 0.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
-        let bytes = &mut self.bytes()[range];
+        /// A few pages of elements are made once and then written again and again.
+        const BLOCK: usize = 1 << 12;
         let pattern = pattern.to_le_bytes();
-        let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
-        let first = pattern[0];
-        if given.iter().all(|&byte| byte == first) && (beyond == 0 || first == 0) {
-            return bytes.fill(MaybeUninit::new(first));
-        }
-        for element in bytes.chunks_mut(width) {
-            let (low, high) = element.split_at_mut(given.len().min(element.len()));
-            low.copy_from_slice(&written(given)[..low.len()]);
-            high.fill(MaybeUninit::new(0));
+        let same = pattern[1..].iter().all(|&byte| byte == pattern[0]) && (width <= pattern.len() || pattern[0] == 0);
+        let width = if same { 1 } else { width };
+        let mut element = vec![0; width];
+        let given = width.min(pattern.len());
+        element[..given].copy_from_slice(&pattern[..given]);
+        let block = element.repeat((BLOCK / width).clamp(1, range.len().div_ceil(width).max(1)));
+        let mut at = range.start;
+        while at < range.end {
+            let some = block.len().min(range.end - at);
+            self.write(at, &block[..some]);
+            at += some;
         }
     }
-}
-
-/// Bytes as something to be written.
-pub(crate) fn written(bytes: &[u8]) -> &[MaybeUninit<u8>] {
-    // SAFETY: the same number of bytes, and initialised ones are allowed.
-    unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
 }
 
 /// Memory without contents as bytes, all zero.

@@ -1,55 +1,63 @@
 //! Copies of strided loop nests over bytes, at memory speed.
 //!
-//! [`Call`] checks that a nest is inside its buffers and that there are kernels for its [`Schedule`], and
-//! picks a level; `portable` is safe Rust and runs anywhere; `simd` is written once over a vector of 32 or 64
+//! A [`Copy`] is a kernel in the innermost iteration of some loops. [`Copy::new`] checks once that there is
+//! code for it and how far it reaches; [`Copy::run`] compares that with its buffers, and runs it. `portable`
+//! has every kernel in safe Rust, for any CPU; `simd` has the kernels written once over a vector of 32 or 64
 //! bytes, which `x86_64` and `aarch64` supply.
 //!
+//! This crate decides nothing: which kernel runs, in which panels and how it stores are numbers of the
+//! [`Kernel`](kernel::Kernel). Whoever makes one decides, as `tensor-layout` does for pairs of layouts.
+//!
 //! ```
-//! use strided_copy::nest::{Axis, MicroKernel, Nest, Plane};
-//! use strided_copy::{Available, Call, Destination, Level, Schedule};
+//! use strided_copy::kernel::{Axis, Kernel, Plane, Transpose};
+//! use strided_copy::{Access, Available, Copy, Destination, Level};
 //!
 //! // 100 rows of 60 numbers of 4 bytes become 60 rows of 100.
 //! let (columns, rows) = (Axis::new(60, 100 * 4), Axis::new(100, 60 * 4));
 //! let plane = Plane { unit: 4, columns, rows, micro_tile: None };
-//! let nest = Nest::new(MicroKernel::Transpose(plane), Vec::new(), 0, 0);
+//! let kernel = Kernel::Transpose { plane, by: Transpose::Panel { scattered: false } };
+//! let copy = Copy::new(kernel, Vec::new(), (0, 0), Access::PLAIN, Available::up_to(Level::Avx512))?;
 //! let (source, mut turned) = ((0..24_000).map(|i| i as u8).collect::<Vec<_>>(), vec![0; 24_000]);
-//! let destination = Destination::from(&mut turned[..]);
-//! let level = Available::up_to(Level::Avx512);
-//! Call { source: &source, destination, streaming: None, level }.run(&nest, &Schedule::PLAIN);
+//! copy.run(&source, Destination::from(&mut turned[..]));
 //! assert_eq!(turned[400..404], source[4..8]);
+//! # Ok::<(), strided_copy::Misfit>(())
 //! ```
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(unsafe_code, reason = "the kernels over vectors; every block says why it is sound")]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
-    reason = "`Call::run` compares the span of a nest, computed with saturation, with its buffers; all offsets are inside"
+    reason = "`Copy::new` computes how far a copy reaches in checked arithmetic, and `run` compares that with its \
+              buffers: all offsets are inside"
 )]
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
-pub mod call;
-pub mod cost;
+mod byte_table;
+mod copy;
 mod destination;
-mod iterations;
+pub mod kernel;
 mod level;
+mod line;
 mod machine;
-pub mod nest;
+#[cfg(feature = "software")]
+pub mod observed;
+mod odometer;
 mod plain;
 mod portable;
-mod schedule;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod simd;
-pub mod threads;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use call::{Call, StreamFence, run_uninit};
+pub use byte_table::{shuffles_plane, shuffles_reversed};
+pub use copy::{Access, Copy, Prefetch};
 pub use destination::{Destination, WriteOnly, zeroed};
+pub use kernel::Misfit;
 pub use level::{Available, Level};
+pub use line::{LINE, PAGE};
 pub use machine::{Model, Traits, Vendor};
-pub use plain::{MOST_PLAIN_LOOPS, PlainLoop, PlainNest};
+pub use plain::{MOST_PLAIN_LOOPS, PLAIN, PlainNest};
 pub use portable::{bit_rows, width};
-pub use schedule::{Panels, RUN_COLUMNS, Schedule, Stage};
 #[cfg(feature = "software")]
 pub use simd::software::take_streamed;

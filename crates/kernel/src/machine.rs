@@ -1,6 +1,6 @@
 //! What a CPU says of itself: which one it is, and its data caches.
 
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// A CPU and its data caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Traits {
     pub l1_ways: usize,
     /// Bytes of the L2 cache.
     pub l2: usize,
-    /// Bytes of a cache line. Kernels work in lines of [`LINE`](crate::cost::LINE) bytes whatever it is.
+    /// Bytes of a cache line. Kernels work in lines of [`LINE`](crate::line::LINE) bytes whatever it is.
     pub line: usize,
 }
 

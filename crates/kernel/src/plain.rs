@@ -2,30 +2,10 @@
 //! the other.
 
 use crate::destination::Destination;
+use crate::kernel::Stride;
 
-/// One loop: its iterations, and how far each moves on both sides, in bytes. The source may go backwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlainLoop {
-    /// How many iterations.
-    pub extent: usize,
-    /// How far the source moves.
-    pub source: isize,
-    /// How far the destination moves.
-    pub destination: usize,
-}
-
-impl PlainLoop {
-    /// One iteration.
-    pub const ONCE: PlainLoop = PlainLoop { extent: 1, source: 0, destination: 0 };
-
-    /// Does the loop outside it begin each iteration where this one ends?
-    #[inline]
-    pub fn goes_on_in(&self, outer: &PlainLoop) -> bool {
-        let extent = isize::try_from(self.extent).ok();
-        self.destination.checked_mul(self.extent) == Some(outer.destination)
-            && extent.and_then(|extent| extent.checked_mul(self.source)) == Some(outer.source)
-    }
-}
+/// What runs, in a few words, as [`Kernel::name`](crate::kernel::Kernel::name).
+pub const PLAIN: &str = "plain loops";
 
 /// The most loops of a [`PlainNest`].
 pub const MOST_PLAIN_LOOPS: usize = 8;
@@ -37,9 +17,11 @@ pub struct PlainNest<'a> {
     /// Where the first iteration begins, source and destination.
     start: (usize, usize),
     /// Outer to inner.
-    loops: &'a [PlainLoop],
+    loops: &'a [Stride],
     /// One past the last byte of both sides.
     end: (usize, usize),
+    /// How many runs are copied.
+    runs: usize,
 }
 
 impl<'a> PlainNest<'a> {
@@ -47,20 +29,20 @@ impl<'a> PlainNest<'a> {
     /// iterations, for an empty run, and for iterations that begin before byte 0 or end after the last
     /// address.
     #[inline]
-    pub fn new(run: usize, start: (usize, usize), loops: &'a [PlainLoop]) -> Option<PlainNest<'a>> {
-        let (mut least, mut end) = (start.0, start);
+    pub fn new(run: usize, start: (usize, usize), loops: &'a [Stride]) -> Option<PlainNest<'a>> {
+        let (mut least, mut end) = (start, start);
         for step in loops {
-            let last = step.extent.checked_sub(1)?;
-            let moved = isize::try_from(last).ok()?.checked_mul(step.source)?;
-            if moved < 0 {
-                least = least.checked_add_signed(moved)?;
-            } else {
-                end.0 = end.0.checked_add_signed(moved)?;
-            }
-            end.1 = end.1.checked_add(last.checked_mul(step.destination)?)?;
+            step.extent.checked_sub(1)?;
+            let (source, destination) = step.last()?;
+            let (source_least, source_end) = if source < 0 { (source, 0) } else { (0, source) };
+            let (destination_least, destination_end) =
+                if destination < 0 { (destination, 0) } else { (0, destination) };
+            least = (least.0.checked_add_signed(source_least)?, least.1.checked_add_signed(destination_least)?);
+            end = (end.0.checked_add_signed(source_end)?, end.1.checked_add_signed(destination_end)?);
         }
         let end = (end.0.checked_add(run)?, end.1.checked_add(run)?);
-        (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end })
+        let runs = loops.iter().try_fold(1_usize, |runs, step| runs.checked_mul(step.extent))?;
+        (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end, runs })
     }
 
     /// The bytes of a run.
@@ -77,7 +59,7 @@ impl<'a> PlainNest<'a> {
 
     /// The loops, outer to inner.
     #[must_use]
-    pub fn loops(&self) -> &'a [PlainLoop] {
+    pub fn loops(&self) -> &'a [Stride] {
         self.loops
     }
 
@@ -85,7 +67,7 @@ impl<'a> PlainNest<'a> {
     #[inline]
     #[must_use]
     pub fn runs(&self) -> usize {
-        self.loops.iter().map(|step| step.extent).fold(1, usize::saturating_mul)
+        self.runs
     }
 
     /// Are all bytes inside buffers of these lengths?
@@ -101,7 +83,9 @@ impl<'a> PlainNest<'a> {
     /// If it is not [inside](Self::is_inside) the buffers.
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
-        assert!(self.is_inside(source.len(), destination.len()), "a loop nest leaves its buffers");
+        assert!(self.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
+        #[cfg(feature = "software")]
+        crate::observed::ran(PLAIN);
         // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
         // buffers. The destination is borrowed exclusively, so they do not overlap. Each arm copies a run of
         // the length in its pattern.
@@ -134,8 +118,8 @@ impl<'a> PlainNest<'a> {
     /// `copy` may be called with the places of all runs of the nest whose first run is at `from` and `to`.
     #[inline(always)]
     unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
-        let (inner, outer) = self.loops.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
-        let (middle, outer) = outer.split_last().unwrap_or((&PlainLoop::ONCE, &[]));
+        let (inner, outer) = self.loops.split_last().unwrap_or((&Stride::ONCE, &[]));
+        let (middle, outer) = outer.split_last().unwrap_or((&Stride::ONCE, &[]));
         let mut begun = [0_usize; MOST_PLAIN_LOOPS];
         loop {
             let (mut row_from, mut row_to) = (from, to);
@@ -144,10 +128,10 @@ impl<'a> PlainNest<'a> {
                 for _ in 0..inner.extent {
                     copy(unit_from, unit_to);
                     unit_from = unit_from.wrapping_offset(inner.source);
-                    unit_to = unit_to.wrapping_add(inner.destination);
+                    unit_to = unit_to.wrapping_offset(inner.destination);
                 }
                 row_from = row_from.wrapping_offset(middle.source);
-                row_to = row_to.wrapping_add(middle.destination);
+                row_to = row_to.wrapping_offset(middle.destination);
             }
             // The next iteration of the outer loops, the last of them fastest.
             let mut at = outer.len();
@@ -156,14 +140,15 @@ impl<'a> PlainNest<'a> {
                 at = next;
                 let step = &outer[at];
                 from = from.wrapping_offset(step.source);
-                to = to.wrapping_add(step.destination);
+                to = to.wrapping_offset(step.destination);
                 begun[at] += 1;
                 if begun[at] < step.extent {
                     break;
                 }
                 begun[at] = 0;
-                from = from.wrapping_offset(step.source.wrapping_mul(step.extent.cast_signed()).wrapping_neg());
-                to = to.wrapping_sub(step.destination.wrapping_mul(step.extent));
+                let extent = step.extent.cast_signed();
+                from = from.wrapping_offset(step.source.wrapping_mul(extent).wrapping_neg());
+                to = to.wrapping_offset(step.destination.wrapping_mul(extent).wrapping_neg());
             }
         }
     }

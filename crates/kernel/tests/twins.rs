@@ -1,13 +1,13 @@
-//! Random nests by random schedules at every level, vectors in plain Rust included: the same bytes as in safe
-//! Rust.
+//! Random copies at every level, vectors in plain Rust included: the same bytes as in safe Rust, and the kernel
+//! that ran is the one that was asked for.
 
 use std::mem::MaybeUninit;
 
-use strided_copy::nest::{
-    Axis, BitInterleave, Direction, MicroKernel, MicroTile, Nest, NestLoop, PackedWords, Plane, Stride, WidthChange,
-    WidthRow,
+use strided_copy::kernel::{
+    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, PackedWords, Panels, Plane, PlaneRuns, Reverse, Rows,
+    RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
 };
-use strided_copy::{Available, Call, Destination, Level, Panels, Schedule, Stage, StreamFence, run_uninit};
+use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, observed};
 
 /// SplitMix64.
 struct Random(u64);
@@ -25,7 +25,7 @@ impl Random {
         usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
     }
 
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    fn pick<T: std::marker::Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 
@@ -51,205 +51,291 @@ impl Random {
         }
     }
 
-    /// An axis whose places are at least `least` bytes apart; a table now and then.
+    /// An axis whose indices are at least `least` bytes apart; a table now and then.
     fn axis(&mut self, extent: usize, least: usize) -> Axis {
         let pitch = self.pitch(least);
         match self.below(5) {
-            0 => Axis::reversed(extent, pitch),
+            0 => Axis::new(extent, -signed(pitch)),
             1 if extent.is_multiple_of(2) && extent > 2 => {
-                let own = Axis::new(extent / 2, pitch);
+                let own = Axis::new(extent / 2, signed(pitch));
                 own.inside(&[(pitch * (extent / 2) + self.pick(&[0, 7, 64]), 2)])
             }
-            _ => Axis::new(extent, pitch),
+            _ => Axis::new(extent, signed(pitch)),
+        }
+    }
+
+    fn rows(&mut self) -> Rows {
+        match self.below(4) {
+            0 => Rows::Staged,
+            1 => Rows::Joined(u16::try_from(2 + self.below(5)).unwrap()),
+            _ => Rows::Direct,
         }
     }
 }
 
-fn plane(random: &mut Random) -> MicroKernel {
-    let unit = random.pick(&[1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 16, 3, 5, 6, 12, 20, 24, 32, 40, 64, 100, 128]);
-    let mut columns = random.extent();
-    let mut rows = random.extent();
+fn signed(bytes: usize) -> isize {
+    bytes.cast_signed()
+}
+
+/// A plane, and how it is transposed: a form that some kernels are for is given to them now and then.
+fn plane(random: &mut Random) -> (Plane, Transpose) {
+    let form = random.below(10);
+    let unit = match form {
+        0 | 1 => random.pick(&[1, 2, 4, 8]),
+        2 => random.pick(&[3, 5, 6, 7, 12, 16, 20]),
+        3 => 16,
+        4 => random.pick(&[32, 64, 128]),
+        _ => random.pick(&[1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 16, 3, 5, 6, 12, 20, 24, 32, 40, 64, 100, 128]),
+    };
+    let few = random.pick(&[2, 3, 4, 8, 16]);
+    let (mut columns, mut rows) = match (form, random.below(3)) {
+        (0, _) | (2 | 5, 0) => (random.extent(), few),
+        (1, _) | (2 | 5, 1) => (few, random.extent()),
+        _ => (random.extent(), random.extent()),
+    };
     while unit * columns * rows > 300_000 {
         (columns, rows) = if columns > rows { (columns / 3 + 1, rows) } else { (columns, rows / 3 + 1) };
     }
     let micro_tile = match unit {
+        _ if form < 5 => None,
         2 if random.below(6) == 0 => Some(MicroTile { rows: 2, columns: 1, element: 1 }),
         4 if random.below(4) == 0 => Some(MicroTile { rows: 2, columns: 2, element: 1 }),
         8 if random.below(4) == 0 => Some(MicroTile { rows: 2, columns: 2, element: 2 }),
         16 if random.below(4) == 0 => Some(MicroTile { rows: 4, columns: 2, element: 2 }),
         _ => None,
     };
-    let (source, destination) = (random.axis(rows, columns * unit), random.axis(columns, rows * unit));
-    MicroKernel::Transpose(Plane { unit, columns: destination, rows: source, micro_tile })
+    let mut source = random.axis(rows, columns * unit);
+    let mut destination = random.axis(columns, rows * unit);
+    if form == 0 || form == 2 && rows == few {
+        destination = Axis::new(columns, signed(rows * unit));
+    } else if form == 1 || form == 2 {
+        source = Axis::new(rows, signed(columns * unit));
+    } else if form == 3 || form == 4 {
+        source = Axis::new(rows, signed(random.pitch(columns * unit)));
+        destination = Axis::new(columns, signed(random.pitch(rows * unit).next_multiple_of(64)));
+    }
+    let plane = Plane { unit, columns: destination, rows: source, micro_tile };
+    let by = match form {
+        0 => Transpose::Interleave(Rows::Direct),
+        1 => Transpose::Deinterleave(random.rows()),
+        2 => Transpose::Shuffle,
+        3 => Transpose::Lanes,
+        4 => runs(random, &plane),
+        _ => transpose(random, &plane),
+    };
+    (plane, by)
+}
+
+/// Whole runs; where lines are stored past the cache, by way of panels if the buffer is not aligned.
+fn runs(random: &mut Random, plane: &Plane) -> Transpose {
+    let order = match random.below(3) {
+        0 => RunOrder::Source,
+        1 => RunOrder::FewColumns(random.pick(&[1, 4, 16])),
+        _ => RunOrder::Pieces(random.pick(&[2, 8, 16])),
+    };
+    let unaligned = (order == RunOrder::Source || random.below(3) == 0).then(|| {
+        let (lines, rows) = (4, (4 * 64 / plane.unit).min(plane.rows.extent));
+        let stage = Stage::Continue { lines, joined: false };
+        Panels { height: u32::try_from(rows).unwrap(), stage, whole_lines: false, ..panels(random, plane) }
+    });
+    Transpose::Runs(PlaneRuns { order, ahead: random.pick(&[0, 1, 8]), unaligned })
+}
+
+fn panels(random: &mut Random, plane: &Plane) -> Panels {
+    let lines = random.pick(&[2, 4, 8, 16]);
+    let stage = match random.below(4) {
+        0 => Stage::None,
+        1 => Stage::Lines(lines),
+        2 => Stage::Gather(lines),
+        _ => Stage::Continue { lines, joined: random.below(2) == 0 },
+    };
+    let height = match stage {
+        Stage::Continue { .. } if random.below(3) > 0 => (usize::from(lines) * 64 / plane.unit).min(plane.rows.extent),
+        _ => random.pick(&[16, 32, 64, 100, 256, 512, 1024]),
+    };
+    Panels {
+        height: u32::try_from(height).unwrap(),
+        width: random.pick(&[16, 64, 128, 512]),
+        kept: 1024,
+        ahead: u32::try_from(random.below(4)).unwrap(),
+        stage,
+        whole_lines: random.below(2) == 0,
+        near: random.below(2) == 0,
+        scattered: random.below(2) == 0,
+    }
+}
+
+fn transpose(random: &mut Random, plane: &Plane) -> Transpose {
+    match random.below(12) {
+        0 => Transpose::Units,
+        1 => Transpose::Lanes,
+        2 => Transpose::Interleave(Rows::Direct),
+        3 | 4 => Transpose::Deinterleave(random.rows()),
+        5 => Transpose::Shuffle,
+        6 => Transpose::Panel { scattered: random.below(2) == 0 },
+        7 | 8 if !is_in_register(plane.unit) => runs(random, plane),
+        _ => Transpose::Panels(panels(random, plane)),
+    }
 }
 
 fn count(random: &mut Random, run: usize, most: usize) -> Stride {
     let extent = if random.below(3) == 0 { 1 } else { 1 + random.below(most) };
     let source = if random.below(10) == 0 { 0 } else { random.pitch(run) };
-    Stride { extent, source, destination: random.pitch(run) }
+    Stride { extent, source: signed(source), destination: signed(random.pitch(run)) }
 }
 
-fn kernel(random: &mut Random) -> MicroKernel {
+fn kernel(random: &mut Random) -> Kernel {
     let signed = random.below(2) == 0;
     let change = if random.below(2) == 0 { WidthChange::Pack } else { WidthChange::Unpack { signed } };
     let bits = random.pick(&[1, 2, 4]);
     match random.below(14) {
-        0 | 1 => {
-            let run = random.extent();
-            MicroKernel::Copy { run, count: count(random, run, 40) }
+        0..=2 => {
+            let run = if random.below(3) == 0 { random.pick(&[1, 2, 4, 8, 12, 16, 32]) } else { random.extent() };
+            let mut count = count(random, run, 40);
+            let by = match random.below(6) {
+                0 => Runs::Repeat,
+                1 => Runs::Words,
+                2 => Runs::Halves,
+                3 => Runs::Scattered,
+                4 => Runs::Memcpy,
+                _ => Runs::Lines { ahead: random.pick(&[0, 1, 5]) },
+            };
+            if by == Runs::Repeat {
+                count = Stride { source: 0, destination: run.cast_signed(), ..count };
+            }
+            Kernel::Runs { run, count, by }
         }
-        2 => {
+        3 => {
             let run = 1 + random.below(100);
             let offsets: Vec<_> = (0..1 + random.below(9)).rev().map(|i| (i * 30, i * (run + 3))).collect();
             let span = offsets.len() * (run + 3);
-            MicroKernel::CopyTable { run, offsets, count: count(random, span, 6) }
+            Kernel::Table { run, offsets, count: count(random, span, 6) }
         }
-        3 | 4 => {
+        4 | 5 => {
             let (rows, row) = (random.pick(&BitInterleave::ROWS), random.extent());
             let direction = if signed { Direction::Interleave } else { Direction::Deinterleave };
-            MicroKernel::InterleaveBits(BitInterleave { bits, rows, row, pitch: random.pitch(row), direction })
+            let rows = BitInterleave { bits, rows, row, pitch: random.pitch(row), direction };
+            Kernel::InterleaveBits { rows, by: random.rows() }
         }
-        5 => {
+        6 => {
             let (unit, extent) = (1 + random.below(16), random.extent());
-            MicroKernel::Reverse { unit, extent, count: count(random, unit * extent, 20) }
+            let by = random.pick(&[Reverse::Registers, Reverse::Shuffle, Reverse::Runs]);
+            Kernel::Reverse { unit, extent, count: count(random, unit * extent, 20), by }
         }
-        6 => MicroKernel::ChangeWidth(WidthRow { bits, change, packed: random.extent() }),
-        7 => {
+        7 => Kernel::ChangeWidth(WidthRow { bits, change, packed: random.extent() }),
+        8 => {
             let words = random.extent();
-            MicroKernel::ChangeWords(PackedWords { bits, change, words, pitch: random.pitch(words) })
+            let words = PackedWords { bits, change, words, pitch: random.pitch(words) };
+            Kernel::ChangeWords { words, by: random.rows() }
         }
-        _ => plane(random),
+        _ => {
+            let (plane, by) = plane(random);
+            Kernel::Transpose { plane, by }
+        }
     }
 }
 
-fn nest(random: &mut Random) -> Nest {
-    let kernel = kernel(random);
-    let (mut source, mut destination) = kernel.span();
+/// Loops around a kernel, each side of which may count down, and where the first iteration begins.
+fn loops(random: &mut Random, reach: (usize, usize), in_lines: bool) -> (Vec<Loop>, (usize, usize)) {
+    let (mut source, mut destination) = reach;
     let mut loops = Vec::new();
+    let mut start = (random.below(3), if random.below(2) == 0 { 0 } else { random.below(70) });
     for _ in 0..random.below(3) {
         let extent = (1 + random.below(6)).min(400_000 / destination.max(source) + 1);
         // Runs of neighbouring iterations may follow each other.
-        let step = if random.below(3) == 0 { destination.next_multiple_of(64) } else { destination };
-        let stride = Stride { extent, source: source + random.pick(&[0, 0, 5, 64]), destination: step };
-        let reversed = random.below(4) == 0;
-        loops.insert(0, if reversed { NestLoop::Reversed(stride) } else { NestLoop::Strided(stride) });
-        source += (extent - 1) * stride.source;
-        destination += (extent - 1) * stride.destination;
+        let to = if in_lines || random.below(3) == 0 { destination.next_multiple_of(64) } else { destination };
+        let from = source + random.pick(&[0, 0, 5, 64]);
+        let [down_from, down_to] = [random.below(4) == 0, random.below(4) == 0];
+        let sign = |bytes: usize, down: bool| if down { -signed(bytes) } else { signed(bytes) };
+        loops
+            .insert(0, Loop::Strided(Stride { extent, source: sign(from, down_from), destination: sign(to, down_to) }));
+        source += (extent - 1) * from;
+        destination += (extent - 1) * to;
+        start.0 += if down_from { (extent - 1) * from } else { 0 };
+        start.1 += if down_to { (extent - 1) * to } else { 0 };
     }
-    // Where a loop goes backwards, the first iteration is the last on the source.
-    let turned: usize = loops.iter().map(|step| step.turned().0).sum();
-    let start = if random.below(2) == 0 { 0 } else { random.below(70) };
-    Nest::new(kernel, loops, turned + random.below(3), start)
+    (loops, start)
 }
 
-/// A schedule that there is a kernel for.
-fn schedule(random: &mut Random, kernel: &MicroKernel, streaming: bool) -> Schedule {
-    loop {
-        let joined = random.below(2) == 0;
-        let lines = random.pick(&[2, 4, 8, 16]);
-        let stage = match random.below(4) {
-            0 => Stage::None,
-            1 => Stage::Lines(lines),
-            2 => Stage::Gather(lines),
-            _ => Stage::Continue { lines, joined },
-        };
-        let lines_fit = match kernel {
-            MicroKernel::Transpose(plane) => streaming && plane.columns.are_multiples_of(64),
-            _ => false,
-        };
-        let height = match (kernel, stage) {
-            (MicroKernel::Transpose(plane), Stage::Continue { .. }) if random.below(3) > 0 => {
-                (usize::from(lines) * 64 / plane.unit).min(plane.rows.extent)
-            }
-            _ => random.pick(&[16, 32, 64, 100, 256, 512, 1024]),
-        };
-        let mut flag = || random.below(2) == 0;
-        let (prefetch, permuted, lines_in_source_order) = (flag(), flag(), flag());
-        let near = flag();
-        let panels = Panels {
-            height: u32::try_from(height).unwrap(),
-            width: random.pick(&[16, 64, 128, 512]),
-            kept: 1024,
-            distance: 1 + u32::try_from(random.below(4)).unwrap(),
-            stage,
-            lines_fit,
-            near,
-        };
-        let schedule = Schedule {
-            prefetch,
-            permuted,
-            lines_in_source_order,
-            few_columns: random.pick(&[0, 4, 16]),
-            run_piece: random.pick(&[256, 1024]),
-            joined_iterations: random.pick(&[0, 2, 3, 4, 6]),
-            prefetch_distance: random.pick(&[0, 64, 8192]),
-            panels,
-        };
-        if schedule.is_for(kernel, streaming) {
-            return schedule;
-        }
-    }
+fn levels() -> Vec<Available> {
+    let vectors = Level::ALL.into_iter().chain([Level::Software32, Level::Software64]);
+    vectors.filter(|&level| level != Level::Portable && level.is_available()).map(Available::up_to).collect()
 }
 
 #[test]
 fn every_level_copies_what_safe_rust_does() {
-    let cases = std::env::var("STRIDED_COPY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(300);
-    let levels: Vec<Level> = Level::ALL
-        .into_iter()
-        .chain([Level::Software32, Level::Software64])
-        .filter(|&level| level != Level::Portable && level.is_available())
-        .collect();
-    let mut filled = 0;
+    let cases = std::env::var("STRIDED_COPY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6000);
+    let (mut filled, mut names) = (0, std::collections::BTreeMap::new());
     for case in 0..cases {
         let random = &mut Random(case);
-        let nest = nest(random);
-        let (mut from, mut to) = (1, 1);
-        while !nest.reach().is_inside(from, usize::MAX) {
-            from *= 2;
-        }
-        while !nest.reach().is_inside(usize::MAX, to) {
-            to *= 2;
-        }
-        // Buffers as long as the nest reaches, to the byte.
-        let least = |most: usize, fits: &dyn Fn(usize) -> bool| {
-            let (mut low, mut high) = (most / 2, most);
-            while low + 1 < high {
-                let middle = low + (high - low) / 2;
-                (low, high) = if fits(middle) { (low, middle) } else { (middle, high) };
-            }
-            high
-        };
-        from = least(from, &|length| nest.reach().is_inside(length, usize::MAX));
-        to = least(to, &|length| nest.reach().is_inside(usize::MAX, length));
-        let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
-        let shift = random.below(64);
-        let mut memory = vec![0xa5; to + 64];
-        let mut run = |level: Available, streaming: bool, schedule: &Schedule| {
-            memory.fill(0xa5);
-            let destination = Destination::from(&mut memory[shift..shift + to]);
-            StreamFence::scope(streaming, level, |streaming| {
-                Call { source: &source, destination, streaming, level }.run(&nest, schedule);
-            });
-            memory.clone()
-        };
+        let kernel = kernel(random);
         let portable = Available::up_to(Level::Portable);
-        let expected = run(portable, false, &Schedule::PLAIN);
-        // What is left alone differs from `expected`.
-        let mut other = vec![MaybeUninit::new(0x5a); to];
-        if let Ok(bytes) = run_uninit((&nest, &Schedule::PLAIN), &source, &mut other, (None, portable)) {
-            assert_eq!(bytes, &expected[shift..shift + to], "case {case}: {nest:?}");
-            filled += 1;
-        }
-        for &level in &levels {
-            let level = Available::up_to(level);
-            for number in 0..8 {
-                let streaming = number % 2 == 1;
-                let schedule = schedule(random, nest.kernel(), streaming);
-                let same = run(level, streaming, &schedule) == expected;
-                let level = level.get();
-                assert!(same, "case {case} at {level}, streaming {streaming}, {schedule:?}: {nest:?}");
+        let alone = Copy::new(kernel.clone(), Vec::new(), (0, 0), Access::PLAIN, portable).unwrap();
+        let in_lines = matches!(kernel, Kernel::Transpose { by: Transpose::Runs(_), .. });
+        let (loops, start) = loops(random, alone.reach(), in_lines);
+        let literal = Copy::new(kernel.clone(), loops.clone(), start, Access::PLAIN, portable).unwrap();
+        // Buffers as long as the copy reaches, to the byte.
+        let (from, to) = literal.reach();
+        let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
+        let shift = if random.below(2) == 0 { 0 } else { random.below(64) };
+        // Lines of the destination are aligned now and then.
+        let mut expected = vec![0xa5; to + 128];
+        literal.run(&source, Destination::from(&mut expected[shift..shift + to]));
+        for level in levels() {
+            for streaming in [false, true] {
+                let prefetch = match random.below(3) {
+                    0 => Prefetch::None,
+                    1 => Prefetch::Iterations(random.pick(&[1, 2, 64])),
+                    _ => Prefetch::InRow(2048),
+                };
+                let access = Access { streaming, prefetch };
+                let copy = match Copy::new(kernel.clone(), loops.clone(), start, access, level) {
+                    Ok(copy) => copy,
+                    Err(misfit) => {
+                        assert_eq!(misfit, Misfit::Code);
+                        continue;
+                    }
+                };
+                let mut memory = vec![0xa5; to + 128];
+                let fences = observed::fences();
+                let _ = observed::take_ran();
+                copy.run(&source, Destination::from(&mut memory[shift..shift + to]));
+                let (at, aligned) = (level.get(), (memory.as_ptr().addr() + shift + start.1).is_multiple_of(64));
+                assert!(memory == expected, "case {case} at {at}, streaming {streaming}: {copy:?}");
+                assert_eq!(observed::fences() - fences, usize::from(streaming), "case {case} at {at}");
+                let in_panels = |runs: PlaneRuns| runs.unaligned.is_some() && !aligned;
+                let otherwise =
+                    matches!(kernel, Kernel::Transpose { by: Transpose::Runs(runs), .. } if in_panels(runs));
+                let ran = observed::take_ran();
+                assert!(
+                    ran == [if otherwise { "register blocks in panels" } else { kernel.name() }],
+                    "case {case} at {at}: {ran:?}, not {}",
+                    kernel.name()
+                );
+                *names.entry(kernel.name()).or_insert(0) += 1;
+                // What is left alone differs from `expected`.
+                let mut other = vec![MaybeUninit::new(0x5a); to];
+                if let Ok(bytes) = copy.run_uninit(&source, &mut other) {
+                    assert_eq!(bytes, &expected[shift..shift + to], "case {case}");
+                    filled += 1;
+                }
+                in_parts(random, &copy, &source, &mut memory[shift..shift + to], &expected[shift..shift + to]);
             }
         }
     }
-    assert!(filled > cases / 50, "{filled} of {cases} nests fill what they reach");
+    assert!(filled > cases / 50, "{filled} of {cases} copies fill what they reach");
+    let rare: Vec<_> = names.iter().filter(|(_, count)| **count < cases / 200).collect();
+    assert!(names.len() == 22 && rare.is_empty(), "{names:?}");
+}
+
+/// Parts of the outermost loop write what the whole copy does.
+fn in_parts(random: &mut Random, copy: &Copy, source: &[u8], memory: &mut [u8], expected: &[u8]) {
+    let Some(part) = copy.iterations_for(1) else { return };
+    let part = part * (1 + random.below(3));
+    let outermost = copy.loops()[0].extent();
+    memory.fill(0xa5);
+    for first in (0..outermost).step_by(part) {
+        copy.run_iterations(first..outermost.min(first + part), source, Destination::from(&mut *memory));
+    }
+    assert!(memory == expected, "in parts of {part}: {copy:?}");
 }

@@ -1,34 +1,39 @@
-//! A loop nest that belongs to no program: the kernel for it, and how it is stored.
+//! A loop nest that belongs to no plan: it is resolved and run.
+
+use strided_copy::kernel::Loop;
+use strided_copy::{Destination, PlainNest};
 
 use super::super::plan::machine::Knobs;
-use super::call::Call;
-use strided_copy::nest::{NestLoop, Stride, first_iteration};
-use strided_copy::{Destination, PlainNest, StreamFence};
-
-use super::super::plan::nest_loops::NestLoops;
+use super::super::plan::nest_loops::{NestLoops, front_to_back};
 use super::super::plan::program::Traffic;
+use super::super::plan::resolve::{Site, resolve};
 use super::super::plan::select;
+use crate::checked;
+use crate::error::Error;
 
 /// Copies with the kernel that a plan would choose.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an iteration ends after the last address.
 #[inline(never)]
-pub(crate) fn run(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) {
-    let mut loops = NestLoops::new();
-    let mut once = 1_u64;
-    for step in nest.loops() {
-        let stride = Stride { extent: step.extent, source: step.source.unsigned_abs(), destination: step.destination };
-        loops.push(if step.source < 0 { NestLoop::Reversed(stride) } else { NestLoop::Strided(stride) });
-        // What is repeated stays in the cache.
-        if step.source != 0 {
-            once = once.saturating_mul(u64::try_from(step.extent).unwrap_or(u64::MAX));
-        }
-    }
-    let bytes = |runs: u64| runs.saturating_mul(u64::try_from(nest.bytes_of_run()).unwrap_or(u64::MAX));
-    let runs = u64::try_from(nest.runs()).unwrap_or(u64::MAX);
-    let (streaming, prefetch, knobs) = Traffic { read: bytes(once), written: bytes(runs) }.settings(knobs);
-    let (kernel, start) = select::kernel(&mut loops, nest.bytes_of_run(), nest.start(), &knobs);
-    let streaming = streaming || destination.is_write_only();
-    StreamFence::scope(streaming, knobs.level, |streaming| {
-        let mut call = Call { source, destination, streaming, prefetch, knobs: &knobs, as_planned: false };
-        call.run_at(&kernel, &loops, first_iteration(&loops, start));
-    });
+pub(crate) fn run(
+    nest: &PlainNest<'_>,
+    knobs: &Knobs,
+    source: &[u8],
+    destination: Destination<'_>,
+) -> Result<(), Error> {
+    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    // What is repeated stays in the cache.
+    let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
+    let row = nest.bytes_of_run();
+    let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));
+    let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
+    let (streaming, prefetch, knobs) = traffic.settings(row, knobs);
+    let site = Site { streaming: streaming || destination.is_write_only(), prefetch, knobs: &knobs };
+    let (shape, start) = select::shape(&mut loops, row, nest.start(), &knobs);
+    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let (kernel, access) = resolve(shape, &loops, site);
+    select::checked(kernel, loops, start, access, site)?.run(source, destination);
+    Ok(())
 }

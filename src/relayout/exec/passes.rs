@@ -23,7 +23,7 @@ pub(crate) fn run(
 ) -> Result<(), Error> {
     let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
     let from = all_but_last(passes, source, padding)?;
-    program::run(&passes.last, &from, destination.into(), progress).map(|_| ())
+    program::run(&passes.last, &from, destination.into(), progress)
 }
 
 /// What the padding of the buffers in between is set to.

@@ -7,14 +7,25 @@ use super::numbers::Size;
 
 /// The CPU, the sizes that follow from its caches, and the rules of its family, a line each.
 pub(super) fn machine_in_words(knobs: &Knobs) -> String {
-    let &Knobs { level: _, family, rules, l1_ways, l1_way: _, in_l2, streaming_from, prefetch_above, panel } = knobs;
+    let &Knobs {
+        level: _,
+        family,
+        rules,
+        l1_ways,
+        l1_way: _,
+        in_l2,
+        streaming_from,
+        long_rows_streaming_from: _,
+        prefetch_above,
+        panel,
+    } = knobs;
     let (l1, l2) = (Size(knobs.l1()), Size::of(in_l2.saturating_mul(2)));
     let streaming = match streaming_from {
         0 => "always".to_owned(),
         u64::MAX => "never".to_owned(),
         from => format!("from {} read and written", Size(from)),
     };
-    let (above, ahead) = (Size(prefetch_above), Size(PREFETCH_DISTANCE.into()));
+    let (above, ahead) = (Size(prefetch_above), Size::of(PREFETCH_DISTANCE));
     let (panel, half) = (Size::of(panel), Size::of(in_l2));
     let rules = rules_in_words(&rules);
     format!(
@@ -27,7 +38,7 @@ pub(super) fn machine_in_words(knobs: &Knobs) -> String {
 
 fn rules_in_words(rules: &Rules) -> String {
     // Every field by name: a new rule cannot be forgotten here.
-    let &Rules { panel_width, panels_in_l1, follows_rows, joins_tiles, permuted, staged } = rules;
+    let &Rules { panel_width, panels_in_l1, follows_rows, joins_tiles, scattered, staged } = rules;
     let stage = match staged {
         Staged::Never => "",
         Staged::ByPitches => "panels staged as their pitches want it",
@@ -39,7 +50,7 @@ fn rules_in_words(rules: &Rules) -> String {
         (panels_in_l1, "panels prefetched into L1"),
         (follows_rows, "no prefetch of rows that the hardware follows"),
         (joins_tiles, "short runs of tiles joined"),
-        (permuted, "permuted order in the L2 cache"),
+        (scattered, "scattered order in the L2 cache"),
         (!stage.is_empty(), stage),
     ];
     said.into_iter().filter(|&(on, _)| on).map(|(_, words)| words).collect::<Vec<_>>().join(", ")

@@ -6,7 +6,7 @@ use strided_copy::{Available, Traits};
 
 use super::super::cpu_family::{CpuFamily, Rules};
 use super::super::level::KernelLevel;
-use super::cost::{LARGEST_PANEL, LINE, LONGEST_JOINED, PAGE, STREAMING_FROM};
+use super::cost::{LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, STREAMING_FROM};
 
 /// The numbers of the cost model that depend on the machine. Bytes, unless the name says otherwise. A plan
 /// carries those that it was made with; what is the same everywhere is in [`cost`](super::cost).
@@ -24,6 +24,8 @@ pub(crate) struct Knobs {
     pub(crate) in_l2: usize,
     /// Bytes read and written from which on a copy uses non-temporal stores.
     pub(crate) streaming_from: u64,
+    /// The same number for copies of long rows.
+    pub(crate) long_rows_streaming_from: u64,
     /// Bytes read and written up to which a copy prefetches nothing: what the L2 cache holds.
     pub(crate) prefetch_above: u64,
     /// A panel of a transpose, at most.
@@ -54,6 +56,7 @@ impl Knobs {
             l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
             in_l2: traits.l2.div_euclid(2),
             streaming_from: STREAMING_FROM,
+            long_rows_streaming_from: LONG_ROWS_STREAMING_FROM,
             prefetch_above: u64::try_from(traits.l2).unwrap_or(u64::MAX),
             panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
         }

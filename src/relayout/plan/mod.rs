@@ -1,23 +1,27 @@
-//! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a loop nest around a
-//! micro-kernel.
+//! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a copy of bytes.
 //!
-//! Nothing here touches a buffer. [`cost`] holds the rules and every threshold, [`machine`] those that depend
-//! on the machine; [`nest`] is the intermediate representation that `exec` walks and `kernel` runs.
+//! ```text
+//! passes      straight to the destination, or through buffers in between
+//! program     the boxes of one pass; how much it moves decides how it stores
+//! select      a box: which loops go into one iteration, in which order the others run
+//! resolve     an iteration: which code runs it
+//! ```
+//!
+//! Nothing here touches a buffer. [`cost`] has the rules and every threshold, [`machine`] those that depend on
+//! the machine. What comes out is `strided_copy::Copy`, which `exec` runs.
 
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
 pub(super) mod machine;
 pub(super) mod nest_loops;
+mod panels;
 pub(super) mod passes;
 pub(super) mod plain;
 pub(super) mod program;
-pub(super) mod schedule;
+pub(super) mod resolve;
 pub(super) mod select;
-mod sequence;
+pub(super) mod step;
 pub(super) mod subbyte;
 pub(super) mod together;
 pub(super) mod width;
-
-#[cfg(test)]
-mod tests;

@@ -1,29 +1,52 @@
-//! Loops over elements as the loops over bytes of a nest.
+//! Loops over elements as loops over bytes.
 
 use smallvec::SmallVec;
-use strided_copy::nest::{NestLoop, Stride};
+use strided_copy::kernel::{Loop, Stride};
 
-use crate::map::Loop;
+use crate::map;
 
 /// Loops from which a kernel is chosen, outer to inner; up to rank 8 without an allocation.
-pub(crate) type NestLoops = SmallVec<[NestLoop; 8]>;
+///
+/// The destination never counts down here: a loop that goes backwards has a negative stride on the source.
+pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
 
-/// Loops over elements as loops over bytes, by what strides and offsets are in bytes; `None` where one of
-/// them is not whole.
+/// Loops over elements as loops over bytes. `in_bytes` turns a stride or an offset of either side into bytes.
+/// `None` where one of them is not whole bytes, or does not fit.
 pub(crate) fn loops_in_bytes<'a>(
-    steps: impl Iterator<Item = &'a Loop>,
+    steps: impl Iterator<Item = &'a map::Loop>,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
 ) -> Option<NestLoops> {
-    let stride = |extent: u64, sides| {
-        let (source, destination) = in_bytes(sides)?;
-        Some(Stride { extent: usize::try_from(extent).ok()?, source, destination })
-    };
-    let in_bytes = |step: &Loop| match *step {
-        Loop::Strided { extent, source, destination } => stride(extent, (source, destination)).map(NestLoop::Strided),
-        Loop::Reversed { extent, source, destination } => stride(extent, (source, destination)).map(NestLoop::Reversed),
-        Loop::Table(ref entries) => {
-            entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>().map(NestLoop::Table)
+    let in_bytes = |step: &map::Loop| {
+        if let map::Loop::Table(entries) = step {
+            return entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>().map(Loop::Table);
         }
+        let (extent, source, destination, backwards) = step.strides()?;
+        let (source, destination) = in_bytes((source, destination))?;
+        let source = isize::try_from(source).ok()?;
+        Some(Loop::Strided(Stride {
+            extent: usize::try_from(extent).ok()?,
+            source: if backwards { source.checked_neg()? } else { source },
+            destination: isize::try_from(destination).ok()?,
+        }))
     };
     steps.map(in_bytes).collect()
+}
+
+/// Turns loops round that go backwards on the source, so that the source is read front to back: the
+/// destination counts down instead. `start` moves to the first iteration of the turned loops.
+///
+/// `None` if that begins in front of a buffer.
+pub(crate) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
+    let mut start = start;
+    for step in loops {
+        if let Loop::Strided(stride) = step
+            && stride.source < 0
+        {
+            let (source, destination) = stride.last()?;
+            start = (start.0.checked_add_signed(source)?, start.1.checked_add_signed(destination)?);
+            stride.source = stride.source.checked_neg()?;
+            stride.destination = stride.destination.checked_neg()?;
+        }
+    }
+    Some(start)
 }

@@ -1,8 +1,8 @@
 //! Copies that are over before a kernel is chosen: as a loop nest, one run after the other.
 
 use smallvec::SmallVec;
-use strided_copy::nest::MicroKernel;
-use strided_copy::{PlainLoop, PlainNest};
+use strided_copy::PlainNest;
+use strided_copy::kernel::{Kernel, Stride};
 
 use super::program::{PlannedBox, Program};
 
@@ -24,7 +24,7 @@ pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 pub(crate) struct Plain {
     run: usize,
     start: (usize, usize),
-    loops: SmallVec<[PlainLoop; 4]>,
+    loops: SmallVec<[Stride; 4]>,
 }
 
 impl Plain {
@@ -43,21 +43,21 @@ impl Plain {
             let (extent, source, destination, backwards) = step.strides()?;
             let extent = usize::try_from(extent).ok()?;
             let source = isize::try_from(bytes(source)?).ok()?.checked_mul(if backwards { -1 } else { 1 })?;
-            let destination = bytes(destination)?;
+            let destination = isize::try_from(bytes(destination)?).ok()?;
             // The loops are in order of the destination: only the last can be packed on both sides.
-            if loops.is_empty() && destination == run && source == isize::try_from(run).ok()? {
+            let packed = isize::try_from(run).ok()?;
+            if loops.is_empty() && destination == packed && source == packed {
                 run = run.checked_mul(extent)?;
             } else {
-                loops.insert(0, PlainLoop { extent, source, destination });
+                loops.insert(0, Stride { extent, source, destination });
             }
         }
         let plain = Plain { run, start: (bytes(copy.source)?, bytes(copy.destination)?), loops };
         // A kernel that transposes is chosen already; one that copies runs has nothing on few of them.
-        let copies = program
-            .prepared
-            .iter()
-            .flat_map(PlannedBox::nests)
-            .all(|planned| matches!(planned.nest.kernel(), MicroKernel::Copy { .. }));
+        let copies = program.prepared.iter().all(|planned| match planned {
+            PlannedBox::Copy(copy) => matches!(copy.kernel(), Kernel::Runs { .. }),
+            PlannedBox::Steps(_) => false,
+        });
         let most = if copies { MOST_PLAIN_RUNS } else { MOST_PLANNED_RUNS };
         plain.nest().is_some_and(|nest| is_plain(&nest, most)).then_some(plain)
     }

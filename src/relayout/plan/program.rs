@@ -1,17 +1,22 @@
 //! The boxes of one pass, planned.
 
+use std::sync::OnceLock;
+
+use strided_copy::Copy;
+
 use crate::error::Error;
-use crate::map::{BoxGroups, CopyBox};
+use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
 use super::clip::Spanned;
-use super::cost::{MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
-use super::schedule::{Memory, Scheduled};
+use super::resolve::Site;
 use super::select;
-use super::subbyte::{self, SubByteBox};
-use super::together::{self, Parts, Together};
-use super::width::{self, WidthBox, Widths};
+use super::step::StepBox;
+use super::subbyte;
+use super::together::{self, Parts};
+use super::width::{self, Widths};
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]
@@ -26,6 +31,8 @@ pub(crate) struct Program {
     pub(crate) traffic: Traffic,
     /// What it was planned with.
     pub(crate) knobs: Knobs,
+    /// The same boxes for memory that is never read.
+    streamed: OnceLock<Box<Program>>,
     /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is
     /// planned as it is run.
     pub(crate) prepared: Vec<PlannedBox>,
@@ -41,19 +48,25 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its nests
-    /// are planned with.
-    pub(crate) fn settings(self, knobs: &Knobs) -> (bool, bool, Knobs) {
-        let streaming = self.moved() >= knobs.streaming_from;
+    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its
+    /// kernels are chosen with. `row` is the least number of bytes that are contiguous on both sides.
+    pub(crate) fn settings(self, row: usize, knobs: &Knobs) -> (bool, bool, Knobs) {
+        let streaming = self.moved() >= self.streaming_from(row, knobs);
         let prefetch = self.moved() > knobs.prefetch_above;
-        // Only streamed runs are joined, and only what the L2 cache holds is permuted.
+        // Only streamed runs are joined, and only what the L2 cache holds is scattered.
         let rules = Rules {
             joins_tiles: knobs.rules.joins_tiles && streaming,
-            permuted: knobs.rules.permuted && !streaming && !prefetch && self.moved() > knobs.l1(),
+            scattered: knobs.rules.scattered && !streaming && !prefetch && self.moved() > knobs.l1(),
             ..knobs.rules
         };
         let in_l2 = if streaming { 0 } else { knobs.in_l2 };
         (streaming, prefetch, Knobs { rules, in_l2, ..*knobs })
+    }
+
+    /// The bytes read and written from which on a copy with contiguous rows of this many bytes stores past
+    /// the cache.
+    fn streaming_from(&self, row: usize, knobs: &Knobs) -> u64 {
+        if row >= LONG_ROW { knobs.long_rows_streaming_from } else { knobs.streaming_from }
     }
 
     /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it
@@ -65,33 +78,49 @@ impl Traffic {
 
 /// One box, planned.
 #[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "nearly every box is a nest; a box of its own would cost an allocation")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every box is a copy of whole bytes; a box of its own would cost an allocation"
+)]
 pub(crate) enum PlannedBox {
     /// Whole bytes.
-    Nest(Scheduled),
-    /// Elements that begin inside bytes.
-    SubByte(SubByteBox),
-    /// Elements that are unpacked or packed.
-    Width(WidthBox),
-    /// Several boxes of whole bytes, part by part.
-    Together(Together),
+    Copy(Copy),
+    /// Anything else: elements that begin inside bytes, that are unpacked or packed, boxes that share rows.
+    Steps(StepBox),
 }
 
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
-        let (streaming, prefetch, ref knobs) = traffic.settings(knobs);
+        let (streaming, prefetch, ref knobs) = traffic.settings(contiguous(&boxes, widths), knobs);
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             let count = usize::try_from(boxes.count()).unwrap_or(0);
-            prepared = planned(boxes.iter(), count, widths, Memory { streaming, prefetch }, knobs)?;
+            prepared = planned(boxes.iter(), count, widths, Site { streaming, prefetch, knobs })?;
         }
-        Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared })
+        let streamed = OnceLock::new();
+        Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared, streamed })
     }
 
     /// How it reads and stores.
     #[inline]
-    pub(crate) fn memory(&self) -> Memory {
-        Memory { streaming: self.streaming, prefetch: self.prefetch }
+    pub(crate) fn site(&self) -> Site<'_> {
+        Site { streaming: self.streaming, prefetch: self.prefetch, knobs: &self.knobs }
+    }
+
+    /// The program for memory that is never read, which is stored to past the cache whatever the size of the
+    /// copy. It is resolved when it is first wanted, and kept.
+    pub(crate) fn for_write_only(&self) -> Result<&Program, Error> {
+        if self.streaming {
+            return Ok(self);
+        }
+        if let Some(streamed) = self.streamed.get() {
+            return Ok(streamed);
+        }
+        let site = Site { streaming: true, ..self.site() };
+        let prepared = self.prepared.iter().map(|planned| planned.resolved_again(site)).collect::<Result<_, _>>()?;
+        let streamed = OnceLock::new();
+        let streamed = Program { boxes: self.boxes.clone(), streaming: true, prepared, streamed, ..*self };
+        Ok(self.streamed.get_or_init(|| Box::new(streamed)))
     }
 
     /// The boxes to be cut into pieces; `None` if they are too many, or their tables too long.
@@ -104,20 +133,53 @@ impl Program {
     /// boxes than were planned ahead, this says so if it is possible.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
-            PlannedBox::Nest(_) | PlannedBox::Together(_) => false,
-            PlannedBox::SubByte(_) => true,
-            PlannedBox::Width(copy) => !copy.change.unpacks(),
+            PlannedBox::Copy(_) => false,
+            PlannedBox::Steps(steps) => steps.changes_bytes(),
         };
         let planned_later = self.prepared.is_empty() && self.boxes.count() > 0;
         !self.widths.destination.is_multiple_of(8) && (planned_later || self.prepared.iter().any(sub_byte))
     }
 
+    /// The first boxes, planned: for explanations.
+    pub(crate) fn planned(&self, first: usize) -> Result<Vec<PlannedBox>, Error> {
+        let mut planned = Vec::new();
+        for copy in self.boxes.iter().take(first) {
+            PlannedBox::plan(copy, self.widths, self.site(), &mut planned)?;
+        }
+        Ok(planned)
+    }
+
+    /// The bytes read and written from which on this copy stores past the cache.
+    pub(crate) fn streaming_from(&self) -> u64 {
+        self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
+    }
+
+    /// A program of one box that belongs to no copy of its own, through the cache.
+    pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Program, Error> {
+        let site = Site { streaming: false, prefetch: false, ..self.site() };
+        let mut prepared = Vec::new();
+        PlannedBox::plan(copy, self.widths, site, &mut prepared)?;
+        let (boxes, streamed) = (BoxGroups::none(), OnceLock::new());
+        Ok(Program { boxes, prepared, streamed, streaming: false, prefetch: false, ..*self })
+    }
+
     /// Some boxes of another program, clipped.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
         let count = boxes.len();
-        let prepared = planned(boxes.into_iter(), count, self.widths, self.memory(), &self.knobs)?;
-        Ok(Program { boxes: BoxGroups::none(), prepared, ..*self })
+        let prepared = planned(boxes.into_iter(), count, self.widths, self.site())?;
+        Ok(Program { boxes: BoxGroups::none(), prepared, streamed: OnceLock::new(), ..*self })
     }
+}
+
+/// The least number of bytes that are contiguous on both sides, of the first boxes.
+fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
+    /// So many boxes are looked at: whole tiles come first, and they are most of a copy.
+    const FIRST: usize = 2;
+    let bytes = |copy: CopyBox| {
+        let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
+        usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
+    };
+    boxes.iter().take(FIRST).map(bytes).min().unwrap_or(0)
 }
 
 /// Plans this many boxes; past the cache, those that share rows together.
@@ -125,67 +187,74 @@ fn planned(
     boxes: impl Iterator<Item = CopyBox>,
     count: usize,
     widths: Widths,
-    memory: Memory,
-    knobs: &Knobs,
+    site: Site<'_>,
 ) -> Result<Vec<PlannedBox>, Error> {
     let bytes = u64::from(widths.source.div_euclid(8));
-    if memory.streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
+    if site.streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
         let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
-        let parts = Parts { most: in_elements(knobs.panel.saturating_mul(PANELS_TOGETHER)), apart: in_elements(PAGE) };
-        return planned_in(parts, boxes.collect(), widths, (memory, knobs));
+        let most = in_elements(site.knobs.panel.saturating_mul(PANELS_TOGETHER));
+        return planned_in(Parts { most, apart: in_elements(PAGE) }, boxes.collect(), widths, site);
     }
     let mut planned = Vec::new();
     planned.reserve_exact(count);
     for copy in boxes {
-        planned.push(PlannedBox::new(copy, widths, memory, knobs)?);
+        PlannedBox::plan(copy, widths, site, &mut planned)?;
     }
     Ok(planned)
 }
 
-/// The same of whole bytes, in parts as long as these.
+/// Plans boxes of whole bytes, those that share rows together in parts as long as these.
 pub(crate) fn planned_in(
     parts: Parts,
     boxes: Vec<CopyBox>,
     widths: Widths,
-    (memory, knobs): (Memory, &Knobs),
+    site: Site<'_>,
 ) -> Result<Vec<PlannedBox>, Error> {
     let bytes = u64::from(widths.source.div_euclid(8));
-    let nest = |copy: CopyBox| select::nest(&copy, bytes, knobs).map(|nest| Scheduled::new(nest, memory, knobs));
-    let (groups, alone) = together::grouped(boxes, bytes, parts, &nest)?;
-    let alone = alone.into_iter().map(|copy| PlannedBox::new(copy, widths, memory, knobs));
-    groups.into_iter().map(|boxes| Ok(PlannedBox::Together(boxes))).chain(alone).collect()
+    let (groups, alone) = together::grouped(boxes, bytes, parts, &|copy| select::copy(&copy, bytes, site))?;
+    let mut planned: Vec<PlannedBox> = groups.into_iter().map(PlannedBox::Steps).collect();
+    for copy in alone {
+        PlannedBox::plan(copy, widths, site, &mut planned)?;
+    }
+    Ok(planned)
 }
 
 impl PlannedBox {
-    /// The nests of whole bytes.
-    pub(crate) fn nests(&self) -> &[Scheduled] {
-        match self {
-            PlannedBox::Nest(planned) => std::slice::from_ref(planned),
-            PlannedBox::Together(boxes) => &boxes.nests,
-            PlannedBox::SubByte(_) | PlannedBox::Width(_) => &[],
-        }
+    /// Plans a box, and adds what it becomes: most often one copy of whole bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+    pub(crate) fn plan(
+        copy: CopyBox,
+        widths: Widths,
+        site: Site<'_>,
+        planned: &mut Vec<PlannedBox>,
+    ) -> Result<(), Error> {
+        let bits = widths.source;
+        let whole = if let Some(change) = widths.change() {
+            match width::rows(&copy, &change, site)? {
+                Some(copy) => copy,
+                None => return width::steps(copy, change, site, planned),
+            }
+        } else if bits.is_multiple_of(8) {
+            select::copy(&copy, u64::from(bits / 8), site)?
+        } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
+            select::copy(&whole, 1, site)?
+        } else if let Some(copy) = subbyte::interleaved(&copy, bits, site)? {
+            copy
+        } else {
+            return subbyte::steps(copy, bits, site, planned);
+        };
+        planned.push(PlannedBox::Copy(whole));
+        Ok(())
     }
 
-    pub(crate) fn new(copy: CopyBox, widths: Widths, memory: Memory, knobs: &Knobs) -> Result<PlannedBox, Error> {
-        let scheduled = |nest| PlannedBox::Nest(Scheduled::new(nest, memory, knobs));
-        if let Some(change) = widths.change() {
-            return match width::nest(&copy, &change).or_else(|| width::words(&copy, &change, knobs)) {
-                Some(nest) => Ok(scheduled(nest)),
-                None => WidthBox::new(copy, change, knobs).map(PlannedBox::Width),
-            };
-        }
-        let bits = widths.source;
-        if bits.is_multiple_of(8) {
-            select::nest(&copy, u64::from(bits / 8), knobs).map(scheduled)
-        } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
-            select::nest(&whole, 1, knobs).map(scheduled)
-        } else if let Some(nest) = subbyte::interleaved(&copy, bits, knobs) {
-            Ok(scheduled(nest))
-        } else {
-            Ok(PlannedBox::SubByte(SubByteBox::new(copy, bits)))
-        }
+    /// The box resolved again, for another way to store: the loops of an iteration stay what they are.
+    fn resolved_again(&self, site: Site<'_>) -> Result<PlannedBox, Error> {
+        Ok(match self {
+            PlannedBox::Copy(copy) => PlannedBox::Copy(select::resolved_again(copy, site)?),
+            PlannedBox::Steps(steps) => PlannedBox::Steps(steps.resolved_again(site)?),
+        })
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,35 +1,53 @@
 //! Boxes of elements that are not whole bytes.
 //!
-//! Three ways, the fastest first: everything begins and ends at whole bytes, and the box is one over bytes;
-//! rows of whole bytes are interleaved element by element; elements begin anywhere, and rows, planes or
-//! single elements of bits are copied.
+//! There are three cases, the fastest first:
+//!
+//! 1. Everything begins and ends at whole bytes: the box is one over bytes.
+//! 2. Rows of whole bytes are interleaved element by element: a kernel does that in registers.
+//! 3. Elements begin anywhere: rows of bits are copied as they are; a plane goes through buffers, block by
+//!    block; single elements are copied one by one.
+//!
+//! A block of a plane is at most [`BIT_BLOCK`] bytes in one direction, so that all buffers stay in the L1
+//! cache. As many rows as a byte has elements are interleaved into one row that has a byte for each column,
+//! which leaves a plane of bytes to transpose:
+//!
+//! ```text
+//! s4, two elements a byte       rows of pairs, a byte a column      transposed
+//! a0 a1 a2 a3 ..                (a0 b0) (a1 b1) (a2 b2) ..          (a0 b0) (c0 d0) ..
+//! b0 b1 b2 b3 ..          ->    (c0 d0) (c1 d1) (c2 d2) ..    ->    (a1 b1) (c1 d1) ..
+//! c0 c1 c2 c3 ..                                                    (a2 b2) (c2 d2) ..
+//! ```
+//!
+//! If the plane has more rows than columns, it is transposed first and its rows are deinterleaved. Only the
+//! copies into the first buffer and out of the last one touch single bits.
 
+use strided_copy::Copy;
+use strided_copy::kernel::{Axis, BitInterleave, BitRows, Direction, Loop as ByteLoop, Plane, Stride};
+
+use crate::checked;
+use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 
-use super::super::plan::machine::Knobs;
-use super::cost::{LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
-use super::nest_loops::loops_in_bytes;
-use super::select::{in_source_order, neighbours_last};
-use strided_copy::nest::{BitInterleave, BitPlane, BitRows, Direction, MicroKernel, Nest, Stride};
+use super::cost::{BIT_BLOCK, BUFFER, LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
+use super::machine::Knobs;
+use super::nest_loops::{NestLoops, loops_in_bytes};
+use super::program::PlannedBox;
+use super::resolve::{Shape, Site};
+use super::select::{self, in_source_order, neighbours_last};
+use super::step::{RowsOfBits, Step, StepBox};
 
-/// A box of elements that begin anywhere.
-#[derive(Debug, Clone)]
-pub(crate) struct SubByteBox {
-    /// The loops outside, and where the first element is stored.
-    pub(crate) outer: CopyBox,
-    /// How many elements it has in all.
-    pub(crate) elements: u64,
-    pub(crate) inner: Inner,
-}
-
-/// What an iteration of the loops copies.
-#[derive(Debug, Clone)]
-pub(crate) enum Inner {
-    /// Elements that are packed on both sides.
-    Rows(BitRows),
-    /// Elements that are packed on either side in another order.
-    Plane(BitPlane),
-    Element,
+/// A plane of elements of 1, 2 or 4 bits: element (row, column) goes from `column + row * source` to
+/// `column * destination + row`, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BitPlane {
+    /// Bits of an element.
+    pub(super) bits: usize,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// From one source row to the next.
+    pub(super) source: usize,
+    /// From one destination row to the next.
+    pub(super) destination: usize,
 }
 
 /// The same box over bytes, if nothing in it begins or ends inside one.
@@ -47,16 +65,22 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     Some(CopyBox { source, destination, loops })
 }
 
-/// The nest of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at
+/// The copy of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at
 /// whole bytes.
-pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Nest> {
-    let (column_place, row_place, BitPlane { columns, rows, .. }) = plane(copy, bits)?;
+pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
+    let Some((rows, loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
+    select::resolved(Shape::Bits(rows), loops, start, site).map(Some)
+}
+
+/// The rows, the loops around them, and where the first iteration begins.
+fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInterleave, NestLoops, (usize, usize))> {
+    let (column_place, row_place, plane) = plane(copy, bits)?;
     let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
-    let few = |rows: &Stride| BitInterleave::ROWS.contains(&rows.extent);
-    let (direction, count, length, pitch) = if few(&rows) && columns.destination == rows.extent {
-        (Direction::Interleave, rows.extent, columns.extent, rows.source)
-    } else if few(&columns) && rows.source == columns.extent {
-        (Direction::Deinterleave, columns.extent, rows.extent, columns.destination)
+    let BitPlane { columns, rows, source, destination, .. } = plane;
+    let (direction, count, length, pitch) = if BitInterleave::ROWS.contains(&rows) && destination == rows {
+        (Direction::Interleave, rows, columns, source)
+    } else if BitInterleave::ROWS.contains(&columns) && source == columns {
+        (Direction::Deinterleave, columns, rows, destination)
     } else {
         return None;
     };
@@ -73,8 +97,7 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<Ne
     if direction == Direction::Deinterleave {
         neighbours_last(&mut loops, row, pitch, knobs);
     }
-    let (source, destination) = sides_in_bytes((copy.source, copy.destination))?;
-    Some(Nest::new(MicroKernel::InterleaveBits(kernel), loops.into_vec(), source, destination))
+    Some((kernel, loops, sides_in_bytes((copy.source, copy.destination))?))
 }
 
 /// The bytes that this many elements fill, if they are whole.
@@ -83,34 +106,161 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     total.is_multiple_of(8).then_some(total / 8)
 }
 
-impl SubByteBox {
-    pub(crate) fn new(copy: CopyBox, bits: u32) -> SubByteBox {
-        let mut outer = copy;
-        let elements = outer.loops.iter().fold(1, |elements: u64, step| elements.saturating_mul(step.extent()));
-        let width = u64::from(bits);
-        let inner = if let Some(place) = packed(&outer, |source, destination| source == 1 && destination == 1) {
-            let row = outer.loops.remove(place).extent();
-            let (count, source, destination) = match outer.loops.pop() {
-                Some(Loop::Strided { extent, source, destination }) => (extent, source, destination),
-                table => {
-                    outer.loops.extend(table);
-                    (1, 0, 0)
-                }
-            };
-            // Nothing saturates: these are lengths of parts of the buffers.
-            let [bits, source, destination] = [row, source, destination].map(|n| n.saturating_mul(width));
-            Inner::Rows(BitRows { bits, count, source, destination })
-        } else if let Some((columns, rows, plane)) = plane(&outer, bits)
-            && plane.columns.extent.saturating_mul(plane.rows.extent) >= LEAST_BIT_PLANE
-        {
+/// Plans a box of elements that begin anywhere.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an offset does not fit.
+pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+    let mut outer = copy;
+    let elements = outer.elements();
+    let bytes = checked::mul(elements, bits.into(), checked::BYTES)?.div_ceil(8);
+    if let Some(place) = packed(&outer, |source, destination| source == 1 && destination == 1) {
+        let row = outer.loops.remove(place).extent();
+        let (count, source, destination) = match outer.loops.pop() {
+            Some(Loop::Strided { extent, source, destination }) => (extent, source, destination),
+            other => {
+                outer.loops.extend(other);
+                (1, 0, 0)
+            }
+        };
+        let in_bits = |elements: u64| checked::mul(elements, bits.into(), checked::BYTES);
+        let rows = BitRows { bits: in_bits(row)?, count, source: in_bits(source)?, destination: in_bits(destination)? };
+        let steps = vec![Step::Bits(RowsOfBits::new(rows, site)?)];
+        planned.push(PlannedBox::Steps(StepBox { outer, bits: (bits, bits), steps, bytes }));
+        return Ok(());
+    }
+    match plane(&outer, bits) {
+        Some((columns, rows, plane)) if plane.columns.saturating_mul(plane.rows) >= LEAST_BIT_PLANE => {
             outer.loops.remove(columns.max(rows));
             outer.loops.remove(columns.min(rows));
-            Inner::Plane(plane)
-        } else {
-            Inner::Element
-        };
-        SubByteBox { outer, elements, inner }
+            plan_plane(&outer, &plane, site, planned)
+        }
+        _ => {
+            let steps = vec![Step::Element(bits)];
+            planned.push(PlannedBox::Steps(StepBox { outer, bits: (bits, bits), steps, bytes }));
+            Ok(())
+        }
     }
+}
+
+/// Plans a plane in each iteration of some loops: blocks of one size, and those at its edges.
+fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+    let &BitPlane { bits, columns, rows, source, destination } = plane;
+    let in_byte = 8_usize.div_euclid(bits);
+    let longest = BIT_BLOCK.saturating_mul(in_byte);
+    // A multiple of 8 elements in the long direction, so that no row of a buffer is longer for being whole
+    // bytes.
+    let most = |short: usize| BUFFER.div_euclid(short.min(longest).div_ceil(in_byte)).div_euclid(8).saturating_mul(8);
+    let (wide, deep) = if columns >= rows { (most(rows), longest) } else { (longest, most(columns)) };
+    // Where blocks of a size begin, how long they are, and how many there are.
+    let parts = |extent: usize, block: usize| {
+        let whole = extent.div_euclid(block);
+        let rest = extent.rem_euclid(block);
+        [(0, block, whole), (extent.saturating_sub(rest), rest, 1)]
+            .into_iter()
+            .filter(|&(_, size, count)| size > 0 && count > 0)
+    };
+    for (column, width, across) in parts(columns, wide) {
+        for (row, height, down) in parts(rows, deep) {
+            let at =
+                |place: usize, pitch: usize| checked::mul(checked::count(place), checked::count(pitch), checked::BYTES);
+            let mut blocks = outer.clone();
+            blocks.source = checked::add(
+                blocks.source,
+                checked::add(at(column, 1)?, at(row, source)?, checked::BYTES)?,
+                checked::BYTES,
+            )?;
+            let to = checked::add(at(column, destination)?, at(row, 1)?, checked::BYTES)?;
+            blocks.destination = checked::add(blocks.destination, to, checked::BYTES)?;
+            for (count, (from, to)) in
+                [(across, (at(width, 1)?, at(width, destination)?)), (down, (at(height, source)?, at(height, 1)?))]
+            {
+                if count > 1 {
+                    blocks.loops.push(Loop::Strided { extent: checked::count(count), source: from, destination: to });
+                }
+            }
+            let elements = checked::mul(blocks.elements(), at(width, height)?, checked::BYTES)?;
+            let bytes = checked::mul(elements, checked::count(bits), checked::BYTES)?.div_ceil(8);
+            let steps = vec![block(plane, (width, height), site)?];
+            let width = u32::try_from(bits).unwrap_or(8);
+            planned.push(PlannedBox::Steps(StepBox { outer: blocks, bits: (width, width), steps, bytes }));
+        }
+    }
+    Ok(())
+}
+
+/// The steps of a block of this many columns and rows.
+fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> Result<Step, Error> {
+    let bits = plane.bits;
+    let in_byte = 8_usize.div_euclid(bits);
+    let in_bits = |elements: usize| checked::mul(checked::count(elements), checked::count(bits), checked::BYTES);
+    // The bytes of a row in the first buffer, and in the last.
+    let (source, destination) = (columns.div_ceil(in_byte), rows.div_ceil(in_byte));
+    let in_buffer = |bytes: usize| checked::count(bytes).saturating_mul(8);
+    let mut into = BitRows {
+        bits: in_bits(columns)?,
+        count: checked::count(rows),
+        source: in_bits(plane.source)?,
+        destination: in_buffer(source),
+    };
+    let mut out = BitRows {
+        bits: in_bits(rows)?,
+        count: checked::count(columns),
+        source: in_buffer(destination),
+        destination: in_bits(plane.destination)?,
+    };
+    let interleave = |direction: Direction, rows: usize, row: usize| {
+        Shape::Bits(BitInterleave { bits, rows, row, pitch: row, direction })
+    };
+    let few_rows = BitInterleave::ROWS.contains(&rows) && plane.destination == rows;
+    let few_columns = !few_rows && BitInterleave::ROWS.contains(&columns) && plane.source == columns;
+    // Rows without a gap are one long row.
+    if few_rows {
+        out = BitRows { bits: out.bits.saturating_mul(out.count), count: 1, ..out };
+    }
+    if few_columns {
+        into = BitRows { bits: into.bits.saturating_mul(into.count), count: 1, ..into };
+    }
+    let (pairs, quads) = (in_byte.saturating_mul(source), in_byte.saturating_mul(destination));
+    let passes = if few_rows {
+        vec![(interleave(Direction::Interleave, rows, source), None)]
+    } else if few_columns {
+        vec![(interleave(Direction::Deinterleave, columns, destination), None)]
+    } else if columns >= rows {
+        let groups = Some((destination, pairs));
+        vec![
+            (interleave(Direction::Interleave, in_byte, source), groups),
+            (transpose((pairs, destination), (destination, pairs)), None),
+        ]
+    } else {
+        let groups = Some((source, quads));
+        vec![
+            (transpose((source, quads), (rows, source)), None),
+            (interleave(Direction::Deinterleave, in_byte, destination), groups),
+        ]
+    };
+    let in_cache = Site { streaming: false, prefetch: false, ..site };
+    let mut chain = vec![Step::Bits(RowsOfBits::new(out, Site { prefetch: false, ..site })?)];
+    for (shape, groups) in passes.into_iter().rev() {
+        // A loop over groups of rows that are one after the other on both sides.
+        let mut loops = NestLoops::new();
+        if let Some((extent, bytes)) = groups {
+            let stride = isize::try_from(bytes).unwrap_or(isize::MAX);
+            loops.push(ByteLoop::Strided(Stride { extent, source: stride, destination: stride }));
+        }
+        let copy = select::resolved(shape, loops, (0, 0), in_cache)?;
+        chain = vec![Step::through(vec![Step::Copy(copy)], chain)];
+    }
+    let into = RowsOfBits::new(into, Site { streaming: false, ..site })?;
+    Ok(Step::through(vec![Step::Bits(into)], chain))
+}
+
+/// A plane of bytes: this many columns at the pitch of the destination's rows, this many rows at the pitch of
+/// the source's.
+fn transpose((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Shape {
+    let axis = |extent: usize, pitch: usize| Axis::new(extent, isize::try_from(pitch).unwrap_or(isize::MAX));
+    Shape::Plane(Plane { unit: 1, columns: axis(columns, to), rows: axis(rows, from), micro_tile: None })
 }
 
 /// A loop whose strides pass a test, source and destination.
@@ -124,11 +274,9 @@ fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
 /// plane.
 pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
     let stride = |place: usize| match *copy.loops.get(place)? {
-        Loop::Strided { extent, source, destination } => Some(Stride {
-            extent: usize::try_from(extent).ok()?,
-            source: usize::try_from(source).ok()?,
-            destination: usize::try_from(destination).ok()?,
-        }),
+        Loop::Strided { extent, source, destination } => {
+            Some((usize::try_from(extent).ok()?, usize::try_from(source).ok()?, usize::try_from(destination).ok()?))
+        }
         Loop::Reversed { .. } | Loop::Table(_) => None,
     };
     let (columns, rows) = (packed(copy, |source, _| source == 1)?, packed(copy, |_, destination| destination == 1)?);
@@ -136,8 +284,6 @@ pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane
         return None;
     }
     let bits = usize::try_from(bits).ok()?;
-    Some((columns, rows, BitPlane { bits, columns: stride(columns)?, rows: stride(rows)? }))
+    let ((wide, _, destination), (high, source, _)) = (stride(columns)?, stride(rows)?);
+    Some((columns, rows, BitPlane { bits, columns: wide, rows: high, source, destination }))
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,22 +5,13 @@
 
 use std::cmp::Reverse;
 
+use strided_copy::Copy;
+
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
 
-use super::schedule::Scheduled;
-
-/// Boxes that are copied part by part.
-#[derive(Debug, Clone)]
-pub(crate) struct Together {
-    /// The loops over parts, in bytes.
-    pub(crate) parts: Loops,
-    /// What each part copies: the offsets of a part are added to theirs.
-    pub(crate) nests: Vec<Scheduled>,
-    /// What is left when the last of the loops has run: less than a part.
-    pub(crate) rest: Vec<Scheduled>,
-}
+use super::step::StepBox;
 
 /// How long parts are, in elements.
 #[derive(Debug, Clone, Copy)]
@@ -90,24 +81,31 @@ impl Cut {
         copy.in_order()
     }
 
-    /// Plans these boxes, which have elements of this many bytes.
-    fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>) -> Result<Together, Error> {
+    /// Plans these boxes, which have elements of this many bytes: part by part, and what is left of the last
+    /// loop, which is less than a part.
+    fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>, groups: &mut Vec<StepBox>) -> Result<(), Error> {
         let parts = self.extent.checked_div(self.part).unwrap_or(0);
         let first = parts.saturating_mul(self.part);
-        let nests = |first: u64, extent: u64| -> Result<Vec<Scheduled>, Error> {
-            boxes.iter().filter(|_| extent > 0).map(|copy| plan(self.inside(copy, first, extent))).collect()
+        let copies = |first: u64, extent: u64| -> Result<Vec<Copy>, Error> {
+            boxes.iter().map(|copy| plan(self.inside(copy, first, extent))).collect()
         };
         let scaled = |factor: u64| move |(a, b): (u64, u64)| Some((a.saturating_mul(factor), b.saturating_mul(factor)));
+        let outer = || self.outer.iter().filter_map(|step| step.with_sides(scaled(bytes)));
+        let times = self.outer.iter().map(Loop::extent).fold(1, u64::saturating_mul);
         let last = Loop::Strided { extent: parts, source: self.source, destination: self.destination };
-        let steps = self.outer.iter().cloned().chain(last.with_sides(scaled(self.part)));
-        let loops = steps.filter_map(|step| step.with_sides(scaled(bytes))).collect();
-        let rest = nests(first, self.extent.saturating_sub(first))?;
-        Ok(Together { parts: loops, nests: nests(0, self.part)?, rest })
+        let last = last.with_sides(scaled(self.part.saturating_mul(bytes)));
+        let loops = outer().chain(last).collect();
+        groups.push(StepBox::of_copies(loops, copies(0, self.part)?, times.saturating_mul(parts)));
+        let rest = self.extent.saturating_sub(first);
+        if rest > 0 {
+            groups.push(StepBox::of_copies(outer().collect(), copies(first, rest)?, times));
+        }
+        Ok(())
     }
 }
 
 /// Plans a box of whole bytes.
-type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Scheduled, Error>;
+type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Copy, Error>;
 
 /// Groups boxes of elements of this many bytes: each, largest first, with those that fit it, and those that
 /// are left.
@@ -116,7 +114,7 @@ pub(crate) fn grouped(
     bytes: u64,
     parts: Parts,
     plan: Plan<'_>,
-) -> Result<(Vec<Together>, Vec<CopyBox>), Error> {
+) -> Result<(Vec<StepBox>, Vec<CopyBox>), Error> {
     boxes.sort_by_key(|copy| Reverse(copy.elements()));
     let (mut groups, mut alone) = (Vec::new(), Vec::new());
     while !boxes.is_empty() {
@@ -126,7 +124,7 @@ pub(crate) fn grouped(
             boxes = others;
             if !group.is_empty() {
                 group.insert(0, first);
-                groups.push(cut.together(&group, bytes, plan)?);
+                cut.together(&group, bytes, plan, &mut groups)?;
                 continue;
             }
         }
@@ -134,6 +132,3 @@ pub(crate) fn grouped(
     }
     Ok((groups, alone))
 }
-
-#[cfg(test)]
-mod tests;

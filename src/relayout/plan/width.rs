@@ -15,14 +15,21 @@ use crate::error::Error;
 use crate::map::{CopyBox, IndexMap, Loop, Loops};
 use crate::short_sort::sort_by_key;
 
-use super::super::plan::machine::Knobs;
 use super::cost::{
-    LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN, WIDTH_STAGE,
+    BUFFER, LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN,
 };
-use super::nest_loops::loops_in_bytes;
+use super::machine::Knobs;
+use super::nest_loops::{NestLoops, loops_in_bytes};
+use super::program::PlannedBox;
+use super::resolve::{Shape, Site};
 use super::select::{self, in_source_order, neighbours_last};
+use super::step::{Step, StepBox, WidthRows};
 use super::subbyte::plane;
-use strided_copy::nest::{MicroKernel, Nest, PackedWords, WidthChange, WidthRow};
+use strided_copy::Copy;
+use strided_copy::kernel::{PackedWords, WidthChange, WidthRow};
+
+/// Elements of a buffer.
+const STAGE: u64 = BUFFER as u64;
 
 /// How many bits an element takes on either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +45,6 @@ impl Widths {
     pub(crate) fn between(source: &IndexMap, destination: &IndexMap) -> Widths {
         let signed = destination.data_type().kind() == ElementKind::Signed;
         Widths { source: source.element_bits(), destination: destination.element_bits(), signed }
-    }
-
-    /// Those of a copy that changes none.
-    pub(crate) fn same(bits: u32) -> Widths {
-        Widths { source: bits, destination: bits, signed: false }
     }
 
     /// Can elements of this type be copied between these widths?
@@ -107,38 +109,23 @@ impl Change {
     }
 }
 
-/// A box whose elements change their width, in a few parts.
-#[derive(Debug, Clone)]
-pub(crate) struct WidthBox {
-    pub(crate) parts: Vec<WidthPart>,
-    pub(crate) change: Change,
-    /// Bytes of the destination in all.
-    pub(crate) bytes: u64,
+/// A box as one copy, if its rows are long and everything in it begins and ends at whole bytes, or if an
+/// element of each of some rows makes up a word on the packed side.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an offset does not fit.
+pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Option<Copy>, Error> {
+    let found = long_rows(copy, change).map(|(row, loops, start)| (Shape::Width(row), loops, start));
+    let found = found.or_else(|| words(copy, change, site.knobs));
+    found.map(|(shape, loops, start)| select::resolved(shape, loops, start, site)).transpose()
 }
 
-/// What is done in each iteration of some loops.
-#[derive(Debug, Clone)]
-pub(crate) struct WidthPart {
-    /// The loops, and where the first element is stored, in elements.
-    pub(crate) outer: CopyBox,
-    /// Between the packed side and the stage, or the other buffer if there is no stage.
-    pub(crate) rows: WidthRows,
-    /// Between the stage and the side of bytes.
-    pub(crate) staged: Option<Nest>,
-}
+/// What an iteration copies, the loops around it, and where the first iteration begins.
+type Rows<T> = (T, NestLoops, (usize, usize));
 
-/// Rows that are packed on one side and follow each other without a gap on the other.
-#[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "nearly all rows begin and end at whole bytes")]
-pub(crate) enum WidthRows {
-    /// Each begins and ends at whole bytes.
-    Whole(Nest),
-    /// They begin anywhere: this many elements in each iteration of some loops. Counted in elements.
-    Anywhere { loops: Loops, row: u64 },
-}
-
-/// A box as one nest, if its rows are long and everything in it begins and ends at whole bytes.
-pub(crate) fn nest(copy: &CopyBox, change: &Change) -> Option<Nest> {
+/// The rows of a box, if they are long and everything begins and ends at whole bytes.
+fn long_rows(copy: &CopyBox, change: &Change) -> Option<Rows<WidthRow>> {
     let place = long_row(copy)?;
     let row = copy.loops.get(place)?.extent();
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != place).map(|(_, step)| step);
@@ -151,70 +138,79 @@ fn long_row(copy: &CopyBox) -> Option<usize> {
     (copy.loops.get(place)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(place)
 }
 
-/// The nest of rows of `row` elements, if everything begins and ends at whole bytes.
-fn whole_rows<'a>(outer: impl Iterator<Item = &'a Loop>, row: u64, start: (u64, u64), change: &Change) -> Option<Nest> {
+/// Rows of `row` elements, if everything begins and ends at whole bytes.
+fn whole_rows<'a>(
+    outer: impl Iterator<Item = &'a Loop>,
+    row: u64,
+    start: (u64, u64),
+    change: &Change,
+) -> Option<Rows<WidthRow>> {
     let packed = usize::try_from(change.whole_bytes(row)?).ok()?;
     let loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
-    let (source, destination) = change.in_bytes(start)?;
-    Some(Nest::new(MicroKernel::ChangeWidth(change.row(packed)), loops.into_vec(), source, destination))
+    Some((change.row(packed), loops, change.in_bytes(start)?))
 }
 
-/// A box as one nest, if an element of each of some rows makes up a word on the packed side.
-pub(crate) fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Nest> {
+/// The words of a box, if an element of each of some rows makes up a word on the packed side.
+fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> {
     let (columns, rows, plane) = plane(copy, u32::try_from(change.bits).ok()?)?;
-    // Which of the two loops goes from word to word, and which through one.
-    let (words, word) = if change.unpacks() { (plane.rows, plane.columns) } else { (plane.columns, plane.rows) };
-    let (apart, pitch) =
-        if change.unpacks() { (words.source, word.destination) } else { (words.destination, word.source) };
-    let kernel = PackedWords { bits: change.bits, change: change.change, words: words.extent, pitch };
-    if word.extent != kernel.rows() || apart != word.extent {
+    // How many words there are, how many elements each has, and how far apart words and rows are.
+    let (count, elements, apart, pitch) = if change.unpacks() {
+        (plane.rows, plane.columns, plane.source, plane.destination)
+    } else {
+        (plane.columns, plane.rows, plane.destination, plane.source)
+    };
+    let words = PackedWords { bits: change.bits, change: change.change, words: count, pitch };
+    if elements != words.rows() || apart != elements {
         return None;
     }
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
-        // In the order of the destination, which is faster (X5), although each place takes two lines.
-        neighbours_last(&mut loops, kernel.words, pitch, knobs);
-    } else if kernel.packed() > LONGEST_TRANSPOSED {
+        // In the order of the destination, which is faster on a Xeon of the fifth generation, although each
+        // place takes two lines.
+        neighbours_last(&mut loops, words.words, pitch, knobs);
+    } else if words.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
     }
-    let (source, destination) = change.in_bytes((copy.source, copy.destination))?;
-    Some(Nest::new(MicroKernel::ChangeWords(kernel), loops.into_vec(), source, destination))
+    Some((Shape::Words(words), loops, change.in_bytes((copy.source, copy.destination))?))
 }
 
-impl WidthBox {
-    /// # Errors
-    ///
-    /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
-    pub(crate) fn new(copy: CopyBox, change: Change, knobs: &Knobs) -> Result<WidthBox, Error> {
-        let elements = copy.loops.iter().map(Loop::extent).fold(1, u64::saturating_mul);
-        let bytes = if change.unpacks() { elements } else { elements.div_ceil(change.in_byte) };
-        let mut parts = Vec::new();
-        let mut rest: SmallVec<[CopyBox; 4]> = smallvec![copy];
-        while let Some(copy) = rest.pop() {
-            if let Some(direct) = direct(&copy) {
-                parts.push(direct);
+/// Plans a box whose rows begin anywhere, or whose elements are in another order on the other side.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+    let mut rest: SmallVec<[CopyBox; 4]> = smallvec![copy];
+    while let Some(copy) = rest.pop() {
+        let (outer, step) = if let Some((outer, row)) = direct(&copy) {
+            (outer, Step::Width(WidthRows::new(Loops::new(), row, change, site)?))
+        } else {
+            let staged = staged_iterations(&copy, &change);
+            if let Some(halves) = cut(&copy, &staged) {
+                rest.extend(halves);
                 continue;
             }
-            let staged = staged_iterations(&copy, &change);
-            match cut(&copy, &staged) {
-                Some(halves) => rest.extend(halves),
-                None => parts.push(part(&copy, &staged, &change, knobs)?),
-            }
-        }
-        Ok(WidthBox { parts, change, bytes })
+            part(&copy, &staged, &change, site)?
+        };
+        let elements = copy.elements();
+        let bytes = if change.unpacks() { elements } else { elements.div_ceil(change.in_byte) };
+        let packed = u32::try_from(change.bits).unwrap_or(8);
+        let bits = change.sides((packed, 8));
+        planned.push(PlannedBox::Steps(StepBox { outer, bits, steps: vec![step], bytes }));
     }
+    Ok(())
 }
 
-/// The rows of a box that go straight from one buffer to the other.
-fn direct(copy: &CopyBox) -> Option<WidthPart> {
+/// The rows of a box that go straight from one buffer to the other: the loops around them and their length.
+fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     let mut outer = copy.clone();
     let row = match long_row(copy) {
         Some(place) => outer.loops.remove(place).extent(),
         None if copy.loops.is_empty() => 1,
         None => return None,
     };
-    Some(WidthPart { outer, rows: WidthRows::Anywhere { loops: Loops::new(), row }, staged: None })
+    Some((outer, row))
 }
 
 /// How many iterations of each loop fill the stage: runs of some length on either side, then as many as there
@@ -222,10 +218,10 @@ fn direct(copy: &CopyBox) -> Option<WidthPart> {
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     let steps = if change.unpacks() {
-        [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, WIDTH_STAGE), (false, WIDTH_STAGE)]
+        [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)]
     } else {
         // What is read comes in long runs, too.
-        [(true, STAGED_PACKED_RUN), (false, STAGED_READ_RUN), (false, WIDTH_STAGE), (true, WIDTH_STAGE)]
+        [(true, STAGED_PACKED_RUN), (false, STAGED_READ_RUN), (false, STAGE), (true, STAGE)]
     };
     for (packed, length) in steps {
         let mut run = 1;
@@ -241,7 +237,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
             && let Some(own) = staged.get(place).copied()
         {
             let all = staged.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
-            let room = WIDTH_STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
+            let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > change.in_byte {
                 // Whole bytes.
@@ -280,8 +276,9 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     Some([second, first])
 }
 
-/// A box by way of the stage, which `staged` iterations of each loop fill, a divisor of its extent.
-fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Result<WidthPart, Error> {
+/// A box by way of a buffer, which `staged` iterations of each loop fill, a divisor of its extent: the loops
+/// outside, and the step.
+fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
     // Iterations, and strides on the packed side and on the other.
     let mut inner: SmallVec<[(u64, u64, u64); 6]> = SmallVec::new();
@@ -312,20 +309,21 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, knobs: &Knobs) -> Resul
         stage = stage.saturating_mul(extent);
     }
     let at_start = |loops| CopyBox { source: 0, destination: 0, loops }.in_order();
+    let anywhere = |loops, row, site| WidthRows::new(loops, row, *change, site).map(Step::Width);
     if stage == 1 {
         // Every element is alone on both sides.
-        let rows = WidthRows::Anywhere { loops: Loops::new(), row: 1 };
-        return Ok(WidthPart { outer, rows, staged: None });
+        return Ok((outer, anywhere(Loops::new(), 1, site)?));
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);
     let row = rows.iter().position(Loop::is_packed).map_or(1, |place| rows.remove(place).extent());
-    let outer_offsets = whole_rows(outer.loops.iter(), change.in_byte, (outer.source, outer.destination), change);
-    let rows = match whole_rows(rows.iter(), row, (0, 0), change).filter(|_| outer_offsets.is_some()) {
-        Some(nest) => WidthRows::Whole(nest),
-        None => WidthRows::Anywhere { loops: rows, row },
+    let whole_outside = whole_rows(outer.loops.iter(), change.in_byte, (outer.source, outer.destination), change);
+    let (into, out) = (Site { streaming: false, ..site }, Site { prefetch: false, ..site });
+    let (packed, unpacked) = change.sides((into, out));
+    let rows = match whole_rows(rows.iter(), row, (0, 0), change).filter(|_| whole_outside.is_some()) {
+        Some((row, loops, start)) => Step::Copy(select::resolved(Shape::Width(row), loops, start, packed)?),
+        None => anywhere(rows, row, packed)?,
     };
-    Ok(WidthPart { outer, rows, staged: Some(select::nest(&at_start(bytes), 1, knobs)?) })
+    let bytes = Step::Copy(select::copy(&at_start(bytes), 1, unpacked)?);
+    let (into, out) = change.sides((rows, bytes));
+    Ok((outer, Step::through(vec![into], vec![out])))
 }
-
-#[cfg(test)]
-mod tests;

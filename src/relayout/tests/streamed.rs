@@ -26,7 +26,7 @@ impl Buffer {
 }
 
 /// Runs a streamed copy with vectors of half a line, compares the bytes with the safe kernels, and returns
-/// where vectors were streamed; `None` if the copy has other boxes than nests.
+/// where vectors were streamed; `None` if the copy takes steps.
 fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
@@ -37,7 +37,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     relayout.clone().with_kernel_level(KernelLevel::Portable).run(own, &mut expected).unwrap();
     let mut destination = Buffer::new(expected.len(), shift, |_| 0);
     let program = relayout.passes.direct()?;
-    let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Nest(_)));
+    let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Copy(_)));
     let _ = take_streamed();
     let software = relayout.clone().at_level(Available::up_to(Level::Software32));
     software.run(own, &mut destination.bytes[destination.start..][..expected.len()]).unwrap();

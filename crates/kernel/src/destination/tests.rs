@@ -22,3 +22,27 @@ fn only_bytes_that_were_given_as_such_are_read() {
         destination.part(4..4).is_some() && destination.part(4..5).is_none() && destination.part(reversed).is_none()
     );
 }
+
+/// Memory that may only be written is filled and written without a reference to it.
+#[test]
+fn a_destination_is_filled_with_whole_elements() {
+    for (width, pattern, expected) in [
+        (1, 7, [7; 6].as_slice()),
+        (2, 0x0201, &[1, 2, 1, 2, 1, 2]),
+        (3, 0x03_0201, &[1, 2, 3, 1, 2, 3]),
+        (20, 0xff, &[0xff, 0, 0, 0, 0, 0]),
+    ] {
+        let mut bytes = [0x55; 6];
+        WriteOnly::from(&mut bytes[..]).into_destination().fill(0..6, width, pattern);
+        assert_eq!(bytes, expected, "{width} bytes of {pattern:#x}");
+    }
+    let mut long = vec![0; 10_001];
+    Destination::from(&mut long[..]).fill(1..10_001, 2, 0x0201);
+    assert!(long[0] == 0 && long[1..].chunks(2).all(|pair| pair == [1, 2]));
+}
+
+#[test]
+#[should_panic(expected = "written past the 4 of a destination")]
+fn nothing_is_written_past_a_destination() {
+    Destination::from(&mut [0; 4][..]).write(2, &[1; 3]);
+}

@@ -1,16 +1,17 @@
 use super::*;
 
 /// The safe twin: every run by its own offsets.
-fn literal(run: usize, start: (usize, usize), loops: &[PlainLoop], source: &[u8], destination: &mut [u8]) {
-    let mut places = vec![(start.0.cast_signed(), start.1)];
+fn literal(run: usize, start: (usize, usize), loops: &[Stride], source: &[u8], destination: &mut [u8]) {
+    let mut places = vec![(start.0.cast_signed(), start.1.cast_signed())];
     for step in loops {
-        let next = |&(from, to): &(isize, usize)| {
-            (0..step.extent).map(move |i| (from + i.cast_signed() * step.source, to + i * step.destination))
+        let next = |&(from, to): &(isize, isize)| {
+            (0..step.extent)
+                .map(move |i| (from + i.cast_signed() * step.source, to + i.cast_signed() * step.destination))
         };
         places = places.iter().flat_map(next).collect();
     }
     for (from, to) in places {
-        let from = usize::try_from(from).unwrap();
+        let (from, to) = (usize::try_from(from).unwrap(), usize::try_from(to).unwrap());
         destination[to..to + run].copy_from_slice(&source[from..from + run]);
     }
 }
@@ -32,7 +33,7 @@ fn every_run_and_every_number_of_loops_is_copied_as_written() {
                 let destination = span + random(2);
                 span += (extent - 1) * destination;
                 let source = random(60).cast_signed() - 30;
-                loops.insert(0, PlainLoop { extent, source, destination });
+                loops.insert(0, Stride { extent, source, destination: destination.cast_signed() });
             }
             let start = (1500 + random(16), random(16));
             let Some(nest) = PlainNest::new(run, start, &loops) else { continue };
@@ -52,19 +53,19 @@ fn every_run_and_every_number_of_loops_is_copied_as_written() {
 
 #[test]
 fn what_leaves_the_addresses_is_no_nest() {
-    let step = |extent, source, destination| PlainLoop { extent, source, destination };
+    let step = |extent, source, destination| Stride { extent, source, destination };
     assert!(PlainNest::new(0, (0, 0), &[]).is_none());
     assert!(PlainNest::new(1, (0, 0), &[step(0, 1, 1)]).is_none());
     assert!(PlainNest::new(1, (4, 0), &[step(6, -1, 1)]).is_none());
     assert!(PlainNest::new(1, (5, 0), &[step(6, -1, 1)]).is_some());
     assert!(PlainNest::new(1, (usize::MAX, 0), &[]).is_none());
     assert!(PlainNest::new(1, (0, 0), &[step(usize::MAX, 2, 0)]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[step(3, 1, usize::MAX)]).is_none());
-    assert!(PlainNest::new(1, (0, 0), &[PlainLoop::ONCE; MOST_PLAIN_LOOPS + 1]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[step(3, 1, isize::MAX)]).is_none());
+    assert!(PlainNest::new(1, (0, 0), &[Stride::ONCE; MOST_PLAIN_LOOPS + 1]).is_none());
 }
 
 #[test]
-#[should_panic(expected = "leaves its buffers")]
+#[should_panic(expected = "past the end of its buffers")]
 fn a_nest_of_other_buffers_panics() {
     let nest = PlainNest::new(2, (0, 0), &[]).unwrap();
     nest.run(&[1, 2], (&mut [0_u8][..]).into());

@@ -1,6 +1,6 @@
 //! Rows of bits that begin anywhere, eight bytes at a time.
 
-use crate::nest::BitRows;
+use crate::kernel::BitRows;
 
 /// Copies rows, the first one from and to these bits. Bits around them stay as they are.
 ///

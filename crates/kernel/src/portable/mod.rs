@@ -1,7 +1,8 @@
-//! Safe Rust kernels: right on any CPU, and the twins that the vectors are tested against.
+//! Kernels in safe Rust: right on any CPU, and what the kernels over vectors are tested against.
 //!
-//! Their destination is of `MaybeUninit` bytes, which safe Rust can write and cannot read. Only [`bit_rows`],
-//! for rows that share bytes with their neighbours, takes bytes that can be read.
+//! They write through [`Destination::write`](crate::Destination::write), which memory that is never read has
+//! too. Only [`bit_rows`] and packed elements, which share bytes with their neighbours, change bytes that can
+//! be read.
 
 pub mod bit_rows;
 mod interleave_bits;
@@ -9,3 +10,11 @@ mod run;
 pub mod width;
 
 pub(super) use run::run;
+
+/// Where an iteration begins.
+struct Places<'a> {
+    /// The source from the beginning of the iteration on.
+    source: &'a [u8],
+    /// The byte of the destination at which the iteration begins.
+    to: usize,
+}

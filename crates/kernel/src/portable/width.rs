@@ -1,70 +1,69 @@
 //! Elements that are unpacked or packed: 1, 2 or 4 bits against a byte each, the first element in the lowest
 //! bits.
 
-use std::mem::MaybeUninit;
-
-use super::super::destination::Destination;
-use crate::nest::{PackedWords, WidthChange, WidthRow};
+use super::Places;
+use crate::destination::Destination;
+use crate::kernel::{PackedWords, WidthChange, WidthRow};
 
 /// Unpacks a row, or packs it.
-pub(super) fn change_width(source: &[u8], destination: &mut [MaybeUninit<u8>], row: &WidthRow) {
+pub(super) fn change_width(places: &Places<'_>, destination: &mut Destination<'_>, row: &WidthRow) {
     match row.bits {
-        4 => row_of::<4, 2>(source, destination, row),
-        2 => row_of::<2, 4>(source, destination, row),
-        _ => row_of::<1, 8>(source, destination, row),
+        4 => row_of::<4, 2>(places, destination, row),
+        2 => row_of::<2, 4>(places, destination, row),
+        _ => row_of::<1, 8>(places, destination, row),
     }
 }
 
-fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], row: &WidthRow) {
+fn row_of<const BITS: usize, const PARTS: usize>(
+    places: &Places<'_>,
+    destination: &mut Destination<'_>,
+    row: &WidthRow,
+) {
     const { assert!(BITS * PARTS == 8) };
     match row.change {
         WidthChange::Unpack { signed } => {
-            let (elements, _) = destination[..row.packed * PARTS].as_chunks_mut::<PARTS>();
-            for (elements, byte) in elements.iter_mut().zip(&source[..row.packed]) {
-                let mut rest = *byte;
-                for element in elements {
-                    *element = MaybeUninit::new(unpacked::<BITS>(rest, signed));
-                    rest >>= BITS;
-                }
+            for (i, byte) in places.source[..row.packed].iter().enumerate() {
+                let elements: [u8; PARTS] = std::array::from_fn(|part| unpacked::<BITS>(byte >> (part * BITS), signed));
+                destination.write(places.to + i * PARTS, &elements);
             }
         }
         WidthChange::Pack => {
-            let (elements, _) = source[..row.packed * PARTS].as_chunks::<PARTS>();
-            for (elements, byte) in elements.iter().zip(&mut destination[..row.packed]) {
+            let (elements, _) = places.source[..row.packed * PARTS].as_chunks::<PARTS>();
+            for (i, elements) in elements.iter().enumerate() {
                 let packed = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
-                *byte = MaybeUninit::new(packed);
+                destination.write(places.to + i, &[packed]);
             }
         }
     }
 }
 
 /// Unpacks words into rows, or packs rows into words.
-pub(super) fn change_words(source: &[u8], destination: &mut [MaybeUninit<u8>], words: &PackedWords) {
+pub(super) fn change_words(places: &Places<'_>, destination: &mut Destination<'_>, words: &PackedWords) {
     match words.bits {
-        4 => words_of::<4>(source, destination, words),
-        2 => words_of::<2>(source, destination, words),
-        _ => words_of::<1>(source, destination, words),
+        4 => words_of::<4>(places, destination, words),
+        2 => words_of::<2>(places, destination, words),
+        _ => words_of::<1>(places, destination, words),
     }
 }
 
-fn words_of<const BITS: usize>(source: &[u8], destination: &mut [MaybeUninit<u8>], words: &PackedWords) {
+fn words_of<const BITS: usize>(places: &Places<'_>, destination: &mut Destination<'_>, words: &PackedWords) {
     const WORD: usize = PackedWords::WORD;
     let PackedWords { change, words, pitch, .. } = *words;
     match change {
         WidthChange::Unpack { signed } => {
-            let (from, _) = source[..words * WORD].as_chunks::<WORD>();
+            let (from, _) = places.source[..words * WORD].as_chunks::<WORD>();
             for (i, bits) in (0..32).step_by(BITS).enumerate() {
-                for (element, word) in destination[i * pitch..][..words].iter_mut().zip(from) {
-                    *element = MaybeUninit::new(unpacked::<BITS>(word[bits / 8] >> (bits % 8), signed));
+                for (place, word) in from.iter().enumerate() {
+                    let element = unpacked::<BITS>(word[bits / 8] >> (bits % 8), signed);
+                    destination.write(places.to + i * pitch + place, &[element]);
                 }
             }
         }
         WidthChange::Pack => {
-            let (to, _) = destination[..words * WORD].as_chunks_mut::<WORD>();
-            for (column, to) in to.iter_mut().enumerate() {
-                let row = |bits: usize| source[bits / BITS * pitch + column] & mask(BITS);
+            for column in 0..words {
+                let row = |bits: usize| places.source[bits / BITS * pitch + column] & mask(BITS);
                 let byte = |i: usize| (0..8).step_by(BITS).fold(0, |byte, bits| byte | (row(8 * i + bits) << bits));
-                *to = std::array::from_fn(|i| MaybeUninit::new(byte(i)));
+                destination.write(places.to + column * WORD, &std::array::from_fn::<u8, WORD, _>(byte));
             }
         }
     }
@@ -101,7 +100,7 @@ pub fn change_element(source: &[u8], from: usize, destination: &mut Destination<
                 2 => unpacked::<2>(low, signed),
                 _ => unpacked::<1>(low, signed),
             };
-            destination.bytes()[to] = MaybeUninit::new(element);
+            destination.write(to, &[element]);
         }
         WidthChange::Pack => {
             let (byte, before) = place(to);

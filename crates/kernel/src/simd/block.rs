@@ -7,10 +7,11 @@
 use std::mem::MaybeUninit;
 
 use super::edge::edge;
-use super::order::Permuted;
+use super::order::Scattered;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
-use crate::cost::{LINE, MICRO_TILE};
+use crate::kernel::MICRO_TILE;
+use crate::line::LINE;
 
 /// Some rows and columns of a plane: unit (row, column) goes from `from + rows[row] + column * UNIT` to
 /// `to + columns[column] + row * UNIT`.
@@ -45,7 +46,7 @@ pub(super) struct How {
     pub(super) in_cache: bool,
     /// Blocks go in an [order](super::order) of their own. Those of shorter registers read and write parts of
     /// lines, and do not.
-    pub(super) permuted: bool,
+    pub(super) scattered: bool,
     /// The byte shuffle of 16 bytes, if units are transposed themselves.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
@@ -61,9 +62,9 @@ pub(super) struct How {
 ///   vector. If they are streamed, the first row begins a line in every column.
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
-/// The function for units of this many bytes, and how many columns a vector has.
+/// The function for units of this many bytes; `None` if registers do not hold such units.
 #[inline(always)]
-pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<(TransposePanel, usize)> {
+pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
         1 => panel::<V, 1, 16>,
         2 => panel::<V, 2, 8>,
@@ -72,7 +73,7 @@ pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<(TransposePanel, usize)>
         16 => panel::<V, 16, 1>,
         _ => return None,
     };
-    Some((transpose, V::BYTES / unit))
+    Some(transpose)
 }
 
 /// # Safety
@@ -98,8 +99,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         // A copy that nothing else points to: stores cannot change it, so it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
-        let permuted = V::BYTES == LINE && how.permuted && !how.staged;
-        let (wide, high) = if permuted { (column_count / in_line, row_count / in_line) } else { (0, 0) };
+        let scattered = V::BYTES == LINE && how.scattered && !how.staged;
+        let (wide, high) = if scattered { (column_count / in_line, row_count / in_line) } else { (0, 0) };
         let at = |line: usize, column: usize| Corner {
             from: from.wrapping_add(column * UNIT),
             rows: rows.wrapping_add(line * in_line),
@@ -109,8 +110,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to
         // `edge`.
         unsafe {
-            if permuted {
-                for block in Permuted::new(wide * high) {
+            if scattered {
+                for block in Scattered::new(wide * high) {
                     let corner = at(block / wide, block % wide * in_line);
                     square::<V, UNIT, IN_LANE, LANES, false>(&how, corner, &mut prefetch);
                 }

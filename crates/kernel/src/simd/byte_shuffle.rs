@@ -1,141 +1,37 @@
 //! A few rows of odd runs interleaved into one row, and the way back, by byte shuffles: tiles of three
-//! elements, pixels of three 16-bit channels.
-//!
-//! Every vector of the destination takes its bytes from two to four vectors of the source: one in each row,
-//! all as far into their rows; or, when deinterleaving, some that follow each other. Which bytes those are
-//! repeats with a period of the destination. So one table names the source byte of each byte of a period and
-//! a vector more, and a vector that begins somewhere in a period reads the table from there on.
+//! elements, pixels of three 16-bit channels. `byte_table.rs` has the idea and the tables.
 
+use super::run::apart;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{LEAST_SHUFFLED, SHUFFLE_PIECE, SMALL_SHUFFLED};
-use crate::nest::{Plane, Stride};
+use crate::byte_table::{ByteTable, MOST_REGISTERS, TABLE};
 
-/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64
-/// in six.
-const MOST_REGISTERS: usize = 4;
+/// Bytes of a destination row that are written before the next row: the source bytes that the rows share stay
+/// in the L1 cache.
+const ROW_PIECE: usize = 1 << 11;
 
-/// The longest period, four runs of half a vector, and a vector.
-const TABLE: usize = MOST_REGISTERS * 32 + 64;
-
-/// How the destination rows of a plane are shuffled from its source.
-pub(super) struct ByteShuffle {
-    /// For each byte of the destination, which byte of the source vectors it is.
-    table: [u8; TABLE],
-    /// The bytes of a period on the destination, and how far the source vectors move on in one.
-    period: usize,
-    advance: usize,
-    /// How many source vectors, and how far apart.
-    pub(super) registers: usize,
-    distance: usize,
-    /// The bytes that are readable from the first source vector on, and how many fewer from each further one
-    /// on.
-    readable: usize,
-    fewer: usize,
-    /// Destination rows: how many, how many bytes each, how far apart they are stored, and how far apart they
-    /// begin on the source.
-    rows: usize,
-    row: usize,
-    pitch: usize,
-    source_step: usize,
-    /// The bytes of a source row.
-    source_row: usize,
-}
-
-impl ByteShuffle {
-    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or
-    /// deinterleaves so few rows.
-    pub(super) fn of(plane: &Plane, vector: usize) -> Option<ByteShuffle> {
-        let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
-        let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
-        let whole = run * columns * rows;
-        if !(3..=vector / 2).contains(&run) {
-            return None;
+/// Shuffles all planes of a walk.
+///
+/// # Safety
+///
+/// The table is `Some`, and was made for vectors of `V::BYTES` bytes. In every iteration, the span of its plane
+/// is readable on the source and writable on the destination.
+pub(super) unsafe fn shuffle_bytes<V: Vector>(walk: &Walk<'_>, table: Option<ByteTable>) {
+    let shuffle = &table.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a table"));
+    // SAFETY: the caller's promise; each arm has the number of source vectors of the table.
+    unsafe {
+        match shuffle.registers {
+            2 => apart::<V, _>(ShufflePlanes::<2> { shuffle, walk }),
+            3 => apart::<V, _>(ShufflePlanes::<3> { shuffle, walk }),
+            _ => apart::<V, _>(ShufflePlanes::<4> { shuffle, walk }),
         }
-        if (2..=MOST_REGISTERS).contains(&rows) && destination == rows * run && whole >= LEAST_SHUFFLED {
-            let shuffle = ByteShuffle {
-                table: [0; TABLE],
-                period: destination,
-                advance: run,
-                registers: rows,
-                distance: source,
-                readable: columns * run,
-                fewer: 0,
-                rows: 1,
-                row: whole,
-                pitch: 0,
-                source_step: 0,
-                source_row: columns * run,
-            };
-            return shuffle.with_table(vector, |period, place| place / run * vector + period * run + place % run);
-        }
-        if (2..MOST_REGISTERS).contains(&columns) && source == columns * run && rows * run >= LEAST_SHUFFLED {
-            let shuffle = ByteShuffle {
-                table: [0; TABLE],
-                period: run,
-                advance: source,
-                registers: MOST_REGISTERS,
-                distance: vector,
-                readable: whole,
-                fewer: vector,
-                rows: columns,
-                row: rows * run,
-                pitch: destination,
-                source_step: run,
-                source_row: whole,
-            };
-            return shuffle.with_table(vector, |period, place| period * source + place);
-        }
-        None
-    }
-
-    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if
-    /// they are short and are side by side.
-    pub(super) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteShuffle> {
-        let (run, whole) = (unit * extent, unit * extent * count.extent);
-        let dense = count.source == run && count.destination == run;
-        if !dense || run > vector / 2 || whole < LEAST_SHUFFLED {
-            return None;
-        }
-        let shuffle = ByteShuffle {
-            table: [0; TABLE],
-            period: run,
-            advance: run,
-            registers: MOST_REGISTERS,
-            distance: vector,
-            readable: whole,
-            fewer: vector,
-            rows: 1,
-            row: whole,
-            pitch: 0,
-            source_step: 0,
-            source_row: whole,
-        };
-        shuffle.with_table(vector, |period, place| period * run + (run - unit - place / unit * unit) + place % unit)
-    }
-
-    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period
-    /// `period`. `None` if that is stored after the last of them.
-    fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteShuffle> {
-        let (mut period, mut place, mut last) = (0, 0, 0);
-        for entry in &mut self.table[..self.period + vector - 1] {
-            *entry =
-                u8::try_from(byte(period, place)).ok().filter(|&byte| usize::from(byte) < self.registers * vector)?;
-            last = last.max(usize::from(*entry) / vector);
-            place += 1;
-            if place == self.period {
-                (period, place) = (period + 1, 0);
-            }
-        }
-        self.registers = (last + 1).max(2);
-        Some(self)
     }
 }
 
 /// Shuffles all planes of a walk, from `REGISTERS` source vectors.
-pub(super) struct ShufflePlanes<'a, const REGISTERS: usize> {
-    pub(super) shuffle: &'a ByteShuffle,
-    pub(super) walk: &'a Walk<'a>,
+struct ShufflePlanes<'a, const REGISTERS: usize> {
+    shuffle: &'a ByteTable,
+    walk: &'a Walk<'a>,
 }
 
 impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
@@ -147,18 +43,15 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
         // Pieces of a row that is streamed begin as aligned as the first.
-        const { assert!(SHUFFLE_PIECE.is_multiple_of(V::BYTES)) };
+        const { assert!(ROW_PIECE.is_multiple_of(V::BYTES)) };
+        #[cfg(feature = "software")]
+        crate::observed::ran("byte shuffle");
         let ShufflePlanes { shuffle, walk } = self;
         debug_assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
-        let piece = if shuffle.rows == 1 { shuffle.row } else { SHUFFLE_PIECE };
-        for iteration in walk.iterations(shuffle.row * shuffle.rows) {
-            // The rows of a small plane end before what is further on in them would be read.
-            let next_plane = iteration.later.filter(|_| shuffle.row * shuffle.rows < SMALL_SHUFFLED);
-            let in_row = || match shuffle.rows {
-                1 => iteration.later_in_rows(shuffle.source_row),
-                _ => iteration.later_in_row(shuffle.source_row),
-            };
-            let later = next_plane.or_else(in_row);
+        let piece = if shuffle.rows == 1 { shuffle.row } else { ROW_PIECE };
+        for iteration in walk.iterations() {
+            let in_row = || (walk.in_row() > 0).then(|| iteration.from.wrapping_add(walk.in_row()));
+            let later = iteration.later.or_else(in_row);
             if walk.streaming && shuffle.rows == 1 {
                 // The line in which the row ends is stored in part: by then it has come.
                 // SAFETY: a prefetch may go anywhere.
@@ -190,7 +83,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
 
 /// A destination row of a plane.
 struct Row<'a> {
-    shuffle: &'a ByteShuffle,
+    shuffle: &'a ByteTable,
     /// Where its first source vector begins, and where it begins itself.
     from: *const u8,
     to: *mut u8,
@@ -207,7 +100,7 @@ impl Row<'_> {
     ///
     /// The shuffle was made for vectors of `V::BYTES` bytes;
     /// `shuffle.readable - number * shuffle.source_step` bytes are readable at `from` (and at each further
-    /// source vector as many as `ByteShuffle` says), `shuffle.row` bytes writable at `to`.
+    /// source vector as many as `ByteTable` says), `shuffle.row` bytes writable at `to`.
     #[inline(always)]
     unsafe fn piece<V: Vector, const REGISTERS: usize, const STREAMING: bool>(&self, first: usize, piece: usize) {
         let Row { shuffle, from, to, .. } = *self;

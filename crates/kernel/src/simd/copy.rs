@@ -4,89 +4,97 @@ use super::lines::{copy_lines, first_and_last, short};
 use super::order::opaque;
 use super::side_by_side::{Beside, LaterRun, Neighbours, stream_run};
 use super::vector::{Operation, Vector};
-use super::walk::{Walk, bytes_of};
-use crate::cost::{FEW_RUNS, LINE, LONG_RUN, LONGEST_PERMUTED, MEMCPY_FROM, PAGE};
-use crate::nest::Stride;
+use super::walk::Walk;
+use crate::kernel::{Runs, Stride};
+use crate::line::LINE;
 
 /// Copies `count.extent` runs of `run` bytes an iteration.
 pub(super) struct CopyRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,
     pub(super) count: Stride,
+    pub(super) by: Runs,
 }
 
 impl Operation for CopyRuns<'_> {
     /// # Safety
     ///
     /// In every iteration, each run is readable on the source, as is what is between the runs of all
-    /// iterations, and writable on the destination. `run` is above 0.
+    /// iterations, and writable on the destination. `run` is above 0, and one that `by` is for
+    /// (`Kernel::fit`).
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let CopyRuns { walk, run, count } = self;
-        // SAFETY: all arms copy the same runs; `repeat` is given a power of two of at most a vector, and the
-        // others the length in their names.
+        let CopyRuns { walk, run, count, by } = self;
+        // SAFETY: all arms copy the same runs, of lengths that `by` is for: a power of two of at most a
+        // register, the lengths of words, 17 to 256 bytes, a line and more.
         unsafe {
-            if count.source == 0 && count.destination == run && run.is_power_of_two() && run <= V::BYTES {
-                for iteration in walk.iterations(run) {
-                    repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+            match by {
+                Runs::Repeat => {
+                    #[cfg(feature = "software")]
+                    crate::observed::ran("one run repeated");
+                    for iteration in walk.iterations() {
+                        repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
+                    }
                 }
-                return;
-            }
-            match run {
-                1 => return short_runs::<V, 1>(walk, count),
-                2 => return short_runs::<V, 2>(walk, count),
-                4 => return short_runs::<V, 4>(walk, count),
-                8 => return short_runs::<V, 8>(walk, count),
-                12 => return short_runs::<V, 12>(walk, count),
-                16 => return short_runs::<V, 16>(walk, count),
-                _ => {}
-            }
-            let far = |stride: usize| stride >= PAGE;
-            let jumps = count.extent == 1 || far(count.source) || far(count.destination);
-            if walk.schedule.permuted && !walk.streaming && jumps && (4 * LINE + 1..LONGEST_PERMUTED).contains(&run) {
-                return permuted_runs::<V>(walk, run, count);
-            }
-            if !walk.streaming && !walk.schedule.prefetch {
-                match run {
-                    17..=32 => return halved_runs::<16>(walk, run, count),
-                    33..=64 => return halved_runs::<32>(walk, run, count),
-                    65..=128 => return runs_of_lines::<V, 1>(walk, run, count),
-                    129..=256 => return runs_of_lines::<V, 2>(walk, run, count),
-                    _ => {}
-                }
-            }
-            if walk.streaming {
-                long_runs::<V, true>(walk, run, count);
-            } else {
-                long_runs::<V, false>(walk, run, count);
+                Runs::Words => match run {
+                    1 => words::<V, 1>(walk, count),
+                    2 => words::<V, 2>(walk, count),
+                    4 => words::<V, 4>(walk, count),
+                    8 => words::<V, 8>(walk, count),
+                    12 => words::<V, 12>(walk, count),
+                    _ => words::<V, 16>(walk, count),
+                },
+                Runs::Halves => match run {
+                    ..=32 => halves::<16>(walk, run, count),
+                    33..=64 => halves::<32>(walk, run, count),
+                    65..=128 => halves_of_lines::<V, 1>(walk, run, count),
+                    _ => halves_of_lines::<V, 2>(walk, run, count),
+                },
+                Runs::Scattered => scattered_lines::<V>(walk, run, count),
+                Runs::Lines { ahead } if walk.streaming => lines::<V, true>(walk, run, count, ahead),
+                Runs::Lines { ahead } => lines::<V, false>(walk, run, count, ahead),
+                Runs::Memcpy => memcpy(walk, run, count),
             }
         }
     }
 }
 
-/// Runs of any length, past the cache or through it.
+/// Where run `i` of an iteration is, on both sides.
+///
+/// # Safety
+///
+/// `i` is below `count.extent`, and run `i` is inside the memory that both pointers are in.
+#[inline(always)]
+unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u8, *mut u8) {
+    // SAFETY: the caller's promise. The strides inside a kernel are at least 0.
+    unsafe { (from.add(i * count.source.cast_unsigned()), to.add(i * count.destination.cast_unsigned())) }
+}
+
+/// Copies runs of any length line by line, past the cache or through it.
 ///
 /// # Safety
 ///
 /// In every iteration, each run is readable on the source, as is what is between the runs of all iterations,
 /// and writable on the destination. `run` is above 0.
 #[inline(always)]
-unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride) {
+unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride, ahead: u32) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs line by line");
+    let source = count.source.cast_unsigned();
     // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
-    let joined = STREAMING && count.destination == run && run >= LINE && count.extent > 1;
-    let distance = (bytes_of(walk.schedule.prefetch_distance) / run).clamp(1, count.extent.max(1));
-    let followed = run >= LONG_RUN;
+    let joined = STREAMING && count.destination.cast_unsigned() == run && run >= LINE && count.extent > 1;
+    let ahead = crate::kernel::count(ahead);
     let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
-    for (number, iteration) in walk.iterations(run.saturating_mul(count.extent)).enumerate() {
-        let later = LaterRun { iteration: &iteration, count, distance, run, followed };
+    for (number, iteration) in walk.iterations().enumerate() {
+        let later = LaterRun { iteration: &iteration, count, ahead };
         let outside = beside.map_or(Neighbours::NONE, |beside| beside.neighbours(number));
         for i in 0..count.extent {
             // SAFETY: a run of an iteration. One before it is of this iteration or of the one before, so all
             // from there on is readable, and the line that both share is of these two runs alone.
             unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (from, to) = at(iteration.from, iteration.to, count, i);
                 if STREAMING {
-                    let inside = Neighbours { before: (i > 0).then_some(count.source), after: i + 1 < count.extent };
+                    let inside = Neighbours { before: (i > 0).then_some(source), after: i + 1 < count.extent };
                     stream_run::<V>(from, to, run, if joined { inside } else { outside }, later.than(i));
                 } else {
                     copy_run::<V>(from, to, run, later.than(i));
@@ -96,43 +104,66 @@ unsafe fn long_runs<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usiz
     }
 }
 
-/// Runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap, without a
-/// branch.
+/// Copies runs by the standard library's `memcpy`.
+///
+/// # Safety
+///
+/// In every iteration, each run is readable on the source and writable on the destination.
+unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs by memcpy");
+    for iteration in walk.iterations() {
+        for i in 0..count.extent {
+            // SAFETY: a run of this iteration.
+            unsafe {
+                let (from, to) = at(iteration.from, iteration.to, count, i);
+                std::ptr::copy_nonoverlapping(from, to, run);
+            }
+        }
+    }
+}
+
+/// Copies runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap,
+/// without a branch.
 ///
 /// # Safety
 ///
 /// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source
 /// and writable on the destination.
 #[inline(always)]
-unsafe fn halved_runs<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs in two halves");
     debug_assert!((SIZE..=2 * SIZE).contains(&run));
-    for iteration in walk.iterations(run * count.extent) {
+    for iteration in walk.iterations() {
         for i in 0..count.extent {
             // SAFETY: a run of `run` bytes, at least `SIZE`, of this iteration.
             unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (from, to) = at(iteration.from, iteration.to, count, i);
                 first_and_last::<SIZE>(from, to, run);
             }
         }
     }
 }
 
-/// The same of runs of `LINES` to twice as many lines. In vectors: arrays of this many bytes would go by way
-/// of the stack.
+/// Copies runs of `LINES` to twice as many lines as their first and last `LINES`. They go through vectors:
+/// arrays of this many bytes would go by way of the stack.
 ///
 /// # Safety
 ///
 /// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the
 /// source and writable on the destination.
 #[inline(always)]
-unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs in two halves");
     debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
     let last = run - LINES * LINE;
-    for iteration in walk.iterations(run * count.extent) {
+    for iteration in walk.iterations() {
         for i in 0..count.extent {
             // SAFETY: the first and the last `LINES` lines of a run of this iteration.
             unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (from, to) = at(iteration.from, iteration.to, count, i);
                 copy_lines::<V, LINES>(from, to, false);
                 copy_lines::<V, LINES>(from.add(last), to.add(last), false);
             }
@@ -140,23 +171,24 @@ unsafe fn runs_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usi
     }
 }
 
-/// Runs of more than four lines that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each
-/// four.
+/// Copies runs that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each four.
 ///
 /// # Safety
 ///
 /// `run` is at least a line. In every iteration, each run is readable on the source and writable on the
 /// destination.
 #[inline(always)]
-unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
+unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs by scattered lines");
     debug_assert!(run >= LINE);
     let fours = opaque(run - run % (4 * LINE));
-    for iteration in walk.iterations(run.saturating_mul(count.extent)) {
+    for iteration in walk.iterations() {
         for i in 0..count.extent {
             // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` is in the same four as `next`, and
             // the last may overlap the one before.
             unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (from, to) = at(iteration.from, iteration.to, count, i);
                 let (mut next, mut at) = (0, fours);
                 // One load and one store in a short loop: more of them would have constant strides again.
                 while next < fours {
@@ -180,18 +212,20 @@ unsafe fn permuted_runs<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
 ///
 /// In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
 #[inline(always)]
-unsafe fn short_runs<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
-    for iteration in walk.iterations(RUN * count.extent) {
-        if let Some(later) = iteration.later.filter(|_| count.extent <= FEW_RUNS) {
+unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs of a word each");
+    for iteration in walk.iterations() {
+        if let Some(later) = iteration.later {
             for i in 0..count.extent {
                 // SAFETY: a prefetch may go anywhere.
-                unsafe { V::prefetch(later.wrapping_add(i * count.source)) };
+                unsafe { V::prefetch(later.wrapping_add(i * count.source.cast_unsigned())) };
             }
         }
         for i in 0..count.extent {
             // SAFETY: a run.
             unsafe {
-                let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                let (from, to) = at(iteration.from, iteration.to, count, i);
                 to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
             }
         }
@@ -212,12 +246,14 @@ impl Operation for CopyTable<'_> {
     /// In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
+        #[cfg(feature = "software")]
+        crate::observed::ran("runs at a table of offsets");
         let CopyTable { walk, run, offsets, count } = self;
-        for iteration in walk.iterations(run * offsets.len() * count.extent) {
+        for iteration in walk.iterations() {
             for i in 0..count.extent {
                 // SAFETY: a run.
                 unsafe {
-                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    let (from, to) = at(iteration.from, iteration.to, count, i);
                     for &(source, destination) in offsets {
                         let (from, to) = (from.add(source), to.add(destination));
                         if walk.streaming {
@@ -246,9 +282,6 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
                 V::prefetch(later);
             }
             return short(from, to, bytes);
-        }
-        if bytes >= MEMCPY_FROM {
-            return std::ptr::copy_nonoverlapping(from, to, bytes);
         }
         // Line by line: prefetchers follow one instruction, not four (Z5).
         let mut at = 0;

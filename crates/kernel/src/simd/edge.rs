@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use super::block::{How, Panel, group, store, transposed_lanes};
 use super::lines::short;
 use super::vector::{Operation, Vector};
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// Transposes a block of at most a line of rows by a vector of columns: (the first, how many) of either.
 ///

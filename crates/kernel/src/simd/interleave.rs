@@ -1,9 +1,30 @@
 //! A few rows interleaved into one, and the way back: tiles such as (2,1) and (4,1), the channels of an
 //! image, packed elements.
 //!
-//! A *block* loads a register of each row, or as many of the joined row, shuffles them and stores them, for
-//! some columns. It is compiled once for each [`Shuffle`] and called by a pointer; the loop around it is
-//! compiled once for a level.
+//! Planar pixels become interleaved ones when a unit of each row is written in turns. Unit by unit, that is a
+//! load and a store for each; in registers it is one shuffle for a whole register of units:
+//!
+//! ```text
+//! rows            r0 r1 r2 r3 | r4 ..      one register of each row
+//!                 g0 g1 g2 g3 | g4 ..
+//!                 b0 b1 b2 b3 | b4 ..
+//! joined row      r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3      as many registers as there are rows
+//! ```
+//!
+//! ```text
+//! for each iteration of the loops:
+//!     columns up to the first line of the destination       by way of registers in memory (`part`)
+//!     whole registers of columns                            a block: load, shuffle, store
+//!     columns that fill no register                         the last register again, or `part`
+//! ```
+//!
+//! A *block* does this for some registers of columns. It is compiled once for each [`Shuffle`] and called by a
+//! pointer, so that the loop around it is compiled once for a level.
+//!
+//! When the destination has the rows and is stored past the cache, a CPU has few buffers for lines that are
+//! half full. Registers of half a line then go to a *staging buffer* first, some lines of each row, which are
+//! stored row by row; and where rows of neighbouring iterations continue each other, several iterations are
+//! joined there.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -14,8 +35,12 @@ use super::shuffles::Shuffle;
 use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::cost::{JOINED_RUN, LINE, MANY_ROWS};
-use crate::nest::RowPitch;
+use crate::kernel::{JOINED_RUN, Rows};
+use crate::line::LINE;
+
+/// Rows of the destination that are stored to in turns from which on no page is looked up ahead: it would be
+/// one more access for each. By trial.
+const MANY_ROWS: usize = 16;
 
 /// Columns of some rows: where they begin on the source and on the destination, how many registers of each
 /// row, how far apart rows are, how far ahead is prefetched (0: not), and whether it is stored past the cache
@@ -29,7 +54,7 @@ type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 
 /// How some rows are shuffled.
 #[derive(Clone, Copy)]
-pub(super) struct Weave {
+pub(super) struct Shuffling {
     pub(super) block: Block,
     /// Registers that are loaded, and stored.
     pub(super) sources: usize,
@@ -38,10 +63,10 @@ pub(super) struct Weave {
     pub(super) source_apart: bool,
 }
 
-impl Weave {
+impl Shuffling {
     /// The one of a shuffle.
-    pub(super) fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Weave {
-        Weave {
+    pub(super) fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
+        Shuffling {
             block: block::<V, S, N>,
             sources: S::SOURCES,
             destinations: S::DESTINATIONS,
@@ -131,31 +156,32 @@ const STAGED: usize = 1 << 13;
 struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 
 /// Rows of `row` bytes, `pitch` bytes apart on one side and joined on the other.
-pub(super) struct Interleave<'a> {
+pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
-    pub(super) weave: Weave,
+    pub(super) shuffling: Shuffling,
     pub(super) row: usize,
     /// Bytes that stay together.
     pub(super) unit: usize,
-    pub(super) pitch: RowPitch,
+    /// From one row to the next; negative if the first row is the last in memory.
+    pub(super) pitch: isize,
     pub(super) signed: bool,
+    /// Where rows of the destination are collected.
+    pub(super) by: Rows,
 }
 
-impl Operation for Interleave<'_> {
+impl Operation for InterleaveRows<'_> {
     /// # Safety
     ///
-    /// The weave is one for `V`. In every iteration, its rows are readable on the source and writable on the
-    /// destination.
+    /// The shuffle is one for `V`, and `by` fits the rows (`Kernel::fit`). In every iteration, the rows are
+    /// readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Interleave { walk, weave, row, pitch, .. } = self;
-        let dense_destination = weave.source_apart || weave.destinations == 1;
-        let may_stream = walk.streaming && (dense_destination || pitch.bytes.is_multiple_of(LINE));
-        let runs = if dense_destination { None } else { walk.joined_iterations(row).filter(|_| !pitch.reversed) };
-        let staged = runs.is_some() || may_stream && !dense_destination && V::BYTES < LINE;
         // SAFETY: the caller's rows.
         unsafe {
-            if staged { by_stage::<V>(&self, runs) } else { self.rows::<V>((may_stream, None, std::ptr::null_mut())) }
+            match self.by {
+                Rows::Direct => self.rows::<V>(None),
+                Rows::Staged | Rows::Joined(_) => by_stage::<V>(&self),
+            }
         }
     }
 }
@@ -166,15 +192,13 @@ impl Operation for Interleave<'_> {
 ///
 /// As for the operation.
 #[inline(never)]
-unsafe fn by_stage<V: Vector>(rows: &Interleave<'_>, runs: Option<usize>) {
+unsafe fn by_stage<V: Vector>(rows: &InterleaveRows<'_>) {
     // SAFETY: the same rows.
-    unsafe { V::vectorize(ByStage { rows, runs }) }
+    unsafe { V::vectorize(ByStage(rows)) }
 }
 
-struct ByStage<'a, 'w> {
-    rows: &'a Interleave<'w>,
-    runs: Option<usize>,
-}
+/// Rows that are collected in a staging buffer.
+struct ByStage<'a, 'w>(&'a InterleaveRows<'w>);
 
 impl Operation for ByStage<'_, '_> {
     /// # Safety
@@ -184,45 +208,43 @@ impl Operation for ByStage<'_, '_> {
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut stage = Stage(MaybeUninit::uninit());
         // SAFETY: the same rows.
-        unsafe { self.rows.rows::<V>((true, self.runs, stage.0.as_mut_ptr().cast::<u8>())) }
+        unsafe { self.0.rows::<V>(Some(stage.0.as_mut_ptr().cast::<u8>())) }
     }
 }
 
-impl Interleave<'_> {
+impl InterleaveRows<'_> {
     /// # Safety
     ///
-    /// As for the operation; there is a stage where rows are stored past the cache that are not dense, or
-    /// iterations are joined.
+    /// As for the operation; `stage` is the memory of a [`Stage`], and there is one if rows are collected.
     #[inline(always)]
-    unsafe fn rows<V: Vector>(&self, (may_stream, runs, stage): (bool, Option<usize>, *mut u8)) {
-        let &Interleave { walk, weave, row, unit, pitch, .. } = self;
-        let Weave { sources, destinations, source_apart, .. } = weave;
+    unsafe fn rows<V: Vector>(&self, stage: Option<*mut u8>) {
+        let &InterleaveRows { walk, shuffling, row, unit, pitch, by, .. } = self;
+        let Shuffling { sources, destinations, source_apart, .. } = shuffling;
+        let stage = stage.unwrap_or(std::ptr::null_mut());
+        let runs = if let Rows::Joined(runs) = by { usize::from(runs) } else { 0 };
         let dense_destination = source_apart || destinations == 1;
+        // Every row of the destination begins lines where the first one does.
+        let may_stream = walk.streaming && (dense_destination || pitch.unsigned_abs().is_multiple_of(LINE));
         // The bytes of each row of the destination for a byte of a row.
         let step = if source_apart { destinations } else { 1 };
         // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
         // and wrap.
-        let last = (if source_apart { sources } else { destinations } - 1) * pitch.bytes;
-        let (first, pitch) = (if pitch.reversed { last } else { 0 }, self.pitch());
+        let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
+        let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
         let mut run = 0;
-        for mut iteration in walk.iterations(row * sources) {
+        for mut iteration in walk.iterations() {
             if source_apart {
                 iteration.from = iteration.from.wrapping_add(first);
                 iteration.later = iteration.later.map(|later| later.wrapping_add(first));
             } else {
                 iteration.to = iteration.to.wrapping_add(first);
             }
-            let later = if source_apart && sources > 1 {
-                iteration.later_in_rows(row)
-            } else {
-                iteration.later_in_row(row * sources)
-            };
-            let ahead = later.map_or(0, |later| later.addr().wrapping_sub(iteration.from.addr()));
+            let ahead = iteration.later.map_or(walk.in_row(), |later| later.addr().wrapping_sub(iteration.from.addr()));
             let Iteration { from, to, .. } = iteration;
             // SAFETY: the caller's rows. The runs of neighbouring iterations follow each other in a row of
             // the stage, as in the destination.
             unsafe {
-                if let Some(runs) = runs {
+                if runs > 0 {
                     let end = row - row % V::BYTES;
                     let staged = (stage.add(run * row), STAGED_ROW);
                     self.columns::<V>(from, staged, 0..end, (ahead, false));
@@ -244,7 +266,7 @@ impl Interleave<'_> {
                 let whole = if streaming && destinations == 1 { LINE } else { V::BYTES };
                 let end = row - (row - head) % whole;
                 self.part::<V>(from, (to, pitch), 0..head);
-                if streaming && !dense_destination && V::BYTES < LINE {
+                if streaming && by == Rows::Staged {
                     self.by_lines::<V>(from, (to, pitch), head..end, (ahead, stage));
                 } else {
                     self.columns::<V>(from, (to, pitch), head..end, (ahead, streaming));
@@ -255,7 +277,7 @@ impl Interleave<'_> {
     }
 }
 
-impl Interleave<'_> {
+impl InterleaveRows<'_> {
     /// Columns of which a line is two registers, past the cache: both halves of a line at once, and several
     /// lines, as few buffers hold lines that are filled in part.
     ///
@@ -270,14 +292,14 @@ impl Interleave<'_> {
         columns: Range<usize>,
         (ahead, stage): (usize, *mut u8),
     ) {
-        let most = (STAGED / self.weave.destinations).clamp(4 * LINE, JOINED_RUN);
+        let most = (STAGED / self.shuffling.destinations).clamp(4 * LINE, JOINED_RUN);
         for at in columns.clone().step_by(most) {
             let some = most.min(columns.end - at);
             // SAFETY: the caller's columns, of which a row of the stage has room for `JOINED_RUN`.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
                 self.columns::<V>(from, staged, at..at + some, (ahead, false));
-                drain::<V>(stage, (to.wrapping_add(at), pitch), self.weave.destinations, some);
+                drain::<V>(stage, (to.wrapping_add(at), pitch), self.shuffling.destinations, some);
             }
         }
     }
@@ -296,7 +318,7 @@ impl Interleave<'_> {
         columns: Range<usize>,
         (ahead, streaming): (usize, bool),
     ) {
-        let Weave { block, sources, destinations, source_apart } = self.weave;
+        let Shuffling { block, sources, destinations, source_apart } = self.shuffling;
         let (read, written) = if source_apart { (1, destinations) } else { (sources, 1) };
         let pitch = if source_apart { self.pitch() } else { pitch };
         if !columns.is_empty() {
@@ -306,9 +328,9 @@ impl Interleave<'_> {
         }
     }
 
-    /// From one row to the next where they are apart; it wraps if they are reversed.
+    /// From one row to the next where they are apart, to be added with wrapping.
     fn pitch(&self) -> usize {
-        if self.pitch.reversed { self.pitch.bytes.wrapping_neg() } else { self.pitch.bytes }
+        self.pitch.cast_unsigned()
     }
 
     /// The last columns of a row, which fill no register: with columns before them, which are written again,
@@ -340,7 +362,7 @@ impl Interleave<'_> {
             return;
         }
         // SAFETY: the caller's promise.
-        unsafe { part::<V>(self.weave, (from, self.pitch()), (to, pitch), columns, self.signed) };
+        unsafe { part::<V>(self.shuffling, (from, self.pitch()), (to, pitch), columns, self.signed) };
     }
 }
 

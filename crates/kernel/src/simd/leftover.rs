@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// What is left of a run after its last whole line of the destination, at the end of a line.
 #[repr(align(64))]

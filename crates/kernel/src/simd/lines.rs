@@ -1,7 +1,7 @@
 //! A few lines, or less than a few, copied as they are.
 
 use super::vector::Vector;
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// Copies up to four lines; all are read before one is written.
 ///

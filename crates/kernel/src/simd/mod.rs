@@ -37,6 +37,6 @@ mod vector;
 mod walk;
 
 pub(super) use lines::short;
-pub(super) use run::RunNest;
+pub(super) use run::RunKernel;
 pub(super) use vector::{Operation, Vector, origin_in_three};
 pub(super) use walk::Walk;

@@ -3,8 +3,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::nest::Axis;
-use crate::schedule::MOST_ROWS;
+use crate::kernel::{Axis, MOST_ROWS};
 
 /// The memory of some offsets.
 pub(super) type Places = MaybeUninit<[usize; MOST_ROWS]>;
@@ -25,7 +24,12 @@ impl<'a> Offsets<'a> {
         Offsets { places, rows: 0..0 }
     }
 
-    /// Those of these rows of an axis: always the same one.
+    /// Lists the offsets of some rows of an axis. Each list is filled from one axis only, so that the same
+    /// rows need not be listed again.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST`](Offsets::MOST) rows.
     #[inline(always)]
     pub(super) fn fill(&mut self, axis: &Axis, rows: Range<usize>) {
         if self.rows != rows {
@@ -35,31 +39,37 @@ impl<'a> Offsets<'a> {
 
     #[inline(never)]
     fn fill_anew(&mut self, axis: &Axis, rows: Range<usize>) {
+        assert!(rows.len() <= Self::MOST, "more offsets than a list holds");
         let places = self.places.as_mut_ptr().cast::<usize>();
         if let Some(pitch) = axis.stride() {
             // Several sums at a time, where a product each would be computed one by one.
             let mut offset = rows.start * pitch;
-            for i in 0..rows.len().min(Self::MOST) {
-                // SAFETY: one of `MOST` places.
+            for i in 0..rows.len() {
+                // SAFETY: one of at most `MOST` entries.
                 unsafe { places.add(i).write(offset) };
                 offset = offset.wrapping_add(pitch);
             }
         } else {
-            for (i, row) in rows.clone().take(Self::MOST).enumerate() {
-                // SAFETY: one of `MOST` places.
+            for (i, row) in rows.clone().enumerate() {
+                // SAFETY: one of at most `MOST` entries.
                 unsafe { places.add(i).write(axis.offset(row)) };
             }
         }
         self.rows = rows;
     }
 
-    /// Those of `count` rows that are `pitch` bytes apart.
+    /// Lists the offsets of `count` rows that are `pitch` bytes apart.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`MOST`](Offsets::MOST) rows.
     #[inline(always)]
     pub(super) fn fill_strided(&mut self, pitch: usize, count: usize) {
         if self.rows != (pitch..pitch + count) {
+            assert!(count <= Self::MOST, "more offsets than a list holds");
             let places = self.places.as_mut_ptr().cast::<usize>();
-            for i in 0..count.min(Self::MOST) {
-                // SAFETY: one of `MOST` places.
+            for i in 0..count {
+                // SAFETY: one of at most `MOST` entries.
                 unsafe { places.add(i).write(i * pitch) };
             }
             self.rows = pitch..pitch + count;

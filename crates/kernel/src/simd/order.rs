@@ -13,21 +13,21 @@ pub(super) fn opaque(mut number: usize) -> usize {
 
 /// The numbers below a count, each once: a linear congruential generator that passes over those that are too
 /// large.
-pub(super) struct Permuted {
+pub(super) struct Scattered {
     number: usize,
     mask: usize,
     count: usize,
     left: usize,
 }
 
-impl Permuted {
+impl Scattered {
     #[inline(always)]
-    pub(super) fn new(count: usize) -> Permuted {
-        Permuted { number: 0, mask: count.next_power_of_two() - 1, count, left: count }
+    pub(super) fn new(count: usize) -> Scattered {
+        Scattered { number: 0, mask: count.next_power_of_two() - 1, count, left: count }
     }
 }
 
-impl Iterator for Permuted {
+impl Iterator for Scattered {
     type Item = usize;
 
     #[inline(always)]

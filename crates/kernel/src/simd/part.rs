@@ -3,10 +3,10 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::interleave::{ROWS, Weave};
+use super::interleave::{ROWS, Shuffling};
 use super::lines::short;
 use super::vector::Vector;
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// Registers of the rows at the end of a row.
 #[repr(align(64))]
@@ -16,16 +16,16 @@ struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 ///
 /// # Safety
 ///
-/// The weave is one for `V`. The columns are readable in the rows at `from` and writable in those at `to`.
+/// The shuffle is one for `V`. The columns are readable in the rows at `from` and writable in those at `to`.
 #[inline(never)]
 pub(super) unsafe fn part<V: Vector>(
-    weave: Weave,
+    shuffling: Shuffling,
     (from, from_pitch): (*const u8, usize),
     (to, to_pitch): (*mut u8, usize),
     columns: Range<usize>,
     signed: bool,
 ) {
-    let Weave { block, sources, destinations, source_apart } = weave;
+    let Shuffling { block, sources, destinations, source_apart } = shuffling;
     let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::vector::Vector;
-use crate::cost::LINE;
-use crate::nest::Axis;
+use crate::kernel::Axis;
+use crate::line::LINE;
 
 /// The lines of a panel that will be read next, row by row.
 #[derive(Clone, Copy)]

@@ -2,47 +2,11 @@
 
 use std::ops::Range;
 
-use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
-use super::reverse_vector::{LANE, ReverseVectors};
+use super::reverse_vector::LANE;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{LINE, LONGEST_REVERSED, PREFETCH_IN_RUN};
-use crate::nest::Stride;
-
-/// Reverses `count.extent` runs of `extent` units of `unit` bytes an iteration.
-pub(super) struct Reverse<'a> {
-    pub(super) walk: &'a Walk<'a>,
-    pub(super) unit: usize,
-    pub(super) extent: usize,
-    pub(super) count: Stride,
-}
-
-impl Operation for Reverse<'_> {
-    /// # Safety
-    ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`]. In every iteration, each run is readable on the
-    /// source and writable on the destination.
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Reverse { walk, unit, extent, count } = self;
-        // SAFETY: the shuffle was made for these runs, which are side by side, and for this vector; the rest
-        // is the caller's promise.
-        unsafe {
-            let run = unit * extent;
-            if let Some(reverse) = ReverseVectors::of::<V>(walk, unit, run, count) {
-                return V::vectorize(reverse);
-            }
-            if let Some(shuffle) = ByteShuffle::reversing(unit, extent, count, V::BYTES) {
-                return match shuffle.registers {
-                    2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
-                    3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
-                    _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
-                };
-            }
-            V::vectorize(ReverseRuns { walk, unit, run, count });
-        }
-    }
-}
+use crate::kernel::{LONGEST_REVERSED, Stride};
+use crate::line::LINE;
 
 /// The bytes of the longest vector.
 const LONGEST: usize = 64;
@@ -61,34 +25,37 @@ mod method {
     pub(super) const REGISTERS: usize = 2;
 }
 
-/// Runs past the cache, and those shorter than a vector.
-struct ReverseRuns<'a> {
-    walk: &'a Walk<'a>,
-    unit: usize,
+/// Reverses runs past the cache, and runs that are shorter than a vector.
+pub(super) struct ReverseRuns<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) unit: usize,
     /// The bytes of a run, whole units.
-    run: usize,
-    count: Stride,
+    pub(super) run: usize,
+    pub(super) count: Stride,
 }
 
 impl Operation for ReverseRuns<'_> {
     /// # Safety
     ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. In every iteration, each
-    /// run is readable on the source and writable on the destination.
+    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. If the walk does not stream,
+    /// `run` is shorter than a vector. In every iteration, each run is readable on the source and writable on
+    /// the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
         let ReverseRuns { walk, unit, run, count } = self;
         debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
-        debug_assert!(walk.streaming || run < V::BYTES);
+        assert!(walk.streaming || run < V::BYTES, "whole vectors are stored past the cache");
+        #[cfg(feature = "software")]
+        crate::observed::ran("reverse run by run");
         let tables = Tables::new(unit, V::BYTES);
-        for iteration in walk.iterations(run * count.extent) {
+        for iteration in walk.iterations() {
             for i in 0..count.extent {
-                let from = iteration.from.wrapping_add(i * count.source);
-                let to = iteration.to.wrapping_add(i * count.destination);
+                let from = iteration.from.wrapping_add(i * count.source.cast_unsigned());
+                let to = iteration.to.wrapping_add(i * count.destination.cast_unsigned());
                 let reversed = ReversedRun { from, to, unit, run, tables: &tables };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
-                let prefetch = iteration.prefetch;
+                let prefetch = walk.in_row();
                 // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
                 unsafe {
                     match reversed.method::<V>(head) {
@@ -167,7 +134,7 @@ impl ReversedRun<'_> {
     /// of this unit and of `V`; the method is the one for `head`, which is at most `run` and leads to the
     /// beginning of a line, or `run` is less than a vector.
     #[inline(always)]
-    unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: bool) {
+    unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: usize) {
         let ReversedRun { to, run, .. } = *self;
         // While two vectors that end with the unit at hand begin inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
@@ -196,7 +163,11 @@ impl ReversedRun<'_> {
     /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each
     /// of these vectors begins in; they begin where a vector may be streamed to.
     #[inline(always)]
-    unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(&self, places: Range<usize>, prefetch: bool) {
+    unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(
+        &self,
+        places: Range<usize>,
+        prefetch: usize,
+    ) {
         let ReversedRun { from, to, unit, run, .. } = *self;
         // Steps without a division or a chain of operations, whose latency every vector would wait for.
         let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.end % unit, V::BYTES % unit) };
@@ -208,8 +179,8 @@ impl ReversedRun<'_> {
             // costs here (Z5).
             unsafe {
                 let end = from.add(run - (place - inside));
-                if prefetch {
-                    V::prefetch(end.wrapping_add(PREFETCH_IN_RUN));
+                if prefetch > 0 {
+                    V::prefetch(end.wrapping_add(prefetch));
                 }
                 self.vector::<V, COUNT, METHOD>(end, inside).store_past_cache(to.add(place));
             }

@@ -6,50 +6,42 @@
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{LINE, PREFETCH_IN_RUN};
-use crate::nest::Stride;
+use crate::kernel::{Stride, side_by_side};
+use crate::line::LINE;
 
 /// The bytes of a lane of a vector.
 pub(super) const LANE: usize = 16;
 
-/// Reverses the units of short runs that are side by side, or of long ones.
-pub(super) struct ReverseVectors<'a> {
-    walk: &'a Walk<'a>,
-    /// The bytes of a vector that are whole units or runs, and where each of them comes from among as many.
-    step: usize,
-    order: [u8; LINE],
-    /// What goes vector by vector: this many bytes, so often.
-    bytes: usize,
-    count: Stride,
-    /// They are one run each, whose source goes backwards.
-    backwards: bool,
+/// Reverses the units of short runs that are side by side, or of long runs.
+pub(super) struct ReverseRegisters<'a> {
+    pub(super) walk: &'a Walk<'a>,
+    pub(super) unit: usize,
+    /// Units of a run.
+    pub(super) extent: usize,
+    pub(super) count: Stride,
 }
 
-impl<'a> ReverseVectors<'a> {
-    /// For `count.extent` runs of `run` bytes an iteration; `None` if there is another kernel for them.
-    pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, unit: usize, run: usize, count: Stride) -> Option<Self> {
-        let side_by_side = (count.source, count.destination) == (run, run) && run <= V::BYTES;
-        let (whole, bytes) = if side_by_side { (run, run * count.extent) } else { (unit, run) };
-        if walk.streaming || bytes < V::BYTES {
-            return None;
-        }
-        let step = V::BYTES - V::BYTES % whole;
-        let mut order = [0; LINE];
-        reverse_places(&mut order[..step], unit, if side_by_side { run } else { step });
-        let count = if side_by_side { Stride { extent: 1, ..count } } else { count };
-        Some(ReverseVectors { walk, step, order, bytes, count, backwards: !side_by_side })
-    }
-}
-
-impl Operation for ReverseVectors<'_> {
+impl Operation for ReverseRegisters<'_> {
     /// # Safety
     ///
-    /// It was made for `V`, and in every iteration, each run is readable on the source and writable on the
-    /// destination.
+    /// A run, or all runs of an iteration if they are side by side, have at least `V::BYTES` bytes. In every
+    /// iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(V::BYTES == LINE || V::BYTES == 2 * LANE) };
-        let ReverseVectors { walk, step, order, bytes, count, backwards } = self;
+        #[cfg(feature = "software")]
+        crate::observed::ran("reverse inside registers");
+        let ReverseRegisters { walk, unit, extent, count } = self;
+        let run = unit * extent;
+        // Short runs that are side by side go forwards, as many at a time as a vector holds. The units of a
+        // long run come from its end.
+        let backwards = !side_by_side(unit, extent, count, V::BYTES);
+        let (whole, bytes) = if backwards { (unit, run) } else { (run, run * count.extent) };
+        let count = if backwards { count } else { Stride { extent: 1, ..count } };
+        // The bytes of a vector that are whole units or runs, and where each of them comes from.
+        let step = V::BYTES - V::BYTES % whole;
+        let mut order = [0; LINE];
+        reverse_places(&mut order[..step], unit, if backwards { step } else { run });
         // Backwards, a vector is loaded that ends with the units.
         let shift = if backwards { V::BYTES - step } else { 0 };
         let shifted = order.map(|place| place.wrapping_add(u8::try_from(shift).unwrap_or(0)));
@@ -58,14 +50,15 @@ impl Operation for ReverseVectors<'_> {
         // vector writes after its `step` bytes is written again by the next. A prefetch may go anywhere.
         unsafe {
             let (order, shifted) = (V::load(order.as_ptr()), V::load(shifted.as_ptr()));
-            for iteration in walk.iterations(bytes * count.extent) {
+            let ahead = if backwards { walk.in_row().wrapping_neg() } else { walk.in_row() };
+            for iteration in walk.iterations() {
                 for i in 0..count.extent {
-                    let (from, to) = (iteration.from.add(i * count.source), iteration.to.add(i * count.destination));
+                    let from = iteration.from.add(i * count.source.cast_unsigned());
+                    let to = iteration.to.add(i * count.destination.cast_unsigned());
                     let mut at = 0;
                     while at + V::BYTES <= bytes {
                         let from = from.add(if backwards { bytes - at - V::BYTES } else { at });
-                        if iteration.prefetch {
-                            let ahead = if backwards { PREFETCH_IN_RUN.wrapping_neg() } else { PREFETCH_IN_RUN };
+                        if ahead != 0 {
                             V::prefetch(from.wrapping_add(ahead));
                         }
                         let line = if V::BYTES == LINE {

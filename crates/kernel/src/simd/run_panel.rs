@@ -3,7 +3,7 @@
 use super::block::Panel;
 use super::lines::first_and_last;
 use super::vector::Vector;
-use crate::cost::LINE;
+use crate::line::LINE;
 
 /// Copies the runs of a panel into a stage.
 ///

@@ -1,68 +1,53 @@
-//! Transposing planes of contiguous runs that are not a unit of a vector: rows of several elements, odd
-//! numbers of bytes.
+//! Transposing planes of long units run by run: rows of several elements, whole cache lines, halves of one.
 
 use std::ops::Range;
 
-use super::byte_shuffle::{ByteShuffle, ShufflePlanes};
 use super::copy::copy_run;
-use super::plane::TransposePlanes;
-use super::run_panel::runs;
+use super::plane::{StagedPlanes, panels};
 use super::vector::{Operation, Vector};
-use super::walk::{Iteration, Walk, bytes_of};
-use crate::cost::{LINE, LONG_RUN};
-use crate::nest::Plane;
-use crate::schedule::RUN_COLUMNS;
+use super::walk::{Iteration, Walk};
+use crate::kernel::{Plane, PlaneRuns, RunOrder, count};
+use crate::line::LINE;
 
-/// Transposes planes whose unit is any number of bytes.
+/// Transposes planes of long units.
 pub(super) struct TransposeRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
+    pub(super) runs: PlaneRuns,
 }
 
 impl Operation for TransposeRuns<'_> {
     /// # Safety
     ///
-    /// The [schedule is for the plane](crate::Schedule::is_for). In every iteration, its span is readable on
-    /// the source and writable on the destination.
+    /// `runs` fits the plane (`Kernel::fit`). In every iteration, the plane's span is readable on the source
+    /// and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let TransposeRuns { walk, plane } = self;
-        let Plane { unit, columns, rows, .. } = plane;
-        // SAFETY: all arms transpose the plane, whose pitches they are given. A byte shuffle was made for it
-        // and for this vector; lines are streamed where `lines_fit`.
+        let TransposeRuns { walk, plane, runs: PlaneRuns { order, ahead, unaligned } } = self;
+        let ahead = count(ahead);
+        let pitches = || match (plane.rows.stride(), plane.columns.stride()) {
+            (Some(source), Some(destination)) => (source, destination),
+            _ => unreachable!("`Kernel::fit` asks for constant pitches"),
+        };
+        // SAFETY: the caller's promise. All arms transpose the plane, whose pitches they are given. Lines are
+        // stored past the cache only if the first destination row begins one: then all rows do.
         unsafe {
-            if let Some(shuffle) = ByteShuffle::of(plane, V::BYTES) {
-                return match shuffle.registers {
-                    2 => V::vectorize(ShufflePlanes::<2> { shuffle: &shuffle, walk }),
-                    3 => V::vectorize(ShufflePlanes::<3> { shuffle: &shuffle, walk }),
-                    _ => V::vectorize(ShufflePlanes::<4> { shuffle: &shuffle, walk }),
-                };
+            if let Some(way) = unaligned
+                && walk.start.1.align_offset(LINE) != 0
+            {
+                return panels::<V>(StagedPlanes::of::<V>(walk, plane, &way));
             }
-            // Runs are streamed as they are where they fill lines of the destination.
-            let fill_lines = unit.is_multiple_of(LINE) || unit * 2 == LINE;
-            let lines_fit = || {
-                columns.are_multiples_of(LINE)
-                    && walk.start.1.align_offset(LINE) == 0
-                    && walk.loops.iter().all(|step| step.moves_destination_by(LINE))
-            };
-            if walk.streaming && !(fill_lines && lines_fit()) {
-                let (transpose, at_once) = (runs::<V>, RUN_COLUMNS);
-                return TransposePlanes { walk, plane, transpose, at_once }.run::<V>();
-            }
-            match (rows.stride(), columns.stride()) {
-                (Some(source), Some(destination)) if walk.streaming && walk.schedule.lines_in_source_order => {
-                    lines_in_source_order::<V>(walk, plane, (source, destination));
-                }
-                (Some(source), Some(destination)) if !walk.streaming && walk.schedule.few_columns > 0 => {
-                    let (pitches, few) = ((source, destination), usize::from(walk.schedule.few_columns));
-                    match unit {
-                        32 => in_source_order::<32>(walk, plane, pitches, few),
-                        64 => in_source_order::<64>(walk, plane, pitches, few),
-                        128 => in_source_order::<128>(walk, plane, pitches, few),
-                        _ => in_pieces::<V>(walk, plane),
+            match order {
+                RunOrder::Source => lines_in_source_order::<V>(walk, plane, pitches(), ahead),
+                RunOrder::FewColumns(few) => {
+                    let (pitches, few) = (pitches(), usize::from(few));
+                    match plane.unit {
+                        32 => few_columns::<32>(walk, plane, pitches, few),
+                        64 => few_columns::<64>(walk, plane, pitches, few),
+                        _ => few_columns::<128>(walk, plane, pitches, few),
                     }
                 }
-                _ => in_pieces::<V>(walk, plane),
+                RunOrder::Pieces(piece) => in_pieces::<V>(walk, plane, usize::from(piece), ahead),
             }
         }
     }
@@ -76,15 +61,17 @@ impl Operation for TransposeRuns<'_> {
 /// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration,
 /// the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
-unsafe fn in_source_order<const RUN: usize>(
+unsafe fn few_columns<const RUN: usize>(
     walk: &Walk<'_>,
     plane: &Plane,
     (source, destination): (usize, usize),
     few: usize,
 ) {
-    debug_assert!(plane.unit == RUN);
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs of a few columns at a time");
+    assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    for iteration in walk.iterations(RUN * columns * rows) {
+    for iteration in walk.iterations() {
         for first in (0..columns).step_by(few) {
             let last = (first + few).min(columns);
             for row in 0..rows {
@@ -110,24 +97,30 @@ unsafe fn in_source_order<const RUN: usize>(
 /// line, and every iteration begins at one; the pitches are those of the plane's source and destination rows.
 /// In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
-unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (source, destination): (usize, usize)) {
+unsafe fn lines_in_source_order<V: Vector>(
+    walk: &Walk<'_>,
+    plane: &Plane,
+    (source, destination): (usize, usize),
+    distance: usize,
+) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("lines in the order of the source");
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
     // Where the second half of a line is read, and how many rows at a time.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
-    // The hardware follows rows that are nearly one run.
-    let prefetch = walk.schedule.prefetch && source >= row_bytes + LINE;
-    let distance = bytes_of(walk.schedule.prefetch_distance).div_ceil(row_bytes).next_multiple_of(at_once).min(rows);
-    for Iteration { from, to, later, .. } in walk.iterations(row_bytes * rows) {
+    for Iteration { from, to, later, .. } in walk.iterations() {
         for row in (0..rows - rows % at_once).step_by(at_once) {
             let ahead = match (row + distance).checked_sub(rows) {
                 None => Some(from.wrapping_add((row + distance) * source)),
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
-            let ahead = ahead.filter(|_| prefetch);
-            // SAFETY: runs of the plane, lines that begin as many whole lines after an aligned one; a
-            // prefetch may go anywhere.
+            let ahead = ahead.filter(|_| distance > 0);
+            // SAFETY: `from` and `to` stay inside one row of the plane on their side, as `row` is below the
+            // number of rows. `to` is aligned to a line: the first destination row of an iteration begins a
+            // line, `destination` and `at` are multiples of a line, and so is `row * run`, as `row` is even
+            // where a run is half a line. A prefetch has no effect on memory that is not mapped.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {
@@ -163,23 +156,19 @@ unsafe fn lines_in_source_order<V: Vector>(walk: &Walk<'_>, plane: &Plane, (sour
 ///
 /// In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
-unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane) {
+unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, distance: usize) {
+    #[cfg(feature = "software")]
+    crate::observed::ran("runs in pieces of a row");
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
-    let lines_fit = walk.streaming && columns.are_multiples_of(LINE);
-    let followed = columns.extent * run >= LONG_RUN;
-    let piece = (usize::from(walk.schedule.run_piece) / run).max(2).next_multiple_of(2);
-    let distance = (bytes_of(walk.schedule.prefetch_distance) / (run * columns.extent))
-        .max(1)
-        .next_multiple_of(piece)
-        .min(rows.extent);
-    for iteration in walk.iterations(run * columns.extent * rows.extent) {
+    let whole_lines = walk.streaming && columns.are_multiples_of(LINE);
+    for iteration in walk.iterations() {
         let Iteration { from, to, later, .. } = iteration;
-        let streaming = lines_fit && to.align_offset(LINE) == 0;
+        let streaming = whole_lines && to.align_offset(LINE) == 0;
         for first in (0..rows.extent).step_by(piece) {
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
-                if walk.schedule.prefetch && !followed {
+                if distance > 0 {
                     // A share of the rows for every column, so that the prefetches do not come in a burst.
                     let share = |column: usize| first + distance + (last - first) * column / columns.extent;
                     // SAFETY: a prefetch may go anywhere.

@@ -6,7 +6,7 @@
 //! backwards undoes it. Elements interleaved with zeros are elements that fill a byte.
 
 use super::exchange_bits::{exchanged, restored};
-use super::interleave::Weave;
+use super::interleave::Shuffling;
 use super::vector::Vector;
 
 /// `SOURCES` registers that become `DESTINATIONS` others; those past them are of no use.
@@ -222,21 +222,21 @@ unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut 
     2 * count
 }
 
-/// The weave that joins (or separates) this many rows of units of this many bytes, if there is one.
-pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Weave> {
+/// The shuffle that joins (or separates) this many rows of units of this many bytes, if there is one.
+pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bytes {
         ($unit:literal) => {
             match (rows, joins) {
-                (2, true) => Weave::of::<V, Join<8, $unit>, 2>(),
-                (2, false) => Weave::of::<V, Separate<8, $unit>, 2>(),
-                (3, true) => Weave::of::<V, JoinThree<$unit>, 3>(),
-                (3, false) => Weave::of::<V, SeparateThree<$unit>, 3>(),
-                (4, true) => Weave::of::<V, Join<8, $unit>, 4>(),
-                (4, false) => Weave::of::<V, Separate<8, $unit>, 4>(),
-                (8, true) if $unit < 8 => Weave::of::<V, Join<8, $unit>, 8>(),
-                (8, false) if $unit < 8 => Weave::of::<V, Separate<8, $unit>, 8>(),
-                (16, true) if $unit < 8 => Weave::of::<V, Join<8, $unit>, 16>(),
-                (16, false) if $unit < 8 => Weave::of::<V, Separate<8, $unit>, 16>(),
+                (2, true) => Shuffling::of::<V, Join<8, $unit>, 2>(),
+                (2, false) => Shuffling::of::<V, Separate<8, $unit>, 2>(),
+                (3, true) => Shuffling::of::<V, JoinThree<$unit>, 3>(),
+                (3, false) => Shuffling::of::<V, SeparateThree<$unit>, 3>(),
+                (4, true) => Shuffling::of::<V, Join<8, $unit>, 4>(),
+                (4, false) => Shuffling::of::<V, Separate<8, $unit>, 4>(),
+                (8, true) if $unit < 8 => Shuffling::of::<V, Join<8, $unit>, 8>(),
+                (8, false) if $unit < 8 => Shuffling::of::<V, Separate<8, $unit>, 8>(),
+                (16, true) if $unit < 8 => Shuffling::of::<V, Join<8, $unit>, 16>(),
+                (16, false) if $unit < 8 => Shuffling::of::<V, Separate<8, $unit>, 16>(),
                 _ => return None,
             }
         };
@@ -250,21 +250,21 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The same of elements of this many bits, 1, 2 or 4.
-pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Weave> {
+/// The shuffle of rows of elements of 1, 2 or 4 bits.
+pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bits {
         ($bits:literal) => {
             match (rows, joins) {
-                (2, true) => Weave::of::<V, Join<$bits, 1>, 2>(),
-                (2, false) => Weave::of::<V, Separate<$bits, 1>, 2>(),
-                (4, true) => Weave::of::<V, Join<$bits, 1>, 4>(),
-                (4, false) => Weave::of::<V, Separate<$bits, 1>, 4>(),
-                (8, true) => Weave::of::<V, Join<$bits, 1>, 8>(),
-                (8, false) => Weave::of::<V, Separate<$bits, 1>, 8>(),
-                (16, true) => Weave::of::<V, Join<$bits, 1>, 16>(),
-                (16, false) => Weave::of::<V, Separate<$bits, 1>, 16>(),
-                (32, true) => Weave::of::<V, Join<$bits, 1>, 32>(),
-                (32, false) => Weave::of::<V, Separate<$bits, 1>, 32>(),
+                (2, true) => Shuffling::of::<V, Join<$bits, 1>, 2>(),
+                (2, false) => Shuffling::of::<V, Separate<$bits, 1>, 2>(),
+                (4, true) => Shuffling::of::<V, Join<$bits, 1>, 4>(),
+                (4, false) => Shuffling::of::<V, Separate<$bits, 1>, 4>(),
+                (8, true) => Shuffling::of::<V, Join<$bits, 1>, 8>(),
+                (8, false) => Shuffling::of::<V, Separate<$bits, 1>, 8>(),
+                (16, true) => Shuffling::of::<V, Join<$bits, 1>, 16>(),
+                (16, false) => Shuffling::of::<V, Separate<$bits, 1>, 16>(),
+                (32, true) => Shuffling::of::<V, Join<$bits, 1>, 32>(),
+                (32, false) => Shuffling::of::<V, Separate<$bits, 1>, 32>(),
                 _ => return None,
             }
         };
@@ -277,28 +277,28 @@ pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Optio
     })
 }
 
-/// The weave that unpacks (or packs) elements of this many bits.
-pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
+/// The shuffle that unpacks elements of this many bits, or packs them.
+pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
-        (4, true) => Weave::of::<V, Unpack<4>, 2>(),
-        (2, true) => Weave::of::<V, Unpack<2>, 4>(),
-        (1, true) => Weave::of::<V, Unpack<1>, 8>(),
-        (4, false) => Weave::of::<V, Pack<4>, 2>(),
-        (2, false) => Weave::of::<V, Pack<2>, 4>(),
-        (1, false) => Weave::of::<V, Pack<1>, 8>(),
+        (4, true) => Shuffling::of::<V, Unpack<4>, 2>(),
+        (2, true) => Shuffling::of::<V, Unpack<2>, 4>(),
+        (1, true) => Shuffling::of::<V, Unpack<1>, 8>(),
+        (4, false) => Shuffling::of::<V, Pack<4>, 2>(),
+        (2, false) => Shuffling::of::<V, Pack<2>, 4>(),
+        (1, false) => Shuffling::of::<V, Pack<1>, 8>(),
         _ => return None,
     })
 }
 
-/// The weave that unpacks (or packs) words of elements of this many bits.
-pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Weave> {
+/// The shuffle that unpacks words of elements of this many bits, or packs them.
+pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
-        (4, true) => Weave::of::<V, UnpackWords<4>, 8>(),
-        (2, true) => Weave::of::<V, UnpackWords<2>, 16>(),
-        (1, true) => Weave::of::<V, UnpackWords<1>, 32>(),
-        (4, false) => Weave::of::<V, PackWords<4>, 8>(),
-        (2, false) => Weave::of::<V, PackWords<2>, 16>(),
-        (1, false) => Weave::of::<V, PackWords<1>, 32>(),
+        (4, true) => Shuffling::of::<V, UnpackWords<4>, 8>(),
+        (2, true) => Shuffling::of::<V, UnpackWords<2>, 16>(),
+        (1, true) => Shuffling::of::<V, UnpackWords<1>, 32>(),
+        (4, false) => Shuffling::of::<V, PackWords<4>, 8>(),
+        (2, false) => Shuffling::of::<V, PackWords<2>, 16>(),
+        (1, false) => Shuffling::of::<V, PackWords<1>, 32>(),
         _ => return None,
     })
 }

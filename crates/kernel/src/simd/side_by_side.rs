@@ -4,31 +4,29 @@
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
 use super::walk::Iteration;
-use crate::cost::LINE;
-use crate::nest::{NestLoop, Stride};
+use crate::kernel::{Loop, Stride};
+use crate::line::LINE;
 
 /// What to prefetch while runs are copied.
 pub(super) struct LaterRun<'a> {
     pub(super) iteration: &'a Iteration,
     pub(super) count: Stride,
-    /// How many runs ahead.
-    pub(super) distance: usize,
-    pub(super) run: usize,
-    /// Does the hardware prefetcher follow the runs?
-    pub(super) followed: bool,
+    /// How many runs ahead; 0: nothing is prefetched.
+    pub(super) ahead: usize,
 }
 
 impl LaterRun<'_> {
-    /// Where a run begins that is read some time after this one; in a long run, a place further on.
+    /// Where the run begins on the source that is to be prefetched while run `i` is copied: a run further on
+    /// in this iteration, or one of a later iteration.
     #[inline(always)]
     pub(super) fn than(&self, i: usize) -> Option<*const u8> {
-        if self.followed {
-            return self.iteration.later_in_rows(self.run).map(|later| later.wrapping_add(i * self.count.source));
+        if self.ahead == 0 {
+            return None;
         }
-        let from = self.iteration.from;
-        match (i + self.distance).checked_sub(self.count.extent) {
-            None => self.iteration.prefetch.then(|| from.wrapping_add((i + self.distance) * self.count.source)),
-            Some(i) => self.iteration.later.map(|later| later.wrapping_add(i * self.count.source)),
+        let source = self.count.source.cast_unsigned();
+        match (i + self.ahead).checked_sub(self.count.extent) {
+            None => Some(self.iteration.from.wrapping_add((i + self.ahead) * source)),
+            Some(i) => self.iteration.later.map(|later| later.wrapping_add(i * source)),
         }
     }
 }
@@ -44,8 +42,9 @@ pub(super) struct Beside {
 
 impl Beside {
     /// The innermost loop, if it goes from run to run.
-    pub(super) fn of(loops: &[NestLoop], run: usize) -> Option<Beside> {
-        let NestLoop::Strided(Stride { extent, source, destination }) = *loops.last()? else { return None };
+    pub(super) fn of(loops: &[Loop], run: usize) -> Option<Beside> {
+        let Stride { extent, source, destination } = loops.last()?.stride()?;
+        let (source, destination) = (usize::try_from(source).ok()?, usize::try_from(destination).ok()?);
         (destination == run && source >= run && run >= LINE).then_some(Beside { extent, source })
     }
 

@@ -1,86 +1,42 @@
-//! Planes of units of 1, 2, 4, 8 or 16 bytes: which way each goes.
+//! Planes too small or too narrow for panels: unit by unit, and blocks of 16-byte units.
 
-use super::block::TransposePanel;
-use super::interleave::Interleave;
-use super::plane::TransposePlanes;
-use super::shuffles::of_bytes;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::cost::{FEW_LANES, LINE, MOST_INTERLEAVED, NARROW, SMALL};
-use crate::nest::Plane;
+use crate::kernel::Plane;
 
-/// Transposes planes of units.
-pub(super) struct TransposeUnits<'a> {
-    pub(super) walk: &'a Walk<'a>,
-    pub(super) plane: &'a Plane,
-    pub(super) transpose: TransposePanel,
-    /// How many of its units a vector holds.
-    pub(super) units: usize,
-}
-
-impl TransposeUnits<'_> {
-    /// Runs it: each way is a function of its own.
-    ///
-    /// # Safety
-    ///
-    /// `transpose` is for the unit of the plane, and the [schedule is for it](crate::Schedule::is_for). In
-    /// every iteration, the plane's span is readable on the source and writable on the destination.
-    pub(super) unsafe fn run<V: Vector>(self) {
-        let TransposeUnits { walk, plane, transpose, units } = self;
-        let Plane { unit, columns, rows, .. } = plane;
-        let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
-        let panels = || TransposePlanes { walk, plane, transpose, at_once: LINE / unit };
-        let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-        // As many rows as a vector has units, or twice, make blocks as well, which mind cache-set conflicts.
-        // Rows of a small plane that fill no vector would cost more than its units.
-        let few = |count: usize, row: usize| match count {
-            _ if small && row * unit < V::BYTES => false,
-            2..=4 => units > count,
-            8 => units > 8 || units == 8 && walk.streaming,
-            16 => units > 16 || units >= 8 && walk.streaming,
-            _ => false,
-        };
-        // SAFETY: an axis that is dense on one side and has a pitch on the other is a few rows and the one in
-        // which they are interleaved, with the lengths and pitches given here; all other ways are given the
-        // plane. What they touch is its span.
-        unsafe {
-            if plane.micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
-                return panels().run::<V>();
-            }
-            if let Some(pitch) = plane.interleaves().filter(|_| few(rows, columns))
-                && let Some(weave) = of_bytes::<V>(unit, rows, true)
-            {
-                return V::vectorize(Interleave { walk, weave, row: columns * unit, unit, pitch, signed: false });
-            }
-            if let Some(pitch) = plane.deinterleaves().filter(|_| few(columns, rows))
-                && let Some(weave) = of_bytes::<V>(unit, columns, false)
-            {
-                return V::vectorize(Interleave { walk, weave, row: rows * unit, unit, pitch, signed: false });
-            }
-            let narrow = small || columns.min(rows) * NARROW <= units && unit <= 2;
-            match unit {
-                1 if narrow => transpose_narrow::<1>(walk, plane),
-                2 if narrow => transpose_narrow::<2>(walk, plane),
-                4 if narrow => transpose_narrow::<4>(walk, plane),
-                8 if narrow => transpose_narrow::<8>(walk, plane),
-                _ => panels().run::<V>(),
-            }
+/// Transposes planes unit by unit.
+///
+/// # Safety
+///
+/// The unit of the plane is 1, 2, 4 or 8. In every iteration, the plane's span is readable on the source and
+/// writable on the destination.
+pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
+    // SAFETY: the caller's promise, and the unit of the plane.
+    unsafe {
+        match plane.unit {
+            1 => units::<1>(walk, plane),
+            2 => units::<2>(walk, plane),
+            4 => units::<4>(walk, plane),
+            _ => units::<8>(walk, plane),
         }
     }
 }
 
-/// Planes with few rows or columns, unit by unit.
+/// Transposes planes of units of `UNIT` bytes one by one.
 ///
 /// # Safety
 ///
 /// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the
 /// destination.
 #[inline(never)]
-unsafe fn transpose_narrow<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
+unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     /// Columns that are copied of each row before the next: their destination rows stay in the cache.
     const COLUMNS: usize = 64;
+    #[cfg(feature = "software")]
+    crate::observed::ran("unit by unit");
+    assert!(plane.unit == UNIT);
     let Plane { columns, rows, .. } = plane;
-    for iteration in walk.iterations(UNIT * columns.extent * rows.extent) {
+    for iteration in walk.iterations() {
         for first in (0..columns.extent).step_by(COLUMNS) {
             for row in 0..rows.extent {
                 let source = rows.offset(row);
@@ -97,34 +53,28 @@ unsafe fn transpose_narrow<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// Is it a plane of so few 16-byte units that all but its blocks would cost?
-pub(super) fn is_few_lanes(walk: &Walk<'_>, plane: &Plane) -> bool {
-    !walk.streaming
-        && plane.micro_tile.is_none()
-        && plane.columns.extent * plane.rows.extent <= FEW_LANES
-        && plane.has_constant_pitches()
-}
-
 /// Transposes planes of 16-byte units: as many rows and columns at a time as a vector has lanes, and what is
 /// left unit by unit.
-pub(super) struct TransposeFewLanes<'a> {
+pub(super) struct TransposeLanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
 }
 
-impl Operation for TransposeFewLanes<'_> {
+impl Operation for TransposeLanes<'_> {
     /// # Safety
     ///
     /// `plane.unit` is 16, and its pitches are constant. In every iteration, the plane's span is readable on
     /// the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let TransposeFewLanes { walk, plane } = self;
-        debug_assert!(plane.unit == 16);
+        let TransposeLanes { walk, plane } = self;
+        #[cfg(feature = "software")]
+        crate::observed::ran("blocks of 16-byte units");
+        assert!(plane.unit == 16);
         let (Some(source), Some(destination)) = (plane.rows.stride(), plane.columns.stride()) else { return };
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         let (whole_columns, whole_rows) = (columns - columns % LANES, rows - rows % LANES);
-        for iteration in walk.iterations(16 * columns * rows) {
+        for iteration in walk.iterations() {
             // SAFETY: blocks of as many rows and columns as there are lanes, and units, all of the plane.
             unsafe {
                 for column in (0..whole_columns).step_by(LANES) {

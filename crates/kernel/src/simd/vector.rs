@@ -1,6 +1,10 @@
 //! What kernels need of a vector register.
 
-use crate::cost::{PAGE, TRANSLATED_AHEAD};
+use crate::line::PAGE;
+
+/// How far ahead of a store past the cache the translation of its page is looked up, in bytes. The first line
+/// of the page is prefetched for it: a prefetch of a line at random costs (Zen 5).
+const TRANSLATED_AHEAD: usize = PAGE;
 
 /// Something to do over vectors, compiled once for each width.
 pub(crate) trait Operation {

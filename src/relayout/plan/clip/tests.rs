@@ -1,6 +1,7 @@
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use super::super::tests::{copy_box, step};
+use crate::map::{CopyBox, Loop};
+
 use super::*;
 
 /// Both offsets of every element of some boxes, in order of the destination.
@@ -48,6 +49,18 @@ fn boxes() -> Vec<CopyBox> {
         below,
         moved,
     ]
+}
+
+/// A loop of a box: how many steps, and how far apart on either side; a source below zero goes backwards.
+fn step((extent, source, destination): (u64, i64, u64)) -> Loop {
+    Loop::of_strides(extent, source.unsigned_abs(), destination, source < 0)
+}
+
+/// A box that begins at the front of both buffers: where a loop goes backwards, the source begins at its end.
+fn copy_box(loops: &[(u64, i64, u64)]) -> CopyBox {
+    let backwards = loops.iter().filter(|&&(_, source, _)| source < 0);
+    let source = backwards.map(|&(extent, source, _)| (extent - 1) * source.unsigned_abs()).sum();
+    CopyBox { source, destination: 0, loops: loops.iter().copied().map(step).collect() }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use super::super::tests::z5;
+use super::super::super::cpu_family::CpuFamily;
 use super::*;
 use crate::map::ToIndexMap;
 use crate::notation::Notated;
@@ -10,7 +10,7 @@ fn map(text: &str) -> IndexMap {
 /// The elements and bits of each buffer in between, whether something is brought back into it, and the boxes
 /// of each pass.
 fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
-    let passes = Passes::new(&map(from), &map(to), reversed, &z5()).unwrap();
+    let passes = Passes::new(&map(from), &map(to), reversed, &Knobs::of_family(CpuFamily::Zen5)).unwrap();
     let boxes = passes.programs().map(|program| program.boxes.count()).collect();
     let buffers = passes.before.iter().map(|pass| (pass.elements, pass.bits, pass.recover.is_some()));
     assert_eq!(passes.recovers(), passes.before.iter().any(|pass| pass.recover.is_some()));
@@ -65,7 +65,8 @@ fn layouts_that_contradict_each_other_meet_in_a_packed_buffer() {
 #[test]
 fn streaming_is_planned_for_every_pass() {
     for (streaming, streaming_from) in [(true, 0), (false, u64::MAX)] {
-        let knobs = Knobs { streaming_from, ..z5() };
+        let knobs =
+            Knobs { streaming_from, long_rows_streaming_from: streaming_from, ..Knobs::of_family(CpuFamily::Zen5) };
         for (from, to) in [("f32[6,9,2]{2,1,0}", IRREDUCIBLE), ("u8[9]", "u8[9]")] {
             let passes = Passes::new(&map(from), &map(to), &[], &knobs).unwrap();
             assert!(passes.programs().all(|program| program.streaming == streaming));

@@ -3,10 +3,10 @@ use super::*;
 #[test]
 fn each_number_comes_once() {
     for count in (0..70).chain([255, 256, 257, 1000]) {
-        let mut permuted: Vec<usize> = Permuted::new(count).collect();
-        assert!(count < 5 || !permuted.is_sorted(), "{count}: {permuted:?}");
-        permuted.sort_unstable();
-        assert!(permuted.iter().copied().eq(0..count), "{count}: {permuted:?}");
+        let mut scattered: Vec<usize> = Scattered::new(count).collect();
+        assert!(count < 5 || !scattered.is_sorted(), "{count}: {scattered:?}");
+        scattered.sort_unstable();
+        assert!(scattered.iter().copied().eq(0..count), "{count}: {scattered:?}");
     }
 }
 
@@ -15,7 +15,7 @@ fn each_number_comes_once() {
 fn no_step_is_repeated() {
     let steps = |order: &[usize]| order.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect::<Vec<_>>();
     for count in [16, 64, 100, 256] {
-        let permuted: Vec<usize> = Permuted::new(count).collect();
-        assert!(steps(&permuted).windows(2).all(|pair| pair[0] != pair[1]), "{permuted:?}");
+        let scattered: Vec<usize> = Scattered::new(count).collect();
+        assert!(steps(&scattered).windows(2).all(|pair| pair[0] != pair[1]), "{scattered:?}");
     }
 }

@@ -7,20 +7,29 @@ use super::super::leftover::drain;
 use super::super::lines::{copy_lines, short};
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
-use super::{Buffers, Direct, PlanePanel, TransposePlanes, Transposes};
-use crate::cost::{KEPT_COLUMNS, LINE};
-use crate::schedule::Stage;
+use super::{Buffers, PlanePanel, StagedPlanes};
+use crate::kernel::{KEPT_COLUMNS, Stage};
+use crate::line::LINE;
 
-impl Transposes for Buffers<'_> {
+impl Buffers<'_> {
+    /// Transposes a panel by way of the stage.
+    ///
+    /// # Safety
+    ///
+    /// As for [`PlanePanel::direct`], of panels with a stage that fit the plane. Panels come in order.
     #[inline(always)]
-    unsafe fn panel<V: Vector>(&mut self, mut part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
+    pub(super) unsafe fn panel<V: Vector>(
+        &mut self,
+        mut part: PlanePanel<'_, '_, '_>,
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
-        let (way, at_once) = (&part.planes.walk.schedule.panels, part.planes.at_once);
+        let (way, at_once) = (part.planes.way, part.planes.at_once);
         let pitch = match way.stage {
             // What is left of the rows; and past the cache, rows whose lines do not begin with units.
-            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || way.lines_fit && !part.how.streaming => {
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || way.whole_lines && !part.how.streaming => {
                 // SAFETY: the caller's rows and columns.
-                return unsafe { Direct.panel::<V>(part, prefetch) };
+                return unsafe { part.direct(prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => (usize::from(lines) + 1) * LINE,
             Stage::Continue { joined: true, .. } => bytes,
@@ -48,7 +57,7 @@ impl Buffers<'_> {
     ///
     /// # Safety
     ///
-    /// As for [`panel`](Transposes::panel), and the columns are at most `at_once`. Columns, and the rows of
+    /// As for [`panel`](Buffers::panel), and the columns are at most `at_once`. Columns, and the rows of
     /// those that are continued, come in order.
     #[inline(always)]
     unsafe fn through<V: Vector>(
@@ -59,7 +68,7 @@ impl Buffers<'_> {
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let PlanePanel { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &TransposePlanes { walk, plane, transpose, at_once } = *planes;
+        let &StagedPlanes { walk, plane, way, transpose, at_once } = *planes;
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = self.rows.wrapping_add(LINE);
         self.columns.fill_strided(pitch, at_once);
@@ -75,19 +84,18 @@ impl Buffers<'_> {
             how: How { streaming: false, staged: true, ..*how },
             prefetch: *prefetch,
         };
-        // SAFETY: rows and columns of the plane. `Panels::are_for` says that the stage has room for the lines
+        // SAFETY: rows and columns of the plane. `Panels::fit` says that the stage has room for the lines
         // of `at_once` columns, after a line in front of each.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
-        let stage = walk.schedule.panels.stage;
-        let (joined, continued) = match stage {
+        let (joined, continued) = match way.stage {
             Stage::Continue { joined, .. } => (joined, true),
             _ => (false, false),
         };
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
-            // SAFETY: the rows of the stage follow each other, as those of the plane do; `Panels::are_for`
+            // SAFETY: the rows of the stage follow each other, as those of the plane do; `Panels::fit`
             // says that those of a whole stage are a line or more.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
@@ -96,7 +104,7 @@ impl Buffers<'_> {
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {
             // SAFETY: the staged row was written, after a line for what was left; its place on the
-            // destination is the plane's. `Panels::are_for` says that a run which goes on is a line or more,
+            // destination is the plane's. `Panels::fit` says that a run which goes on is a line or more,
             // and that no two columns that are kept share a leftover.
             unsafe {
                 let (from, to) = (first.add(i * pitch), to(column));
@@ -115,7 +123,7 @@ impl Buffers<'_> {
     ///
     /// # Safety
     ///
-    /// As for [`panel`](Transposes::panel); the rows are at most a line of the destination, and the columns
+    /// As for [`panel`](Buffers::panel); the rows are at most a line of the destination, and the columns
     /// those of a row of the stage.
     #[inline(always)]
     unsafe fn gathered<V: Vector>(
@@ -126,12 +134,12 @@ impl Buffers<'_> {
     ) {
         let PlanePanel { planes, iteration, rows, column_offsets, how, .. } = part;
         let (plane, transpose) = (planes.plane, planes.transpose);
-        let Stage::Gather(lines) = planes.walk.schedule.panels.stage else { return };
+        let Stage::Gather(lines) = planes.way.stage else { return };
         let (unit, pitch) = (plane.unit, (usize::from(lines) + 1) * LINE);
         let stage = self.rows.wrapping_add(LINE);
         for (i, row) in rows.clone().enumerate() {
             let from = iteration.from.wrapping_add(columns.start * unit + plane.rows.offset(row));
-            // SAFETY: a row of the plane; `Panels::are_for` says that the stage has room for these rows.
+            // SAFETY: a row of the plane; `Panels::fit` says that the stage has room for these rows.
             unsafe { staged_row::<V>(from, stage.add(i * pitch), columns.len() * unit) };
         }
         self.columns.fill_strided(pitch, rows.len());

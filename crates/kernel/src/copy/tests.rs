@@ -1,0 +1,143 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::kernel::{Axis, MicroTile, Panels, Plane, Runs, Stage, Transpose};
+use crate::level::Level;
+
+use super::*;
+
+fn levels() -> impl Iterator<Item = Available> {
+    Level::ALL.into_iter().filter(|level| level.is_available()).map(Available::up_to)
+}
+
+fn runs(run: usize, count: Stride) -> Kernel {
+    Kernel::Runs { run, count, by: Runs::Lines { ahead: 0 } }
+}
+
+/// Does the copy run with a source and a destination of this many bytes?
+fn is_run(copy: &Copy, source: usize, destination: usize) -> bool {
+    let (source, mut memory) = (vec![0; source], vec![0; destination]);
+    catch_unwind(AssertUnwindSafe(|| copy.run(&source, Destination::from(&mut memory[..])))).is_ok()
+}
+
+/// Buffers that end one byte early, and a source or a destination that is left in front.
+#[test]
+fn a_copy_that_leaves_its_buffers_is_not_run() {
+    let kernel = runs(4, Stride { extent: 3, source: 5, destination: 6 });
+    let copy = |level, start, source, destination| {
+        let step = Loop::Strided(Stride { extent: 3, source, destination });
+        Copy::new(kernel.clone(), vec![step], start, Access::PLAIN, level)
+    };
+    for level in levels() {
+        let down = copy(level, (40, 7), -20, 30).unwrap();
+        let (source, destination) = (40 + 2 * 5 + 4, 7 + 60 + 2 * 6 + 4);
+        assert_eq!(down.reach(), (source, destination));
+        assert!(is_run(&down, source, destination));
+        assert!(!is_run(&down, source - 1, destination) && !is_run(&down, source, destination - 1));
+        assert_eq!(copy(level, (39, 7), -20, 30).unwrap_err(), Misfit::Reach);
+        assert_eq!(copy(level, (0, 59), 20, -30).unwrap_err(), Misfit::Reach);
+        assert_eq!(copy(level, (0, 60), 20, -30).unwrap().reach(), (54, 60 + 2 * 6 + 4));
+        assert_eq!(copy(level, (0, 0), isize::MAX, 30).unwrap_err(), Misfit::Reach);
+    }
+}
+
+/// Registers and staging buffers have room for units of two lines, and shuffles are for tiles that fill 16
+/// bytes.
+#[test]
+fn there_is_no_copy_without_code_for_it() {
+    let plane = |unit, micro_tile, by| {
+        let axis = || Axis::new(20, 20 * isize::try_from(unit).unwrap());
+        Kernel::Transpose { plane: Plane { unit, columns: axis(), rows: axis(), micro_tile }, by }
+    };
+    let tile = |rows, columns, element| Some(MicroTile { rows, columns, element });
+    let pieces = Transpose::Runs(crate::kernel::PlaneRuns {
+        order: crate::kernel::RunOrder::Pieces(2),
+        ahead: 0,
+        unaligned: None,
+    });
+    let panel = Transpose::Panel { scattered: false };
+    for level in levels() {
+        let misfit = |kernel| Copy::new(kernel, Vec::new(), (0, 0), Access::PLAIN, level).err();
+        assert_eq!(misfit(plane(128, None, pieces)), None);
+        assert_eq!(misfit(plane(8, tile(2, 4, 1), panel)), None);
+        for unit in [0, 129, 200, 2000] {
+            assert_eq!(misfit(plane(unit, None, pieces)), Some(Misfit::Form));
+        }
+        for (unit, tile) in [(8, tile(2, 2, 1)), (6, tile(3, 2, 1)), (32, tile(4, 8, 1))] {
+            assert_eq!(misfit(plane(unit, tile, panel)), Some(Misfit::Form));
+        }
+        let code = |kernel| {
+            let expected = level.has_vectors().then_some(Misfit::Code);
+            assert_eq!(misfit(kernel), expected);
+        };
+        code(plane(3, None, panel));
+        code(plane(16, None, Transpose::Units));
+        code(plane(4, None, Transpose::Lanes));
+        code(plane(4, None, Transpose::Interleave(Rows::Direct)));
+        code(Kernel::Runs { run: 5, count: Stride::ONCE, by: Runs::Words });
+        code(Kernel::Runs { run: 257, count: Stride::ONCE, by: Runs::Halves });
+        code(Kernel::Runs { run: 63, count: Stride::ONCE, by: Runs::Scattered });
+    }
+}
+
+/// Each condition of `Panels::fit`: a staging buffer has room for some lines of some rows, and for what is left
+/// of a row less than a line.
+#[test]
+fn panels_that_do_not_fit_are_refused() {
+    let plane = |unit: usize, rows: usize| {
+        let (columns, pitch) = (Axis::new(40, (rows * unit).cast_signed()), (40 * unit).cast_signed());
+        Plane { unit, columns, rows: Axis::new(rows, pitch), micro_tile: None }
+    };
+    let by = |stage, height, width| Panels {
+        height,
+        width,
+        kept: 40,
+        ahead: 1,
+        stage,
+        whole_lines: false,
+        near: false,
+        scattered: false,
+    };
+    let continued = |lines, joined| Stage::Continue { lines, joined };
+    let fits = |unit, rows, panels: Panels, streaming| panels.fit(&plane(unit, rows), streaming);
+    assert!(fits(4, 300, by(continued(16, false), 256, 64), true) && fits(4, 300, by(Stage::Lines(8), 256, 64), true));
+    for (stage, height, width) in [
+        (Stage::None, 0, 64),
+        (Stage::None, 64, 0),
+        // More lines than a stage has, or none.
+        (Stage::Lines(17), 256, 64),
+        (Stage::Lines(0), 256, 64),
+        (Stage::Gather(0), 300, 40),
+        (Stage::Gather(17), 300, 40),
+        // More rows than lines, less than a line, columns that end inside a stage, rows that do not follow
+        // each other.
+        (continued(16, false), 257, 64),
+        (continued(16, false), 15, 64),
+        (continued(16, false), 256, 63),
+        (continued(16, true), 256, 64),
+    ] {
+        assert!(!fits(4, 300, by(stage, height, width), true), "{stage:?} {height} {width}");
+    }
+    // Rows are gathered through the cache alone.
+    let gather = by(Stage::Gather(8), 300, 40);
+    assert!(fits(4, 320, gather, true) && !fits(4, 320, Panels { whole_lines: true, ..gather }, true));
+    assert!(!fits(3, 300, gather, true));
+    // Runs have a stage of their own, and no other.
+    let whole_lines = Panels { whole_lines: true, ..by(Stage::None, 256, 40) };
+    assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64), true) && !fits(3, 300, whole_lines, true));
+    // A stage of one row of three bytes each is less than a line.
+    assert!(fits(3, 2, by(continued(16, true), 2, 64), true) && !fits(3, 1, by(continued(16, true), 1, 64), true));
+    // Non-temporal stores are ordered by a fence alone, which runs if the copy streams.
+    for panels in
+        [whole_lines, Panels { whole_lines: true, ..by(Stage::Lines(8), 256, 64) }, by(continued(16, false), 256, 64)]
+    {
+        assert!(fits(4, 320, panels, true) && !fits(4, 320, panels, false), "{panels:?}");
+    }
+}
+
+/// The safe kernels fail outside their buffers instead of copying less.
+#[test]
+#[should_panic(expected = "written past")]
+fn the_safe_kernels_write_nothing_outside() {
+    let kernel = runs(4, Stride { extent: 3, source: 0, destination: 4 });
+    portable::run(&kernel, &[1; 4], &mut Destination::from(&mut [0; 11][..]), (0, 0));
+}

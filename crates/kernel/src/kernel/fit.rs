@@ -1,0 +1,216 @@
+//! What kernels may assume: the conditions under which a copy is sound.
+//!
+//! The code over vectors (`simd/`) reads and writes by pointers without asking again. What it rests on is
+//! checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
+//!
+//! 1. **Reach.** In every iteration of the loops, all that the kernel reads and writes is inside
+//!    `0..reach` on its side. [`Copy::run`](crate::Copy::run) asserts that both buffers are that long.
+//! 2. **Form.** Runs, rows and columns are not empty, units are at most as long as registers have room for,
+//!    and strides inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit,
+//!    and read whole runs.
+//! 3. **Code.** There is code for the decision that the kernel holds: a table of bytes that fits the
+//!    register, a shuffle for the number of rows, a staging buffer with room for the panels
+//!    ([`Panels::fit`](super::Panels::fit) has that argument).
+//! 4. **Stores past the cache** are made only by a copy that streams, after which a fence runs.
+//!
+//! 2, 3 and 4 are [`Kernel::fit`], a match with one arm for each kind of kernel. A kernel of safe Rust
+//! (`portable/`) needs 2 alone.
+
+use std::fmt;
+
+use super::panels::is_in_register;
+use super::plane::MICRO_TILE;
+use super::{
+    BitInterleave, JOINED_RUN, Kernel, LONGEST_REVERSED, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Reverse,
+    Rows, RunOrder, Runs, Stride, Transpose,
+};
+use crate::byte_table::ByteTable;
+use crate::line::LINE;
+
+/// Why there is no such copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Misfit {
+    /// An iteration begins before byte 0 of a buffer, or ends after the last address.
+    Reach,
+    /// An axis is empty, a unit too long, or a stride inside the kernel negative.
+    Form,
+    /// There is no code for how the kernel is to run.
+    Code,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Misfit::Reach => "an iteration of the copy begins before its buffer, or ends after the last address",
+            Misfit::Form => "an axis of the kernel is empty, a unit too long, or a stride negative",
+            Misfit::Code => "there is no code for how the kernel is to run",
+        })
+    }
+}
+
+impl std::error::Error for Misfit {}
+
+/// Where a kernel runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// The loops around it.
+    pub(crate) loops: &'a [Loop],
+    /// It may store past the cache.
+    pub(crate) streaming: bool,
+    /// Bytes of a vector register; `None` for safe Rust.
+    pub(crate) register: Option<usize>,
+}
+
+impl Kernel {
+    /// Conditions 2 to 4 of the [module](self). The reach was computed, so lengths fit a `usize`.
+    pub(crate) fn fit(&self, place: Place<'_>) -> Result<(), Misfit> {
+        if !self.is_well_formed() {
+            return Err(Misfit::Form);
+        }
+        match place.register {
+            Some(register) if !self.has_code(place, register) => Err(Misfit::Code),
+            _ => Ok(()),
+        }
+    }
+
+    /// Condition 2.
+    fn is_well_formed(&self) -> bool {
+        match self {
+            Kernel::Runs { run, count, .. } | Kernel::Table { run, count, .. } => *run > 0 && count.ascends(),
+            Kernel::Transpose { plane, .. } => {
+                let Plane { unit, columns, rows, micro_tile } = plane;
+                let tile = micro_tile.is_none_or(|tile| tile.bytes() == *unit && tile.has_shuffle());
+                (1..=LONGEST_UNIT).contains(unit) && columns.extent > 0 && rows.extent > 0 && tile
+            }
+            Kernel::InterleaveBits { rows, .. } => {
+                matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
+            }
+            Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
+            Kernel::ChangeWords { words, .. } => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
+            Kernel::Reverse { unit, extent, count, .. } => {
+                (1..=LONGEST_REVERSED).contains(unit) && *extent > 0 && count.ascends()
+            }
+        }
+    }
+
+    /// Conditions 3 and 4, for registers of this many bytes.
+    fn has_code(&self, place: Place<'_>, register: usize) -> bool {
+        let streaming = place.streaming;
+        match self {
+            &Kernel::Runs { run, count, by } => match by {
+                Runs::Repeat => repeats(run, count) && run <= register,
+                Runs::Words => matches!(run, 1 | 2 | 4 | 8 | 12 | 16),
+                Runs::Halves => (17..=256).contains(&run),
+                Runs::Scattered => run >= LINE,
+                Runs::Lines { .. } | Runs::Memcpy => true,
+            },
+            Kernel::Table { .. } | Kernel::ChangeWidth(_) => true,
+            Kernel::Transpose { plane, by } => by.has_code(plane, place, register),
+            &Kernel::Reverse { unit, extent, count, by } => match by {
+                // A register holds a whole run, or whole units of one.
+                Reverse::Registers => {
+                    let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
+                    !streaming && unit * extent * bytes >= register
+                }
+                Reverse::Shuffle => ByteTable::reversing(unit, extent, count, register).is_some(),
+                // Without stores past the cache, all of a run is stored in part.
+                Reverse::Runs => streaming || unit * extent < register,
+            },
+            Kernel::InterleaveBits { by, .. } | Kernel::ChangeWords { by, .. } => match self.separated_rows() {
+                Some((row, pitch)) => by.has_code(row, pitch, place),
+                None => *by == Rows::Direct,
+            },
+        }
+    }
+}
+
+/// Whether a run is repeated in the destination, back to back, and tiles a register.
+fn repeats(run: usize, count: Stride) -> bool {
+    count.source == 0 && usize::try_from(count.destination) == Ok(run) && run.is_power_of_two()
+}
+
+/// Whether runs of units follow each other on both sides and are at most as long as a register.
+pub(crate) fn side_by_side(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
+    let run = unit * extent;
+    let strides = (usize::try_from(count.source), usize::try_from(count.destination));
+    strides == (Ok(run), Ok(run)) && run <= register
+}
+
+impl Transpose {
+    fn has_code(&self, plane: &Plane, place: Place<'_>, register: usize) -> bool {
+        let Plane { unit, columns, rows, micro_tile } = plane;
+        let whole_units = micro_tile.is_none();
+        match self {
+            Transpose::Units => whole_units && matches!(unit, 1 | 2 | 4 | 8),
+            Transpose::Lanes => whole_units && *unit == 16 && plane.has_constant_pitches(),
+            Transpose::Interleave(by) => {
+                let one = whole_units && has_shuffle(*unit, rows.extent);
+                // The destination is one dense row: nothing is collected.
+                one && plane.interleaves().is_some() && *by == Rows::Direct
+            }
+            Transpose::Deinterleave(by) => {
+                let pitch = plane.deinterleaves().filter(|_| whole_units && has_shuffle(*unit, columns.extent));
+                pitch.is_some_and(|pitch| by.has_code(plane.destination_row(), pitch, place))
+            }
+            Transpose::Shuffle => whole_units && ByteTable::of(plane, register).is_some(),
+            Transpose::Panel { .. } => is_in_register(*unit) && rows.extent.max(columns.extent) <= MOST_ROWS,
+            Transpose::Panels(panels) => panels.fit(plane, place.streaming),
+            Transpose::Runs(runs) => whole_units && runs.has_code(plane, place),
+        }
+    }
+}
+
+/// Whether registers interleave this many rows of units of this many bytes.
+#[must_use]
+pub fn has_shuffle(unit: usize, rows: usize) -> bool {
+    match rows {
+        2..=4 => matches!(unit, 1 | 2 | 4 | 8),
+        8 | 16 => matches!(unit, 1 | 2 | 4),
+        _ => false,
+    }
+}
+
+impl PlaneRuns {
+    fn has_code(&self, plane: &Plane, place: Place<'_>) -> bool {
+        let ordered = match self.order {
+            RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
+            RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
+            // Two halves of a line are put together: pieces are even.
+            RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
+        };
+        // If the first destination row begins a line, every destination row of every iteration does.
+        let aligned =
+            || plane.columns.are_multiples_of(LINE) && place.loops.iter().all(|step| step.moves_destination_by(LINE));
+        let unaligned = self.unaligned.is_none_or(|panels| aligned() && panels.fit(plane, place.streaming));
+        ordered && unaligned && (place.streaming || self.unaligned.is_none())
+    }
+}
+
+/// Whether the runs of a plane are whole cache lines, or halves of one.
+#[must_use]
+pub fn fills_lines(plane: &Plane) -> bool {
+    plane.unit.is_multiple_of(LINE) || plane.unit == LINE / 2
+}
+
+impl Rows {
+    /// Whether rows of `row` bytes, `pitch` bytes apart on the destination, may be collected so.
+    fn has_code(self, row: usize, pitch: isize, place: Place<'_>) -> bool {
+        match self {
+            Rows::Direct => true,
+            Rows::Staged => place.streaming && pitch.unsigned_abs().is_multiple_of(LINE),
+            Rows::Joined(runs) => {
+                let runs = usize::from(runs);
+                let innermost = place.loops.last().and_then(Loop::stride);
+                let continues = innermost.is_some_and(|stride| {
+                    usize::try_from(stride.destination) == Ok(row) && stride.extent.is_multiple_of(runs.max(1))
+                });
+                let fits = runs >= 2 && row <= JOINED_RUN && runs * row <= JOINED_RUN;
+                place.streaming && pitch >= 0 && continues && fits
+            }
+        }
+    }
+}
+
+// A lane holds a micro-tile.
+const _: () = assert!(MICRO_TILE <= LONGEST_UNIT && LONGEST_REVERSED <= 16);

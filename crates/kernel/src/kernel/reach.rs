@@ -1,0 +1,219 @@
+//! How far a copy reaches into its two buffers, and which bytes it writes.
+
+use super::{Axis, Direction, Kernel, Loop, Misfit, Stride, WidthChange};
+
+/// Where a copy ends in both buffers, in bytes: the buffers must be at least as long. The copy begins at byte
+/// 0 or later on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reach {
+    source: usize,
+    destination: usize,
+}
+
+impl Reach {
+    /// The reach of a kernel in all iterations of some loops, the first of which begins at `start`, source
+    /// and destination. A loop without iterations counts as if it had one.
+    ///
+    /// # Errors
+    ///
+    /// [`Misfit::Reach`] if an iteration begins before byte 0, or ends after the last address.
+    pub(crate) fn new(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Reach, Misfit> {
+        let reach = || {
+            let (source, destination) = kernel.span();
+            let (mut least, mut most) = (start, start);
+            for step in loops {
+                let (low, high) = step.ends()?;
+                least = (least.0.checked_add_signed(low.0)?, least.1.checked_add_signed(low.1)?);
+                most = (most.0.checked_add_signed(high.0)?, most.1.checked_add_signed(high.1)?);
+            }
+            Some(Reach { source: most.0.checked_add(source?)?, destination: most.1.checked_add(destination?)? })
+        };
+        reach().ok_or(Misfit::Reach)
+    }
+
+    /// Whether all iterations are inside buffers of these lengths.
+    #[inline]
+    pub(crate) fn is_inside(self, source: usize, destination: usize) -> bool {
+        self.source <= source && self.destination <= destination
+    }
+
+    /// The bytes that both buffers must have, source and destination.
+    pub(crate) fn ends(self) -> (usize, usize) {
+        (self.source, self.destination)
+    }
+}
+
+/// Offsets on the source and on the destination.
+type Offsets = (isize, isize);
+
+impl Loop {
+    /// The least and the largest offset of an iteration on either side; `None` if one does not fit.
+    fn ends(&self) -> Option<(Offsets, Offsets)> {
+        match self {
+            Loop::Strided(stride) => {
+                let (source, destination) = stride.last()?;
+                Some(((source.min(0), destination.min(0)), (source.max(0), destination.max(0))))
+            }
+            Loop::Table(entries) => {
+                let (source, destination) = largest(entries);
+                Some(((0, 0), (isize::try_from(source).ok()?, isize::try_from(destination).ok()?)))
+            }
+        }
+    }
+}
+
+/// The largest of some offsets on either side.
+fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
+    offsets.iter().fold((0, 0), |largest, offset| (largest.0.max(offset.0), largest.1.max(offset.1)))
+}
+
+/// How the contiguous runs of one iteration of a kernel follow each other on one side.
+enum Step<'a> {
+    /// The bytes from one to the next, and how many there are.
+    Strided(usize, usize),
+    /// At the offsets of a table: those of the source, or of the destination.
+    Listed(&'a [(usize, usize)], Side),
+    /// At the offsets of an axis.
+    Axis(&'a Axis),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Source,
+    Destination,
+}
+
+impl Step<'_> {
+    /// A single run.
+    const ONCE: Self = Step::Strided(0, 1);
+
+    fn extent(&self) -> usize {
+        match self {
+            Step::Strided(_, extent) => *extent,
+            Step::Listed(entries, _) => entries.len(),
+            Step::Axis(axis) => axis.extent,
+        }
+    }
+
+    /// The largest offset; `None` if it does not fit.
+    fn last(&self) -> Option<usize> {
+        match self {
+            Step::Strided(stride, extent) => extent.saturating_sub(1).checked_mul(*stride),
+            Step::Listed(entries, Side::Source) => Some(largest(entries).0),
+            Step::Listed(entries, Side::Destination) => Some(largest(entries).1),
+            Step::Axis(axis) => axis.largest(),
+        }
+    }
+
+    /// Adds how far apart neighbours are at least on the destination, and how far the last is from the first.
+    fn add_gaps(&self, gaps: &mut Vec<(usize, usize)>) -> Option<()> {
+        match self {
+            Step::Strided(stride, extent) => {
+                gaps.push((if *extent <= 1 { usize::MAX } else { *stride }, self.last()?));
+            }
+            // A long table is treated as if it repeated an offset.
+            Step::Listed(entries, _) if entries.len() > 64 => return None,
+            Step::Listed(entries, _) => {
+                let mut offsets: Vec<usize> = entries.iter().map(|&(_, to)| to).collect();
+                offsets.sort_unstable();
+                let neighbours = offsets.iter().zip(offsets.iter().skip(1));
+                let gap = neighbours.map(|(a, b)| b - a).min().unwrap_or(usize::MAX);
+                gaps.push((gap, self.last()?));
+            }
+            Step::Axis(axis) => {
+                for (stride, extent) in axis.loops() {
+                    Step::Strided(stride, extent).add_gaps(gaps)?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+impl Kernel {
+    /// One side of an iteration: the bytes of a contiguous run, and the steps between runs. `None` if a
+    /// length does not fit.
+    fn side(&self, side: Side) -> Option<(usize, [Step<'_>; 2])> {
+        let source = side == Side::Source;
+        let counted = |count: &Stride| {
+            // Both strides are at least 0: `fit.rs`.
+            Step::Strided(if source { count.source } else { count.destination }.unsigned_abs(), count.extent)
+        };
+        let rows = |row: usize, pitch: usize, rows: usize, apart: bool| match apart {
+            true => (row, [Step::Strided(pitch, rows), Step::ONCE]),
+            false => (row, [Step::ONCE, Step::ONCE]),
+        };
+        Some(match self {
+            Kernel::Runs { run, count, .. } => (*run, [counted(count), Step::ONCE]),
+            Kernel::Table { run, offsets, count } => (*run, [counted(count), Step::Listed(offsets, side)]),
+            Kernel::Reverse { unit, extent, count, .. } => (unit.checked_mul(*extent)?, [counted(count), Step::ONCE]),
+            Kernel::Transpose { plane, .. } if source => (plane.source_row(), [Step::Axis(&plane.rows), Step::ONCE]),
+            Kernel::Transpose { plane, .. } => (plane.destination_row(), [Step::Axis(&plane.columns), Step::ONCE]),
+            Kernel::InterleaveBits { rows: bits, .. } => {
+                let apart = source == (bits.direction == Direction::Interleave);
+                let row = if apart { bits.row } else { bits.rows.checked_mul(bits.row)? };
+                rows(row, bits.pitch, bits.rows, apart)
+            }
+            Kernel::ChangeWidth(row) => {
+                let packed = source == (row.change != WidthChange::Pack);
+                rows(if packed { row.packed } else { row.unpacked() }, 0, 1, false)
+            }
+            Kernel::ChangeWords { words, .. } => {
+                let apart = source == (words.change == WidthChange::Pack);
+                rows(if apart { words.words } else { words.packed() }, words.pitch, words.rows(), apart)
+            }
+        })
+    }
+
+    /// How many bytes one iteration spans on the source and on the destination; `None` for a number that does
+    /// not fit.
+    pub(crate) fn span(&self) -> (Option<usize>, Option<usize>) {
+        let span = |side| {
+            let (run, [a, b]) = self.side(side)?;
+            a.last()?.checked_add(b.last()?)?.checked_add(run)
+        };
+        (span(Side::Source), span(Side::Destination))
+    }
+
+    /// How many bytes one iteration writes; `None` if that does not fit.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        let (run, [a, b]) = self.side(Side::Destination)?;
+        [a.extent(), b.extent()]
+            .iter()
+            .try_fold(u64::try_from(run).ok()?, |bytes, &extent| bytes.checked_mul(u64::try_from(extent).ok()?))
+    }
+}
+
+/// Whether all iterations of the loops write different bytes.
+///
+/// `true` is certain. The test is that the strides of the destination nest: neighbours in each loop are at
+/// least as far apart as all loops with smaller strides span together. Packed, padded and tiled destinations
+/// pass it. Strides that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long
+/// tables fail it.
+pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
+    let disjoint = || {
+        let (mut run, inside) = kernel.side(Side::Destination)?;
+        let mut steps = Vec::new();
+        for step in &inside {
+            step.add_gaps(&mut steps)?;
+        }
+        for step in loops {
+            match step {
+                Loop::Strided(stride) => {
+                    Step::Strided(stride.destination.unsigned_abs(), stride.extent).add_gaps(&mut steps)?;
+                }
+                Loop::Table(entries) => Step::Listed(entries, Side::Destination).add_gaps(&mut steps)?,
+            }
+        }
+        // Loops of one iteration come last, with a gap that no run reaches past.
+        steps.sort_unstable();
+        for (gap, span) in steps {
+            if gap < run {
+                return None;
+            }
+            run = run.checked_add(span)?;
+        }
+        Some(())
+    };
+    disjoint().is_some()
+}

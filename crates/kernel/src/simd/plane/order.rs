@@ -1,0 +1,67 @@
+//! In which order the panels of planes come.
+
+use std::ops::Range;
+
+use crate::kernel::{Panels, count};
+
+/// Columns and rows.
+pub(super) type Bounds = (Range<usize>, Range<usize>);
+
+/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next
+/// columns.
+#[derive(Clone)]
+pub(super) struct Order<'a> {
+    pub(super) way: &'a Panels,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// The first row.
+    pub(super) head: usize,
+    /// The first column of those that are kept, and of the next panel, and its first row.
+    pub(super) kept_from: usize,
+    pub(super) column: usize,
+    pub(super) row: usize,
+}
+
+impl Iterator for Order<'_> {
+    type Item = Bounds;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Bounds> {
+        if self.kept_from >= self.columns || self.row >= self.rows {
+            return None;
+        }
+        let kept_to = (self.kept_from.saturating_add(count(self.way.kept))).min(self.columns);
+        let columns = self.column..self.column.saturating_add(count(self.way.width)).min(kept_to);
+        let rows = self.row..self.row.saturating_add(count(self.way.height)).min(self.rows);
+        self.column = columns.end;
+        if columns.end == kept_to {
+            (self.column, self.row) = (self.kept_from, rows.end);
+            if rows.end == self.rows {
+                (self.kept_from, self.column, self.row) = (kept_to, kept_to, self.head);
+            }
+        }
+        Some((columns, rows))
+    }
+}
+
+/// The panels of a plane, then those of the next, with where these planes begin on the source.
+pub(super) struct Later<'a> {
+    pub(super) panels: Order<'a>,
+    pub(super) planes: [Option<*const u8>; 2],
+    pub(super) all: &'a Order<'a>,
+}
+
+impl Iterator for Later<'_> {
+    type Item = (*const u8, Bounds);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let plane = self.planes[0]?;
+            if let Some(panel) = self.panels.next() {
+                return Some((plane, panel));
+            }
+            (self.planes, self.panels) = ([self.planes[1], None], self.all.clone());
+        }
+    }
+}

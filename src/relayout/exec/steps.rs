@@ -1,0 +1,137 @@
+//! Running boxes that take several steps: `plan/step.rs` says what they are.
+
+use strided_copy::{Destination, bit_rows, width};
+
+use crate::element::{read_bits, write_bits};
+
+use super::super::plan::cost::{BUFFER, REPORT_EACH};
+use super::super::plan::step::{RowsOfBits, Step, StepBox, Through, WidthRows};
+use super::elements::each_element;
+
+/// What steps go through.
+type Buffer = [u8; BUFFER];
+
+/// A bit of the source and one of the destination.
+type Bits = (u64, u64);
+
+/// Runs a box; `progress` hears now and then how many bytes have been written.
+// In line, its buffers would be a part of the stack of every copy.
+#[inline(never)]
+pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
+    match steps.depth() {
+        0 => run_through(steps, source, destination, &mut [], progress),
+        1 => run_through(steps, source, destination, &mut [[0; BUFFER]; 1], progress),
+        _ => run_in_three_buffers(steps, source, destination, progress),
+    }
+}
+
+#[inline(never)]
+fn run_in_three_buffers(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
+    run_through(steps, source, destination, &mut [[0; BUFFER]; 3], progress);
+}
+
+fn run_through(
+    steps: &StepBox,
+    source: &[u8],
+    mut destination: Destination<'_>,
+    buffers: &mut [Buffer],
+    progress: &mut dyn FnMut(u64),
+) {
+    let StepBox { outer, bits, steps, bytes } = steps;
+    let iterations = outer.elements().max(1);
+    let each = bytes.div_ceil(iterations);
+    let (mut done, mut reported) = (0_u64, 0);
+    each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
+        let at = (in_bits(from, bits.0), in_bits(to, bits.1));
+        run_all(steps, source, destination.reborrow(), at, buffers);
+        done = done.saturating_add(each).min(*bytes);
+        if done.saturating_sub(reported) >= REPORT_EACH {
+            reported = done;
+            progress(done);
+        }
+    });
+}
+
+/// An offset of elements in bits.
+fn in_bits(elements: u64, bits: u32) -> u64 {
+    elements.checked_mul(bits.into()).unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
+}
+
+/// A bit at which whole bytes begin, as a byte.
+fn byte(bit: u64) -> usize {
+    usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
+}
+
+/// Runs some steps, which begin at these bits of the source and of the destination.
+fn run_all(steps: &[Step], source: &[u8], mut destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
+    for step in steps {
+        match step {
+            Step::Copy(copy) => copy.run_moved((byte(at.0), byte(at.1)), source, destination.reborrow()),
+            Step::Bits(rows) => run_bits(rows, source, &mut destination, at),
+            Step::Element(bits) => copy_element(*bits, source, destination.bytes_to_change(), at),
+            Step::Width(rows) => run_width(rows, source, &mut destination, at),
+            Step::Through(through) => run_detour(through, source, destination.reborrow(), at, buffers),
+        }
+    }
+}
+
+/// Runs the steps into a buffer and out of it.
+fn run_detour(through: &Through, source: &[u8], destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
+    let Some((buffer, others)) = buffers.split_first_mut() else { unreachable!("a buffer for every detour") };
+    run_all(&through.into, source, Destination::from(&mut buffer[..]), (at.0, 0), others);
+    run_all(&through.out, buffer, destination, (0, at.1), others);
+}
+
+/// Copies rows of bits. Bits around them stay as they are.
+fn run_bits(rows: &RowsOfBits, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
+    match &rows.whole {
+        Some(copy) if at.0.is_multiple_of(8) && at.1.is_multiple_of(8) => {
+            copy.run_moved((byte(at.0), byte(at.1)), source, destination.reborrow());
+        }
+        _ => bit_rows::copy(&rows.rows, source, destination.bytes_to_change(), at),
+    }
+}
+
+/// Copies an element of any number of bits.
+fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
+    if 8_u32.is_multiple_of(bits) {
+        return bit_rows::copy_element(source, at.0, destination, at.1, bits.into());
+    }
+    let value = read_bits(source, at.0, bits);
+    let written = value.and_then(|value| write_bits(destination, at.1, bits, value));
+    assert!(written.is_some(), "an element is stored inside both buffers");
+}
+
+/// Unpacks or packs rows of elements.
+fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
+    let WidthRows { loops, row, change, wholes } = rows;
+    // Offsets in elements: one side has a byte for each, the other packs them.
+    let packed = u64::from(8_u32).div_euclid(change.in_byte);
+    let sides = change.sides((packed, 8));
+    let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
+    each_element(loops, start.0, start.1, &mut |from, to| {
+        let element = |i: u64| -> (usize, usize) {
+            let place = |start: u64| {
+                let place = start.checked_add(i).and_then(|place| usize::try_from(place).ok());
+                place.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
+            };
+            (place(from), place(to))
+        };
+        let (first, _) = change.sides((from, to));
+        // Elements up to the first whole byte, whole bytes, and what is left.
+        let head = first.next_multiple_of(change.in_byte).saturating_sub(first).min(*row);
+        let whole = row.saturating_sub(head).div_euclid(change.in_byte);
+        let tail = head.saturating_add(whole.saturating_mul(change.in_byte));
+        for i in (0..head).chain(tail..*row) {
+            let (from, to) = element(i);
+            width::change_element(source, from, destination, to, &change.row(1));
+        }
+        if let Some((_, copy)) = wholes.iter().find(|(bytes, _)| *bytes == whole) {
+            let (from, to) = element(head);
+            let in_byte = usize::try_from(change.in_byte).unwrap_or(1);
+            let (packed, unpacked) = change.sides((from, to));
+            let moved = change.sides((packed.div_euclid(in_byte), unpacked));
+            copy.run_moved(moved, source, destination.reborrow());
+        }
+    });
+}

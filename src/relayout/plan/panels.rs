@@ -1,0 +1,237 @@
+//! How planes are cut into panels, and which of them go by way of a staging buffer.
+//!
+//! `strided_copy::kernel::Panels` says what panels and staging buffers are. Here their sizes are chosen, by
+//! three observations:
+//!
+//! * A panel and the next one, which is prefetched meanwhile, fit half of the L2 cache. If a row pitch is whole
+//!   pages, the panel is as high as that allows and at most a page wide, as every row costs an entry of the
+//!   TLB; otherwise it is as wide as the machine wants.
+//! * If more destination rows than the L1 cache has ways share a set of it, a block would push out its own
+//!   lines: they are collected in a staging buffer.
+//! * Past the cache, lines must be written whole: where destination rows begin inside lines, the partial line
+//!   at the end of a row is kept until the row continues.
+#![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a plane that is inside two buffers")]
+
+use strided_copy::Prefetch;
+use strided_copy::kernel::{
+    Axis, KEPT_COLUMNS, Loop, Panels, Plane, PlaneRuns, RUN_COLUMNS, RunOrder, Stage, Transpose, fills_lines,
+    is_in_register,
+};
+
+use super::super::cpu_family::Staged;
+use super::cost::{
+    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, LARGEST_STAGED_RUN, LINE, LONG_PIECE, LONG_RUN,
+    MORE_STAGED_LINES, MOST_LISTED, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS, PREFETCH_DISTANCE,
+    RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
+};
+use super::machine::Knobs;
+use super::resolve::{Site, iterations_ahead, number};
+
+/// A whole plane as one panel without a stage.
+const WHOLE: Panels = Panels {
+    height: u32::MAX,
+    width: u32::MAX,
+    kept: u32::MAX,
+    ahead: 0,
+    stage: Stage::None,
+    whole_lines: false,
+    near: false,
+    scattered: false,
+};
+
+/// A plane of units that registers hold.
+pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
+    let whole_lines = site.streaming && plane.columns.are_multiples_of(LINE);
+    let panels =
+        if site.streaming && !whole_lines { continued(plane, site) } else { in_lines(plane, whole_lines, site) };
+    let (columns, rows) = (number(plane.columns.extent), number(plane.rows.extent));
+    let whole = columns <= panels.width.min(panels.kept) && rows <= panels.height && columns.max(rows) <= MOST_LISTED;
+    if whole && panels.ahead == 0 && panels.stage == Stage::None && !panels.whole_lines {
+        return (Transpose::Panel { scattered: panels.scattered }, Prefetch::None);
+    }
+    (Transpose::Panels(panels), later_planes(plane, site))
+}
+
+/// A plane of runs that registers do not hold as a unit.
+pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
+    let Plane { unit, columns, rows, .. } = plane;
+    let Site { streaming, knobs, .. } = site;
+    // Runs are streamed as they are where they fill lines of the destination.
+    let whole_lines = fills_lines(plane)
+        && columns.are_multiples_of(LINE)
+        && loops.iter().all(|step| step.moves_destination_by(LINE));
+    if streaming && !whole_lines {
+        return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
+    }
+    let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
+    // Two halves of a line are read from two rows in turns.
+    let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
+    let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
+    // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows
+    // that the hardware prefetcher follows.
+    let long = if streaming { columns.extent * unit >= LONG_RUN && knobs.rules.follows_rows } else { conflicts };
+    let few = match conflicts {
+        true => FEW_COLUMNS,
+        false if columns.extent <= FEW_ROWS => FEW_ROWS,
+        false => 0,
+    };
+    let constant = plane.has_constant_pitches();
+    let order = if constant && streaming && source_order {
+        RunOrder::Source
+    } else if constant && !streaming && few > 0 && matches!(unit, 32 | 64 | 128) {
+        RunOrder::FewColumns(u8::try_from(few).unwrap_or(u8::MAX))
+    } else {
+        let piece = (if long { LONG_PIECE } else { RUN_PIECE } / unit).max(2).next_multiple_of(2);
+        RunOrder::Pieces(u16::try_from(piece).unwrap_or(2))
+    };
+    let source_row = plane.source_row();
+    let ahead = match order {
+        // The hardware follows rows that are nearly one run.
+        RunOrder::Source => {
+            let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
+            let at_once = if *unit < LINE { 2 } else { 1 };
+            let ahead = PREFETCH_DISTANCE.div_ceil(source_row).next_multiple_of(at_once).min(rows.extent);
+            if site.prefetch && apart { ahead } else { 0 }
+        }
+        RunOrder::Pieces(piece) if site.prefetch && source_row < LONG_RUN => {
+            (PREFETCH_DISTANCE / source_row).max(1).next_multiple_of(usize::from(piece)).min(rows.extent)
+        }
+        RunOrder::Pieces(_) | RunOrder::FewColumns(_) => 0,
+    };
+    let unaligned = streaming.then(|| continued(plane, site));
+    (Transpose::Runs(PlaneRuns { order, ahead: number(ahead), unaligned }), later_planes(plane, site))
+}
+
+/// The planes of later iterations are prefetched.
+fn later_planes(plane: &Plane, site: Site<'_>) -> Prefetch {
+    if site.prefetch { iterations_ahead(plane.source_row() * plane.rows.extent) } else { Prefetch::None }
+}
+
+/// The panels of rows that begin anywhere in a line, past the cache.
+fn continued(plane: &Plane, site: Site<'_>) -> Panels {
+    let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
+    let in_register = is_in_register(unit);
+    let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
+    let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
+    let row_bytes = rows * unit;
+    // A run that continues is at least a line: of all rows that a stage takes, or of as many as a panel is
+    // high.
+    let joined =
+        plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
+    let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
+    let most = lines * LINE / unit;
+    let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
+    let width = (width(site.knobs, plane, height).min(PAGE) / unit).max(at_once);
+    let width = width - width % at_once;
+    let ahead = (PANEL_PREFETCH / (height * width * unit)).max(1);
+    Panels {
+        height: number(height),
+        width: number(width),
+        kept: number(KEPT_COLUMNS.min(columns)),
+        ahead: if site.prefetch { number(ahead) } else { 0 },
+        stage: Stage::Continue { lines: u8::try_from(lines).unwrap_or(0), joined },
+        ..WHOLE
+    }
+}
+
+/// The panels of rows that are stored through the cache, or begin lines.
+fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
+    let Site { streaming, prefetch, knobs } = site;
+    let (unit, register) = (plane.unit, knobs.level.register());
+    let own_order = knobs.rules.scattered && !streaming && register == LINE;
+    let (columns, rows) = (plane.columns.extent, plane.rows.extent);
+    let conflict = |axis| !streaming && rows_in_set(axis, LINE / unit, knobs) > knobs.l1_ways;
+    let (conflicts, source_conflicts) = (conflict(&plane.columns), conflict(&plane.rows));
+    let scattered = own_order && unit >= 4;
+    let in_cache = !streaming && !prefetch && !conflicts;
+    let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
+    let gather = || match rows >= LINE / unit {
+        true if source_conflicts && !scattered => Stage::Gather(lines(MORE_STAGED_LINES)),
+        _ => Stage::None,
+    };
+    let plain = Panels { height: number(rows), scattered: knobs.rules.scattered && !streaming, ..WHOLE };
+    if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || scattered) {
+        let stage = gather();
+        let width = if stage == Stage::None { plain.width } else { 512 };
+        return Panels { stage, width, ..plain };
+    }
+    let one_tlb_set =
+        plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
+    let staged_run = staged_run(plane, knobs, register / unit);
+    // Destination rows that follow each other are drained whole: all of them are one run then.
+    let whole_rows = staged_run > 0
+        && plane.columns.stride() == Some(rows * unit)
+        && (rows * unit).is_power_of_two()
+        && (2 * LINE..=LARGEST_STAGED_RUN).contains(&(rows * unit));
+    let staged_run = if whole_rows { rows * unit } else { staged_run };
+    let staged_run = if unit == 1 { staged_run.min(LARGEST_STAGED_RUN / 2) } else { staged_run };
+    let staged_rows = if whole_lines { staged_run / unit } else { 0 };
+    let most_rows = if scattered { usize::MAX } else { PANEL_ROWS };
+    let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
+    // A multiple of a line of rows, as both are powers of two.
+    let height = rows.min(most_rows.max(staged_rows));
+    let width = width(knobs, plane, height);
+    let width = (width - width % LINE).max(LINE) / unit;
+    let panels = columns.div_ceil(width);
+    // Not past the next row of panels, or the next plane.
+    let ahead = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
+    // Rows in one page are read nearly as one run, which the L2 cache has in time.
+    let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
+    let stage = match (whole_lines, conflicts) {
+        (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),
+        (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
+        (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
+        _ => gather(),
+    };
+    Panels {
+        height: number(height),
+        width: number(width),
+        stage,
+        whole_lines,
+        ahead: if prefetch { number(ahead) } else { 0 },
+        near: (unit >= 4 || staged_rows > 0) && apart && knobs.rules.panels_in_l1,
+        ..plain
+    }
+}
+
+/// How many of `rows` rows with the pitch of an axis share a set of the L1 cache.
+fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
+    let way = knobs.l1_way.trailing_zeros();
+    (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
+}
+
+/// The bytes of a panel's row: at most a page, if the row pitch is whole pages; else what the machine wants.
+fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
+    if plane.rows.are_multiples_of(PAGE) {
+        (knobs.panel / (height * plane.unit)).min(PAGE)
+    } else {
+        knobs.rules.panel_width
+    }
+}
+
+/// The runs in which panels are staged, if a register holds `units` units; 0: they are not.
+fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
+    match (knobs.rules.staged, plane.has_constant_pitches()) {
+        (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,
+        (Staged::InLongRegisters, true) if units >= STAGED_UNITS => STAGED_RUN,
+        (Staged::InLongRegisters, false) => STAGED_TABLE_RUN,
+        _ => 0,
+    }
+}
+
+/// Whether a stage pays, if a register holds `units` units (by trial, on a Zen 4).
+///
+/// A register that is a line writes lines one by one as fast, unless both pitches are whole pages, or narrow
+/// units go to rows that are half pages apart. Shorter registers, which hold both halves of a line at once,
+/// gain from a stage elsewhere, and in whole pages with single bytes alone.
+fn pitches_want_a_stage(plane: &Plane, units: usize) -> bool {
+    let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
+    let long = plane.destination_row() >= STAGED_RUN;
+    if units.saturating_mul(plane.unit) >= LINE {
+        whole_pages || plane.unit <= 2 && long && plane.columns.are_multiples_of(PAGE / 2)
+    } else if whole_pages {
+        plane.unit == 1
+    } else {
+        plane.unit <= 4 && long
+    }
+}

@@ -1,0 +1,340 @@
+//! The one place that chooses: which code runs for what an iteration does, in which panels, by way of which
+//! staging buffer, and how far ahead it prefetches.
+//!
+//! [`select`](super::select) takes loops out of a box until one iteration of the rest is a [`Shape`]: runs of
+//! bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says *what* is copied.
+//! [`resolve`] looks at the shape, the loops around it, the size of the whole copy ([`Site`]) and the machine,
+//! and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that: the kernel crate
+//! dispatches on the kernel once, and `explain` prints it.
+//!
+//! ```text
+//! shape      kernels, the first that fits
+//! runs       one run repeated; words; scattered lines (in L2); halves (in a cache); memcpy; line by line
+//! plane      16-byte blocks; interleave or deinterleave in registers; unit by unit; one panel; panels
+//!   of runs  byte shuffle; panels (lines that do not fit); lines in source order; few columns; pieces
+//! reversed   inside registers; byte shuffle; run by run
+//! bits       interleaved in registers; unpacked or packed in registers
+//! ```
+//!
+//! The thresholds are in [`cost`](super::cost), with the CPU on which each was found; how planes are cut into
+//! panels is in [`panels`](super::panels).
+#![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
+
+use strided_copy::kernel::{
+    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, PackedWords, Plane, Reverse, Rows, Runs, Stride,
+    Transpose, WidthChange, WidthRow, has_shuffle, is_in_register,
+};
+use strided_copy::{Access, Prefetch, shuffles_plane, shuffles_reversed};
+
+use super::cost::{
+    FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LEAST_SHUFFLED, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW,
+    PAGE, PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, PREFETCH_ITERATIONS, SMALL, SMALL_SHUFFLED,
+};
+use super::machine::Knobs;
+use super::panels;
+
+/// What an iteration of the loops copies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `count.extent` contiguous runs of `run` bytes.
+    Runs { run: usize, count: Stride },
+    /// Runs of `run` bytes at a table of offsets, for each iteration of `count`.
+    Table { run: usize, offsets: Vec<(usize, usize)>, count: Stride },
+    /// A plane to be transposed.
+    Plane(Plane),
+    /// Runs of `extent` units of `unit` bytes, each to be reversed.
+    Reverse { unit: usize, extent: usize, count: Stride },
+    /// Rows of bits to be interleaved or deinterleaved.
+    Bits(BitInterleave),
+    /// A row of elements to be unpacked or packed.
+    Width(WidthRow),
+    /// Words of elements to be unpacked or packed.
+    Words(PackedWords),
+}
+
+/// How the copy as a whole reads and stores, and on which machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site<'a> {
+    /// Whole lines are stored past the cache.
+    pub(crate) streaming: bool,
+    /// What will be read is prefetched, where the hardware does not follow.
+    pub(crate) prefetch: bool,
+    pub(crate) knobs: &'a Knobs,
+}
+
+impl Site<'_> {
+    fn register(&self) -> usize {
+        self.knobs.level.register()
+    }
+}
+
+/// What runs for a shape inside of these loops, and how it reads and stores.
+pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
+    let site = Site { prefetch: site.prefetch && !is_followed(&shape, loops, site.knobs), ..site };
+    let (kernel, prefetch) = match shape {
+        Shape::Runs { run, count } => runs(run, count, site),
+        Shape::Table { run, offsets, count } => (Kernel::Table { run, offsets, count }, Prefetch::None),
+        Shape::Plane(plane) => {
+            let (by, prefetch) = transpose(&plane, loops, site);
+            (Kernel::Transpose { plane, by }, prefetch)
+        }
+        Shape::Reverse { unit, extent, count } => {
+            let (by, prefetch) = reverse(unit, extent, count, site);
+            (Kernel::Reverse { unit, extent, count, by }, prefetch)
+        }
+        Shape::Bits(rows) => {
+            let (by, prefetch) = match rows.direction {
+                Direction::Interleave => (Rows::Direct, rows_ahead(rows.row, rows.rows, true, site)),
+                Direction::Deinterleave => {
+                    let by = collected(rows.row, rows.pitch.cast_signed(), loops, site);
+                    (by, rows_ahead(rows.row, rows.rows, false, site))
+                }
+            };
+            (Kernel::InterleaveBits { rows, by }, prefetch)
+        }
+        Shape::Width(row) => {
+            let (length, sources) = match row.change {
+                WidthChange::Unpack { .. } => (row.packed, 1),
+                WidthChange::Pack => (row.unpacked(), 1),
+            };
+            (Kernel::ChangeWidth(row), rows_ahead(length, sources, false, site))
+        }
+        Shape::Words(words) => {
+            let (by, prefetch) = match words.change {
+                WidthChange::Pack => (Rows::Direct, rows_ahead(words.words, words.rows(), true, site)),
+                WidthChange::Unpack { .. } => {
+                    let by = collected(words.words, words.pitch.cast_signed(), loops, site);
+                    (by, rows_ahead(words.packed(), 1, false, site))
+                }
+            };
+            (Kernel::ChangeWords { words, by }, prefetch)
+        }
+    };
+    (kernel, Access { streaming: site.streaming, prefetch })
+}
+
+impl Shape {
+    /// The shape that a kernel copies.
+    pub(crate) fn of(kernel: &Kernel) -> Shape {
+        match kernel {
+            &Kernel::Runs { run, count, .. } => Shape::Runs { run, count },
+            Kernel::Table { run, offsets, count } => {
+                Shape::Table { run: *run, offsets: offsets.clone(), count: *count }
+            }
+            Kernel::Transpose { plane, .. } => Shape::Plane(plane.clone()),
+            &Kernel::Reverse { unit, extent, count, .. } => Shape::Reverse { unit, extent, count },
+            &Kernel::InterleaveBits { rows, .. } => Shape::Bits(rows),
+            &Kernel::ChangeWidth(row) => Shape::Width(row),
+            &Kernel::ChangeWords { words, .. } => Shape::Words(words),
+        }
+    }
+}
+
+/// The prefetch of an iteration that reads this many bytes.
+pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
+    let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
+    Prefetch::Iterations(number(ahead))
+}
+
+/// A count as a number of a kernel.
+pub(super) fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Contiguous runs.
+fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
+    let Site { streaming, prefetch, .. } = site;
+    let far = |stride: isize| stride.unsigned_abs() >= PAGE;
+    let jumps = count.extent == 1 || far(count.source) || far(count.destination);
+    let repeats = count.source == 0
+        && usize::try_from(count.destination) == Ok(run)
+        && run.is_power_of_two()
+        && run <= site.register();
+    let scattered =
+        site.knobs.rules.scattered && !streaming && jumps && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
+    let (by, prefetch) = match run {
+        _ if repeats => (Runs::Repeat, Prefetch::None),
+        1 | 2 | 4 | 8 | 12 | 16 => {
+            // More prefetches of an iteration than a few would come in a burst.
+            let few = prefetch && count.extent <= FEW_RUNS;
+            (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
+        }
+        _ if scattered => (Runs::Scattered, Prefetch::None),
+        17..=256 if !streaming && !prefetch => (Runs::Halves, Prefetch::None),
+        MEMCPY_FROM.. if !streaming => (Runs::Memcpy, Prefetch::None),
+        // The hardware prefetcher follows long runs.
+        _ if !prefetch || run >= LONG_RUN => (Runs::Lines { ahead: 0 }, Prefetch::None),
+        _ => {
+            let ahead = (PREFETCH_DISTANCE / run).clamp(1, count.extent.max(1));
+            (Runs::Lines { ahead: number(ahead) }, iterations_ahead(run.saturating_mul(count.extent)))
+        }
+    };
+    (Kernel::Runs { run, count, by }, prefetch)
+}
+
+/// Runs whose units come in the opposite order.
+fn reverse(unit: usize, extent: usize, count: Stride, site: Site<'_>) -> (Reverse, Prefetch) {
+    let run = unit * extent;
+    let register = site.register();
+    let strides = (usize::try_from(count.source), usize::try_from(count.destination));
+    let side_by_side = strides == (Ok(run), Ok(run)) && run <= register;
+    let whole = if side_by_side { run * count.extent } else { run };
+    let in_row = if site.prefetch { Prefetch::InRow(number(PREFETCH_IN_RUN)) } else { Prefetch::None };
+    if !site.streaming && whole >= register {
+        (Reverse::Registers, in_row)
+    } else if side_by_side && whole >= LEAST_SHUFFLED && shuffles_reversed(unit, extent, count, register) {
+        (Reverse::Shuffle, shuffle_ahead(whole, 1, whole, site))
+    } else {
+        (Reverse::Runs, in_row)
+    }
+}
+
+/// A plane.
+fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
+    let Plane { unit, columns, rows, micro_tile } = plane;
+    let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
+    let register = site.register();
+    if !is_in_register(unit) {
+        let interleaves = (2..=4).contains(&rows) && plane.interleaves().is_some();
+        let least = if interleaves { unit * columns * rows } else { unit * rows };
+        if least >= LEAST_SHUFFLED && shuffles_plane(plane, register) {
+            let (separated, row) = if interleaves { (1, unit * columns) } else { (columns, unit * columns * rows) };
+            return (Transpose::Shuffle, shuffle_ahead(unit * columns * rows, separated, row, site));
+        }
+        return panels::of_runs(plane, loops, site);
+    }
+    if unit == 16
+        && !site.streaming
+        && micro_tile.is_none()
+        && columns * rows <= FEW_LANES
+        && plane.has_constant_pitches()
+    {
+        return (Transpose::Lanes, Prefetch::None);
+    }
+    if micro_tile.is_some() || columns.min(rows) > MOST_INTERLEAVED {
+        return panels::of_units(plane, site);
+    }
+    // How many units a register holds.
+    let units = register / unit;
+    let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
+    // As many rows as a register has units, or twice as many, make blocks as well, which mind cache-set
+    // conflicts. Rows of a small plane that fill no register would cost more than its units.
+    let few = |count: usize, row: usize| match count {
+        _ if small && row * unit < register => false,
+        2..=4 => units > count,
+        8 => units > 8 || units == 8 && site.streaming,
+        16 => units > 16 || units >= 8 && site.streaming,
+        _ => false,
+    };
+    if plane.interleaves().is_some() && few(rows, columns) && has_shuffle(unit, rows) {
+        let prefetch = rows_ahead(columns * unit, rows, true, site);
+        return (Transpose::Interleave(Rows::Direct), prefetch);
+    }
+    if let Some(pitch) = plane.deinterleaves()
+        && few(columns, rows)
+        && has_shuffle(unit, columns)
+    {
+        let by = collected(rows * unit, pitch, loops, site);
+        return (Transpose::Deinterleave(by), rows_ahead(rows * unit, columns, false, site));
+    }
+    let narrow = small || columns.min(rows) * NARROW <= units && unit <= 2;
+    if narrow && unit < 16 {
+        return (Transpose::Units, Prefetch::None);
+    }
+    panels::of_units(plane, site)
+}
+
+/// Where destination rows of `row` bytes are collected.
+fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
+    if !site.streaming {
+        return Rows::Direct;
+    }
+    match joined_iterations(row, pitch, loops, site.knobs) {
+        0 if pitch.unsigned_abs().is_multiple_of(LINE) && site.register() < LINE => Rows::Staged,
+        0 => Rows::Direct,
+        runs => Rows::Joined(runs),
+    }
+}
+
+/// How many neighbouring iterations are joined: those that write short runs side by side, in rows that are
+/// whole pages apart. 0: none are.
+fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) -> u16 {
+    let whole_pages = usize::try_from(pitch).is_ok_and(|pitch| pitch.is_multiple_of(PAGE));
+    if row > knobs.joined_up_to() || row == 0 || !whole_pages {
+        return 0;
+    }
+    let Some(Stride { extent, destination, .. }) = loops.last().and_then(Loop::stride) else { return 0 };
+    let runs = (2..=JOINED_RUN / row).rev().find(|&runs| extent.is_multiple_of(runs)).unwrap_or(0);
+    let side_by_side = usize::try_from(destination) == Ok(row);
+    if side_by_side && runs * row >= 2 * LINE { u16::try_from(runs).unwrap_or(0) } else { 0 }
+}
+
+/// The prefetch of `rows` source rows of `row` bytes that are `apart`, or of one row as long as all of them.
+fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch {
+    match row * rows {
+        _ if !site.prefetch => Prefetch::None,
+        // The hardware prefetcher follows a few long rows.
+        _ if apart && rows > 1 && row >= LONG_RUN => Prefetch::None,
+        LONG_RUN.. if !apart || rows == 1 => Prefetch::InRow(number(PREFETCH_IN_RUN)),
+        bytes => iterations_ahead(bytes),
+    }
+}
+
+/// The prefetch of a byte shuffle that writes `bytes` bytes in an iteration, to `rows` rows, from source rows
+/// of `source_row` bytes.
+fn shuffle_ahead(bytes: usize, rows: usize, source_row: usize, site: Site<'_>) -> Prefetch {
+    if !site.prefetch {
+        Prefetch::None
+    } else if bytes < SMALL_SHUFFLED || source_row < LONG_RUN {
+        // Further on in the rows of a small plane is after its end: the next plane is prefetched.
+        iterations_ahead(bytes)
+    } else if rows == 1 {
+        Prefetch::None
+    } else {
+        Prefetch::InRow(number(PREFETCH_IN_RUN))
+    }
+}
+
+/// Whether prefetches are useless, because the hardware prefetcher follows what these loops read. (On a
+/// Zen 4; on a Xeon of the fifth generation such copies want them.)
+fn is_followed(shape: &Shape, loops: &[Loop], knobs: &Knobs) -> bool {
+    knobs.rules.follows_rows && sequence_in(shape, loops) >= FOLLOWED
+}
+
+/// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less
+/// than a line; 0 if a shape is read in some other order.
+fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
+    let own = match shape {
+        Shape::Runs { run, count } => after_each_other(*run, count),
+        Shape::Reverse { unit, extent, count } => after_each_other(unit * extent, count),
+        // Halves of lines are read from two rows in turns, or more.
+        Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
+        Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
+            let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
+            let pitch = plane.rows.pitch().filter(|&pitch| pitch >= 0);
+            pitch.and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
+        }
+        Shape::Bits(rows) if rows.direction == Direction::Deinterleave => Some(rows.rows * rows.row),
+        Shape::Words(words) if words.change != WidthChange::Pack => Some(words.packed()),
+        Shape::Width(row) if row.change == WidthChange::Pack => Some(row.unpacked()),
+        Shape::Width(row) => Some(row.packed),
+        _ => None,
+    };
+    let Some(own) = own else { return 0 };
+    let mut bytes = own;
+    for stride in loops.iter().rev().map_while(Loop::stride) {
+        let Some(more) = after_each_other(bytes, &stride) else { break };
+        bytes = more;
+    }
+    bytes
+}
+
+/// The bytes of `count` runs, if each begins where the one before ends, or less than a line further on.
+fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
+    if count.extent == 1 {
+        return Some(run);
+    }
+    let source = usize::try_from(count.source).ok()?;
+    let gap = source.checked_sub(run)?;
+    (gap < LINE).then(|| source.saturating_mul(count.extent))
+}

@@ -1,0 +1,198 @@
+//! Boxes that take several steps: elements that begin inside bytes, elements whose storage width changes, and
+//! boxes that share rows.
+//!
+//! A [`StepBox`] is a loop over elements, and in each iteration some [`Step`]s. A step copies whole bytes,
+//! rows of bits or rows of elements, or goes *through a buffer*: the steps `into` it fill the buffer from the
+//! source, the steps `out` of it take it to the destination. A step out may go through another buffer.
+//!
+//! ```text
+//! s4 plane, transposed:   through A  into: rows of bits from the source
+//!                                    out:  through B  into: interleave pairs of rows, A to B     (bytes)
+//!                                                     out:  through C  into: transpose B to C    (bytes)
+//!                                                                      out:  rows of bits to the destination
+//! ```
+//!
+//! Every step that copies whole bytes is a `strided_copy::Copy`, resolved with the rest of the plan.
+
+use strided_copy::Copy;
+use strided_copy::kernel::{BitRows, Stride};
+
+use crate::error::Error;
+use crate::map::{CopyBox, Loops};
+
+use super::nest_loops::NestLoops;
+use super::resolve::{Shape, Site};
+use super::select;
+use super::width::Change;
+
+/// A box that takes several steps in each iteration of its loops.
+#[derive(Debug, Clone)]
+pub(crate) struct StepBox {
+    /// The loops outside, and where the first iteration begins, in elements.
+    pub(crate) outer: CopyBox,
+    /// Bits of an element on the source and on the destination.
+    pub(crate) bits: (u32, u32),
+    /// What an iteration does, in order.
+    pub(crate) steps: Vec<Step>,
+    /// Bytes of the destination that all iterations write.
+    pub(crate) bytes: u64,
+}
+
+/// What one iteration does. It begins at a bit of the source and at one of the destination.
+#[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
+pub(crate) enum Step {
+    /// Copies whole bytes; both sides begin at whole bytes.
+    Copy(Copy),
+    /// Copies rows of bits that begin anywhere.
+    Bits(RowsOfBits),
+    /// Copies an element of this many bits, which begins anywhere.
+    Element(u32),
+    /// Unpacks or packs rows of elements that begin anywhere on their packed side.
+    Width(WidthRows),
+    /// Goes through a buffer of [`BUFFER`](super::cost::BUFFER) bytes.
+    Through(Box<Through>),
+}
+
+/// A detour through a buffer.
+#[derive(Debug, Clone)]
+pub(crate) struct Through {
+    /// Fill the buffer from the source.
+    pub(crate) into: Vec<Step>,
+    /// Take the buffer to the destination.
+    pub(crate) out: Vec<Step>,
+}
+
+/// Rows of bits that begin anywhere.
+#[derive(Debug, Clone)]
+pub(crate) struct RowsOfBits {
+    pub(crate) rows: BitRows,
+    /// The copy where all rows begin and end at whole bytes, which depends on where the iteration begins.
+    pub(crate) whole: Option<Copy>,
+}
+
+/// Rows that are packed on one side and have a byte for each element on the other. They follow each other
+/// without a gap on the packed side, and begin anywhere there.
+#[derive(Debug, Clone)]
+pub(crate) struct WidthRows {
+    /// The loops over the rows, in elements.
+    pub(crate) loops: Loops,
+    /// Elements of a row.
+    pub(crate) row: u64,
+    pub(crate) change: Change,
+    /// The copies of the whole bytes of a row: there is one byte less if the row begins inside a byte.
+    pub(crate) wholes: Vec<(u64, Copy)>,
+}
+
+impl StepBox {
+    /// Copies of whole bytes in every iteration of some loops over bytes.
+    pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>, times: u64) -> StepBox {
+        let bytes = copies.iter().map(Copy::bytes).fold(0, u64::saturating_add).saturating_mul(times);
+        let steps = copies.into_iter().map(Step::Copy).collect();
+        StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps, bytes }
+    }
+
+    /// How many buffers the steps go through at a time.
+    pub(crate) fn depth(&self) -> usize {
+        depth(&self.steps)
+    }
+
+    /// Whether bytes of the destination are changed in part, so that they must be read.
+    pub(crate) fn changes_bytes(&self) -> bool {
+        changes_bytes(&self.steps)
+    }
+
+    /// The copies of whole bytes that write the destination resolved again, for another way to store.
+    pub(crate) fn resolved_again(&self, site: Site<'_>) -> Result<StepBox, Error> {
+        Ok(StepBox { outer: self.outer.clone(), steps: resolved_again(&self.steps, site)?, ..*self })
+    }
+}
+
+fn depth(steps: &[Step]) -> usize {
+    let through = |step: &Step| match step {
+        Step::Through(through) => depth(&through.into).max(depth(&through.out)).saturating_add(1),
+        _ => 0,
+    };
+    steps.iter().map(through).max().unwrap_or(0)
+}
+
+fn changes_bytes(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Copy(_) => false,
+        Step::Bits(_) | Step::Element(_) => true,
+        Step::Width(rows) => !rows.change.unpacks(),
+        Step::Through(through) => changes_bytes(&through.out),
+    })
+}
+
+fn resolved_again(steps: &[Step], site: Site<'_>) -> Result<Vec<Step>, Error> {
+    let again = |step: &Step| {
+        Ok(match step {
+            Step::Copy(copy) => Step::Copy(select::resolved_again(copy, site)?),
+            Step::Through(through) => Step::Through(Box::new(Through {
+                into: through.into.clone(),
+                out: resolved_again(&through.out, site)?,
+            })),
+            Step::Bits(_) | Step::Element(_) | Step::Width(_) => step.clone(),
+        })
+    };
+    steps.iter().map(again).collect()
+}
+
+impl Step {
+    /// Goes through a buffer.
+    pub(crate) fn through(into: Vec<Step>, out: Vec<Step>) -> Step {
+        Step::Through(Box::new(Through { into, out }))
+    }
+}
+
+impl RowsOfBits {
+    /// Rows of bits; what is one after the other on both sides is one long row.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if an offset does not fit.
+    pub(crate) fn new(rows: BitRows, site: Site<'_>) -> Result<RowsOfBits, Error> {
+        let mut rows = rows;
+        if rows.source == rows.bits && rows.destination == rows.bits {
+            rows = BitRows { bits: rows.bits.saturating_mul(rows.count), count: 1, ..rows };
+        }
+        if rows.count == 1 {
+            rows = BitRows { source: 0, destination: 0, ..rows };
+        }
+        let BitRows { bits, count, source, destination } = rows;
+        let whole_bytes = [bits, source, destination].iter().all(|place| place.is_multiple_of(8)) && bits > 0;
+        let whole = whole_bytes.then(|| {
+            let bytes = |bits: u64| usize::try_from(bits.div_euclid(8)).ok();
+            let stride = |bits: u64| isize::try_from(bits.div_euclid(8)).ok();
+            let count = Stride {
+                extent: usize::try_from(count).ok()?,
+                source: stride(source)?,
+                destination: stride(destination)?,
+            };
+            Some(Shape::Runs { run: bytes(bits)?, count })
+        });
+        let whole = whole.flatten().map(|shape| select::resolved(shape, NestLoops::new(), (0, 0), site)).transpose()?;
+        Ok(RowsOfBits { rows, whole })
+    }
+}
+
+impl WidthRows {
+    /// Rows of `row` elements, in each iteration of some loops.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if an offset does not fit.
+    pub(crate) fn new(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
+        let whole = row.checked_div(change.in_byte).unwrap_or(0);
+        let mut wholes = Vec::new();
+        for bytes in [whole, whole.saturating_sub(1)] {
+            if bytes > 0 && wholes.iter().all(|(other, _)| *other != bytes) {
+                let packed = crate::checked::narrow(bytes, crate::checked::BYTES)?;
+                let shape = Shape::Width(change.row(packed));
+                wholes.push((bytes, select::resolved(shape, NestLoops::new(), (0, 0), site)?));
+            }
+        }
+        Ok(WidthRows { loops, row, change, wholes })
+    }
+}
