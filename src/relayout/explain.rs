@@ -1,6 +1,5 @@
 //! A plan in words.
 
-use std::fmt::{self, Write};
 
 use crate::checked;
 use crate::map::CopyBox;
@@ -13,7 +12,7 @@ use super::plan::program::{PlannedBox, Program};
 use super::relayout::Relayout;
 use kernel::{copy_in_words, plain_in_words, steps_in_words};
 use machine::machine_in_words;
-use numbers::{Size, counted};
+use numbers::{Size, counted, line};
 
 mod kernel;
 mod machine;
@@ -136,9 +135,4 @@ impl Relayout {
             count => format!("{count} for {THREADS} threads, of {least} to {most}"),
         }
     }
-}
-
-/// Writing to a `String` does not fail.
-fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
-    let _ = writeln!(text, "{arguments}");
 }

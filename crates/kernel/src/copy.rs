@@ -190,7 +190,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             }
             _ => 1,
         };
-        Some(iterations.div_ceil(joined).checked_mul(joined)?)
+        iterations.div_ceil(joined).checked_mul(joined)
     }
 
     /// Runs some iterations of the outermost loop: `range` counts them. What the copy was checked for holds
@@ -232,7 +232,8 @@ impl<L: AsRef<[Loop]>> Copy<L> {
 
     /// Runs the kernel in some iterations: those of `loops`, the first of which begins at `start`.
     ///
-    /// The iterations are all of the copy's or some of them, so that `reach` is true of them, and `fit` holds.
+    /// The iterations are all of the copy's or some of them, so that `reach` is true of them, and `fit`
+    /// holds.
     #[inline(always)]
     fn run_from(
         &self,

@@ -1,5 +1,5 @@
-//! Random copies at every level, vectors in plain Rust included: the same bytes as in safe Rust, and the kernel
-//! that ran is the one that was asked for.
+//! Random copies at every level, vectors in plain Rust included: the same bytes as in safe Rust, and the
+//! kernel that ran is the one that was asked for.
 
 use std::mem::MaybeUninit;
 

@@ -8,8 +8,7 @@ use strided_copy::{Copy, LINE, PLAIN, Prefetch};
 
 use super::super::plan::cost::BUFFER;
 use super::super::plan::step::{Step, StepBox};
-use super::line;
-use super::numbers::{Size, counted};
+use super::numbers::{Size, counted, line};
 
 /// A copy of whole bytes: where it begins, its loops, what an iteration copies and what runs.
 pub(super) fn copy_in_words(text: &mut String, copy: &Copy, indent: &str, vectors: bool) {

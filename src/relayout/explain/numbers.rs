@@ -1,6 +1,6 @@
-//! Numbers in words.
+//! Numbers in words, and lines of them.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// A number of bytes: exact while it is short.
 pub(super) struct Size(pub(super) u64);
@@ -31,4 +31,9 @@ impl fmt::Display for Size {
 /// A number of things.
 pub(super) fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, several: &str) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { several })
+}
+
+/// Writing to a `String` does not fail.
+pub(super) fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
+    let _ = writeln!(text, "{arguments}");
 }

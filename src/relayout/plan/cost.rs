@@ -25,9 +25,9 @@ pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 /// of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
 pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 
-/// Bytes read and written from which on a copy of long rows uses non-temporal stores. Ordinary stores of whole
-/// rows keep up longer than scattered ones: copies of rows of 256 bytes and more, of 8 to 16 MiB, took 1.2 to
-/// 1.7 times as long past the cache (Zen 4).
+/// Bytes read and written from which on a copy of long rows uses non-temporal stores. Ordinary stores of
+/// whole rows keep up longer than scattered ones: copies of rows of 256 bytes and more, of 8 to 16 MiB, took
+/// 1.2 to 1.7 times as long past the cache (Zen 4).
 pub(crate) const LONG_ROWS_STREAMING_FROM: u64 = 16 << 20;
 
 /// The least number of bytes, contiguous on both sides, of a long row.
@@ -180,9 +180,9 @@ pub(crate) const PANELS_TOGETHER: usize = 2;
 // --- Sub-byte planes
 // ---------------------------------------------------------------------------------------------------
 
-/// Size of a buffer that elements go through when they begin inside bytes, or when they are unpacked or packed,
-/// in bytes. Three of them fit an L1 cache of 48 KiB together; a buffer and its packed source fit one of 32
-/// KiB. By trial.
+/// Size of a buffer that elements go through when they begin inside bytes, or when they are unpacked or
+/// packed, in bytes. Three of them fit an L1 cache of 48 KiB together; a buffer and its packed source fit one
+/// of 32 KiB. By trial.
 pub(crate) const BUFFER: usize = 1 << 14;
 
 /// Bytes of the shorter side of such a block, at most. By trial.

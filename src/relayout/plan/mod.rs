@@ -7,8 +7,8 @@
 //! resolve     an iteration: which code runs it
 //! ```
 //!
-//! Nothing here touches a buffer. [`cost`] has the rules and every threshold, [`machine`] those that depend on
-//! the machine. What comes out is `strided_copy::Copy`, which `exec` runs.
+//! Nothing here touches a buffer. [`cost`] has the rules and every threshold, [`machine`] those that depend
+//! on the machine. What comes out is `strided_copy::Copy`, which `exec` runs.
 
 pub(super) mod clip;
 pub(super) mod cost;

@@ -3,9 +3,9 @@
 //! `strided_copy::kernel::Panels` says what panels and staging buffers are. Here their sizes are chosen, by
 //! three observations:
 //!
-//! * A panel and the next one, which is prefetched meanwhile, fit half of the L2 cache. If a row pitch is whole
-//!   pages, the panel is as high as that allows and at most a page wide, as every row costs an entry of the
-//!   TLB; otherwise it is as wide as the machine wants.
+//! * A panel and the next one, which is prefetched meanwhile, fit half of the L2 cache. If a row pitch is
+//!   whole pages, the panel is as high as that allows and at most a page wide, as every row costs an entry of
+//!   the TLB; otherwise it is as wide as the machine wants.
 //! * If more destination rows than the L1 cache has ways share a set of it, a block would push out its own
 //!   lines: they are collected in a staging buffer.
 //! * Past the cache, lines must be written whole: where destination rows begin inside lines, the partial line

@@ -232,21 +232,23 @@ impl PlannedBox {
         planned: &mut Vec<PlannedBox>,
     ) -> Result<(), Error> {
         let bits = widths.source;
+        let mut steps = Vec::new();
         let whole = if let Some(change) = widths.change() {
             match width::rows(&copy, &change, site)? {
-                Some(copy) => copy,
-                None => return width::steps(copy, change, site, planned),
+                Some(copy) => Some(copy),
+                None => width::steps(copy, change, site, &mut steps).map(|()| None)?,
             }
         } else if bits.is_multiple_of(8) {
-            select::copy(&copy, u64::from(bits / 8), site)?
+            Some(select::copy(&copy, u64::from(bits / 8), site)?)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
-            select::copy(&whole, 1, site)?
+            Some(select::copy(&whole, 1, site)?)
         } else if let Some(copy) = subbyte::interleaved(&copy, bits, site)? {
-            copy
+            Some(copy)
         } else {
-            return subbyte::steps(copy, bits, site, planned);
+            subbyte::steps(copy, bits, site, &mut steps).map(|()| None)?
         };
-        planned.push(PlannedBox::Copy(whole));
+        planned.extend(whole.map(PlannedBox::Copy));
+        planned.extend(steps.into_iter().map(PlannedBox::Steps));
         Ok(())
     }
 

@@ -3,9 +3,9 @@
 //!
 //! [`select`](super::select) takes loops out of a box until one iteration of the rest is a [`Shape`]: runs of
 //! bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says *what* is copied.
-//! [`resolve`] looks at the shape, the loops around it, the size of the whole copy ([`Site`]) and the machine,
-//! and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that: the kernel crate
-//! dispatches on the kernel once, and `explain` prints it.
+//! [`resolve`] looks at the shape, the loops around it, the size of the whole copy ([`Site`]) and the
+//! machine, and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that: the kernel
+//! crate dispatches on the kernel once, and `explain` prints it.
 //!
 //! ```text
 //! shape      kernels, the first that fits

@@ -278,7 +278,8 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     }
     let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
     let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    // Of a loop that goes backwards, the front comes first: the other side has its offsets from the last down.
+    // Of a loop that goes backwards, the front comes first: the other side has its offsets from the last
+    // down.
     let backwards = columns.source < 0;
     let offsets = if backwards { columns.destination.checked_neg() } else { Some(columns.destination) };
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));

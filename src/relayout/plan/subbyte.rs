@@ -31,7 +31,6 @@ use crate::map::{CopyBox, Loop, Loops};
 use super::cost::{BIT_BLOCK, BUFFER, LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
 use super::machine::Knobs;
 use super::nest_loops::{NestLoops, loops_in_bytes};
-use super::program::PlannedBox;
 use super::resolve::{Shape, Site};
 use super::select::{self, in_source_order, neighbours_last};
 use super::step::{RowsOfBits, Step, StepBox};
@@ -111,7 +110,7 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
 /// # Errors
 ///
 /// [`Error::Overflow`] if an offset does not fit.
-pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let mut outer = copy;
     let elements = outer.elements();
     let bytes = checked::mul(elements, bits.into(), checked::BYTES)?.div_ceil(8);
@@ -127,7 +126,7 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
         let in_bits = |elements: u64| checked::mul(elements, bits.into(), checked::BYTES);
         let rows = BitRows { bits: in_bits(row)?, count, source: in_bits(source)?, destination: in_bits(destination)? };
         let steps = vec![Step::Bits(RowsOfBits::new(rows, site)?)];
-        planned.push(PlannedBox::Steps(StepBox { outer, bits: (bits, bits), steps, bytes }));
+        planned.push(StepBox { outer, bits: (bits, bits), steps, bytes });
         return Ok(());
     }
     match plane(&outer, bits) {
@@ -138,14 +137,14 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
         }
         _ => {
             let steps = vec![Step::Element(bits)];
-            planned.push(PlannedBox::Steps(StepBox { outer, bits: (bits, bits), steps, bytes }));
+            planned.push(StepBox { outer, bits: (bits, bits), steps, bytes });
             Ok(())
         }
     }
 }
 
 /// Plans a plane in each iteration of some loops: blocks of one size, and those at its edges.
-fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let &BitPlane { bits, columns, rows, source, destination } = plane;
     let in_byte = 8_usize.div_euclid(bits);
     let longest = BIT_BLOCK.saturating_mul(in_byte);
@@ -184,7 +183,7 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
             let bytes = checked::mul(elements, checked::count(bits), checked::BYTES)?.div_ceil(8);
             let steps = vec![block(plane, (width, height), site)?];
             let width = u32::try_from(bits).unwrap_or(8);
-            planned.push(PlannedBox::Steps(StepBox { outer: blocks, bits: (width, width), steps, bytes }));
+            planned.push(StepBox { outer: blocks, bits: (width, width), steps, bytes });
         }
     }
     Ok(())

@@ -20,7 +20,6 @@ use super::cost::{
 };
 use super::machine::Knobs;
 use super::nest_loops::{NestLoops, loops_in_bytes};
-use super::program::PlannedBox;
 use super::resolve::{Shape, Site};
 use super::select::{self, in_source_order, neighbours_last};
 use super::step::{Step, StepBox, WidthRows};
@@ -29,7 +28,10 @@ use strided_copy::Copy;
 use strided_copy::kernel::{PackedWords, WidthChange, WidthRow};
 
 /// Elements of a buffer.
-const STAGE: u64 = BUFFER as u64;
+const STAGE: u64 = 1 << 14;
+
+// A stage is one buffer.
+const _: () = assert!(BUFFER == 1 << 14);
 
 /// How many bits an element takes on either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +182,7 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
 /// # Errors
 ///
 /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
-pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut Vec<PlannedBox>) -> Result<(), Error> {
+pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let mut rest: SmallVec<[CopyBox; 4]> = smallvec![copy];
     while let Some(copy) = rest.pop() {
         let (outer, step) = if let Some((outer, row)) = direct(&copy) {
@@ -197,7 +199,7 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
         let bytes = if change.unpacks() { elements } else { elements.div_ceil(change.in_byte) };
         let packed = u32::try_from(change.bits).unwrap_or(8);
         let bits = change.sides((packed, 8));
-        planned.push(PlannedBox::Steps(StepBox { outer, bits, steps: vec![step], bytes }));
+        planned.push(StepBox { outer, bits, steps: vec![step], bytes });
     }
     Ok(())
 }

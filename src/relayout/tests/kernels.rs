@@ -17,8 +17,8 @@ fn explained(plan: &Relayout) -> Vec<String> {
     names
 }
 
-/// The kernels of conversions that engines make, by the rules of a Zen 4. Names alone: how large panels are is
-/// a matter of measurement.
+/// The kernels of conversions that engines make, by the rules of a Zen 4. Names alone: how large panels are
+/// is a matter of measurement.
 #[test]
 fn each_conversion_has_its_kernel() {
     if KernelLevel::in_use() == KernelLevel::Portable {

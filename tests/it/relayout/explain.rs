@@ -1,5 +1,5 @@
-//! What a plan says about itself: the facts that people look for, not the sentences around them. That the kernels
-//! it names are those that run is tested in `src/relayout/tests/kernels.rs`.
+//! What a plan says about itself: the facts that people look for, not the sentences around them. That the
+//! kernels it names are those that run is tested in `src/relayout/tests/kernels.rs`.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};

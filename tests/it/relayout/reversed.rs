@@ -201,7 +201,7 @@ fn plans_that_go_backwards_say_so() {
         (image, image, &[2], "reverse 307200 runs of 3 1-byte units: source +3, destination +3"),
         ("f32[1000]{0}", "f32[1000]{0}", &[0], "reverse one run of 1000 4-byte units"),
         ("f32[9,9]{1,0}", "f32[9,9]{1,0}", &[0, 1], "reverse one run of 81 4-byte units"),
-        (image, "u8[480,640,3]{1,0,2}", &[2], "deinterleave 307200 rows x 3 columns"),
+        (image, "u8[480,640,3]{1,0,2}", &[2], "transpose 307200 rows x 3 columns"),
         ("f32[100,200]{1,0}", "f32[100,200]{0,1}", &[0], "source row pitch -800"),
         ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(2,128)}", &[0], "1 box"),
         ("f32[15,256]{1,0:T(8,128)}", "f32[15,256]{1,0:T(2,128)}", &[0], "pass 2 of 2"),

@@ -79,8 +79,8 @@ fn there_is_no_copy_without_code_for_it() {
     }
 }
 
-/// Each condition of `Panels::fit`: a staging buffer has room for some lines of some rows, and for what is left
-/// of a row less than a line.
+/// Each condition of `Panels::fit`: a staging buffer has room for some lines of some rows, and for what is
+/// left of a row less than a line.
 #[test]
 fn panels_that_do_not_fit_are_refused() {
     let plane = |unit: usize, rows: usize| {

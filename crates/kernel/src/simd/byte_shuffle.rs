@@ -14,8 +14,8 @@ const ROW_PIECE: usize = 1 << 11;
 ///
 /// # Safety
 ///
-/// The table is `Some`, and was made for vectors of `V::BYTES` bytes. In every iteration, the span of its plane
-/// is readable on the source and writable on the destination.
+/// The table is `Some`, and was made for vectors of `V::BYTES` bytes. In every iteration, the span of its
+/// plane is readable on the source and writable on the destination.
 pub(super) unsafe fn shuffle_bytes<V: Vector>(walk: &Walk<'_>, table: Option<ByteTable>) {
     let shuffle = &table.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a table"));
     // SAFETY: the caller's promise; each arm has the number of source vectors of the table.

@@ -18,8 +18,8 @@
 //!     columns that fill no register                         the last register again, or `part`
 //! ```
 //!
-//! A *block* does this for some registers of columns. It is compiled once for each [`Shuffle`] and called by a
-//! pointer, so that the loop around it is compiled once for a level.
+//! A *block* does this for some registers of columns. It is compiled once for each [`Shuffle`] and called by
+//! a pointer, so that the loop around it is compiled once for a level.
 //!
 //! When the destination has the rows and is stored past the cache, a CPU has few buffers for lines that are
 //! half full. Registers of half a line then go to a *staging buffer* first, some lines of each row, which are

@@ -37,9 +37,9 @@ pub(super) struct ReverseRuns<'a> {
 impl Operation for ReverseRuns<'_> {
     /// # Safety
     ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. If the walk does not stream,
-    /// `run` is shorter than a vector. In every iteration, each run is readable on the source and writable on
-    /// the destination.
+    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. If the walk does not
+    /// stream, `run` is shorter than a vector. In every iteration, each run is readable on the source and
+    /// writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
