@@ -1,6 +1,5 @@
 //! A plan in words.
 
-
 use crate::checked;
 use crate::map::CopyBox;
 

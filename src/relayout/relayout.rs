@@ -16,7 +16,7 @@ use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::plain::Plain;
-use super::plan::width::Widths;
+use super::plan::widths::Widths;
 
 /// A planned copy of every element from one layout to another.
 ///

@@ -6,8 +6,9 @@ use strided_copy::{Destination, PlainNest};
 use super::super::plan::machine::Knobs;
 use super::super::plan::nest_loops::{NestLoops, front_to_back};
 use super::super::plan::program::Traffic;
-use super::super::plan::resolve::{Site, resolve};
+use super::super::plan::resolve::resolve;
 use super::super::plan::select;
+use super::super::plan::site::Site;
 use crate::checked;
 use crate::error::Error;
 

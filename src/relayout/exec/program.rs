@@ -11,8 +11,9 @@ use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
 use super::super::plan::nest_loops::NestLoops;
 use super::super::plan::program::{PlannedBox, Program};
-use super::super::plan::resolve::{Shape, Site};
+use super::super::plan::resolve::Shape;
 use super::super::plan::select;
+use super::super::plan::site::Site;
 use super::{fill, steps};
 
 /// Copies all boxes. The buffers were measured: every element of both layouts is stored inside them. A

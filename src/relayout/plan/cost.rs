@@ -33,7 +33,7 @@ pub(crate) const LONG_ROWS_STREAMING_FROM: u64 = 16 << 20;
 /// The least number of bytes, contiguous on both sides, of a long row.
 pub(crate) const LONG_ROW: usize = 2 * LINE;
 
-// --- Prefetch -----------------------------------------------------------------------------------------------
+// --- Prefetch -----------------------------------------------------------------------------------------
 
 /// How far ahead a kernel prefetches where the hardware prefetcher does not follow, in bytes. By trial; on a
 /// Zen 3, 2 KiB would be better.
@@ -57,7 +57,7 @@ pub(crate) const FOLLOWED: usize = PAGE;
 /// burst (rule 4). Not tuned.
 pub(crate) const FEW_RUNS: usize = 4;
 
-// --- Contiguous runs ----------------------------------------------------------------------------------------
+// --- Contiguous runs ----------------------------------------------------------------------------------
 
 /// The length of a run from which on the library's `memcpy` is as fast as any kernel. By trial.
 pub(crate) const MEMCPY_FROM: usize = 1 << 10;
@@ -65,7 +65,7 @@ pub(crate) const MEMCPY_FROM: usize = 1 << 10;
 /// Longer runs than this are as fast with their lines in order, in the L2 cache (Zen 5).
 pub(crate) const LONGEST_SCATTERED: usize = 1 << 14;
 
-// --- Planes of a few rows -----------------------------------------------------------------------------------
+// --- Planes of a few rows -----------------------------------------------------------------------------
 
 /// A plane of units of 1 or 2 bytes is copied unit by unit if its shorter side fills at most one in this many
 /// of a register. By trial.
@@ -84,7 +84,7 @@ pub(crate) const LEAST_SHUFFLED: usize = 256;
 /// Below this size of a plane, a byte shuffle prefetches the next plane. By trial.
 pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
-// --- Planes of runs -----------------------------------------------------------------------------------------
+// --- Planes of runs -----------------------------------------------------------------------------------
 
 /// Destination rows that an L1 cache can take stores to at the same time. By trial.
 pub(crate) const FEW_ROWS: usize = 16;
@@ -107,7 +107,7 @@ pub(crate) const RUN_PIECE: usize = 256;
 /// from long source rows, on a CPU with few ways (Zen 4).
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
-// --- Panels -------------------------------------------------------------------------------------------------
+// --- Panels -------------------------------------------------------------------------------------------
 
 /// Rows and columns of a plane that is one panel, at most: as many offsets as a kernel lists at a time.
 pub(crate) const MOST_LISTED: u32 = 512;
@@ -142,8 +142,7 @@ pub(crate) const MORE_STAGED_LINES: usize = 2 * STAGED_LINES;
 /// longer ones gained nothing (Zen 3).
 pub(crate) const LONGEST_JOINED: usize = 2 * LINE;
 
-// --- Which micro-kernel a box gets
-// -------------------------------------------------------------------------------------
+// --- Which micro-kernel a box gets --------------------------------------------------------------------
 
 /// Bytes up to which a unit is transposed (rule 1).
 pub(crate) const LONGEST_TRANSPOSED: usize = strided_copy::kernel::LONGEST_UNIT;
@@ -158,8 +157,7 @@ pub(crate) const LARGEST_TABLE: usize = 4096;
 /// Elements of a sub-byte plane below which they are copied one by one. By trial.
 pub(crate) const LEAST_BIT_PLANE: usize = 128;
 
-// --- Transposes
-// --------------------------------------------------------------------------------------------------------
+// --- Transposes ---------------------------------------------------------------------------------------
 
 /// Bytes of a panel, at most: two fit half an L2 cache. By trial.
 pub(crate) const LARGEST_PANEL: usize = 1 << 17;
@@ -177,8 +175,7 @@ pub(crate) const STAGED_UNITS: usize = 16;
 /// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
-// --- Sub-byte planes
-// ---------------------------------------------------------------------------------------------------
+// --- Sub-byte planes ----------------------------------------------------------------------------------
 
 /// Size of a buffer that elements go through when they begin inside bytes, or when they are unpacked or
 /// packed, in bytes. Three of them fit an L1 cache of 48 KiB together; a buffer and its packed source fit one
@@ -188,8 +185,7 @@ pub(crate) const BUFFER: usize = 1 << 14;
 /// Bytes of the shorter side of such a block, at most. By trial.
 pub(crate) const BIT_BLOCK: usize = 64;
 
-// --- Changes of the storage width
-// --------------------------------------------------------------------------------------
+// --- Changes of the storage width ---------------------------------------------------------------------
 
 /// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a
 /// byte for each.
@@ -205,8 +201,7 @@ pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 /// The same where they are read from memory (Z5, tile_pack_s4).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
-// --- Programs, padding, pieces and threads
-// -----------------------------------------------------------------------------
+// --- Programs, padding, pieces and threads ------------------------------------------------------------
 
 /// Boxes up to which a program plans all of them ahead; more are planned as they are run. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;

@@ -25,7 +25,7 @@ use super::cost::{
     RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
 };
 use super::machine::Knobs;
-use super::resolve::{Site, iterations_ahead, number};
+use super::site::{Site, iterations_ahead, number};
 
 /// A whole plane as one panel without a stage.
 const WHOLE: Panels = Panels {

@@ -13,7 +13,7 @@ use crate::map::{BoxGroups, IndexMap, MAX_REFINED, TileEntries, TileLevels};
 
 use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
-use super::width::Widths;
+use super::widths::Widths;
 
 /// The passes of a copy: straight from source to destination, or through buffers in between.
 #[derive(Debug, Clone)]

@@ -11,12 +11,13 @@ use super::super::cpu_family::Rules;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
-use super::resolve::Site;
 use super::select;
+use super::site::Site;
 use super::step::StepBox;
 use super::subbyte;
 use super::together::{self, Parts};
-use super::width::{self, Widths};
+use super::width;
+use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.
 #[derive(Debug, Clone)]

@@ -28,10 +28,11 @@ use strided_copy::{Access, Prefetch, shuffles_plane, shuffles_reversed};
 
 use super::cost::{
     FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LEAST_SHUFFLED, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW,
-    PAGE, PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, PREFETCH_ITERATIONS, SMALL, SMALL_SHUFFLED,
+    PAGE, PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL, SMALL_SHUFFLED,
 };
 use super::machine::Knobs;
 use super::panels;
+use super::site::{Site, iterations_ahead, number};
 
 /// What an iteration of the loops copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,22 +51,6 @@ pub(crate) enum Shape {
     Width(WidthRow),
     /// Words of elements to be unpacked or packed.
     Words(PackedWords),
-}
-
-/// How the copy as a whole reads and stores, and on which machine.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Site<'a> {
-    /// Whole lines are stored past the cache.
-    pub(crate) streaming: bool,
-    /// What will be read is prefetched, where the hardware does not follow.
-    pub(crate) prefetch: bool,
-    pub(crate) knobs: &'a Knobs,
-}
-
-impl Site<'_> {
-    fn register(&self) -> usize {
-        self.knobs.level.register()
-    }
 }
 
 /// What runs for a shape inside of these loops, and how it reads and stores.
@@ -128,17 +113,6 @@ impl Shape {
             &Kernel::ChangeWords { words, .. } => Shape::Words(words),
         }
     }
-}
-
-/// The prefetch of an iteration that reads this many bytes.
-pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
-    let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
-    Prefetch::Iterations(number(ahead))
-}
-
-/// A count as a number of a kernel.
-pub(super) fn number(count: usize) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// Contiguous runs.

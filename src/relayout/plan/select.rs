@@ -27,7 +27,8 @@ use super::cost::{
 };
 use super::machine::Knobs;
 use super::nest_loops::{NestLoops, front_to_back, loops_in_bytes};
-use super::resolve::{Shape, Site, resolve};
+use super::resolve::{Shape, resolve};
+use super::site::Site;
 
 /// The copy of a box whose elements have `bytes` whole bytes.
 ///

@@ -21,9 +21,10 @@ use crate::error::Error;
 use crate::map::{CopyBox, Loops};
 
 use super::nest_loops::NestLoops;
-use super::resolve::{Shape, Site};
+use super::resolve::Shape;
 use super::select;
-use super::width::Change;
+use super::site::Site;
+use super::widths::Change;
 
 /// A box that takes several steps in each iteration of its loops.
 #[derive(Debug, Clone)]

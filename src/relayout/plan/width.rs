@@ -6,13 +6,10 @@
 //! whole bytes, with all the kernels there are for it, takes them from there; or such a copy fills the stage,
 //! whose rows are then packed.
 
-use std::cmp::Ordering;
-
 use smallvec::{SmallVec, smallvec};
 
-use crate::element::{DataType, ElementKind};
 use crate::error::Error;
-use crate::map::{CopyBox, IndexMap, Loop, Loops};
+use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
 
 use super::cost::{
@@ -20,96 +17,20 @@ use super::cost::{
 };
 use super::machine::Knobs;
 use super::nest_loops::{NestLoops, loops_in_bytes};
-use super::resolve::{Shape, Site};
+use super::resolve::Shape;
 use super::select::{self, in_source_order, neighbours_last};
+use super::site::Site;
 use super::step::{Step, StepBox, WidthRows};
 use super::subbyte::plane;
+use super::widths::Change;
 use strided_copy::Copy;
-use strided_copy::kernel::{PackedWords, WidthChange, WidthRow};
+use strided_copy::kernel::{PackedWords, WidthRow};
 
 /// Elements of a buffer.
 const STAGE: u64 = 1 << 14;
 
 // A stage is one buffer.
 const _: () = assert!(BUFFER == 1 << 14);
-
-/// How many bits an element takes on either side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Widths {
-    pub(crate) source: u32,
-    pub(crate) destination: u32,
-    /// Is an element extended by its sign where it becomes wider?
-    pub(crate) signed: bool,
-}
-
-impl Widths {
-    /// Those of a copy.
-    pub(crate) fn between(source: &IndexMap, destination: &IndexMap) -> Widths {
-        let signed = destination.data_type().kind() == ElementKind::Signed;
-        Widths { source: source.element_bits(), destination: destination.element_bits(), signed }
-    }
-
-    /// Can elements of this type be copied between these widths?
-    pub(crate) fn can_hold(self, data_type: DataType) -> bool {
-        let packed = self.source.min(self.destination);
-        // XLA packs truth values as bits.
-        let value = if data_type == DataType::Pred { 1 } else { data_type.bits() };
-        self.source == self.destination
-            || matches!(packed, 1 | 2 | 4) && self.source.max(self.destination) == 8 && value <= packed
-    }
-
-    /// What happens to elements: `None` if their width stays.
-    pub(crate) fn change(self) -> Option<Change> {
-        let bits = usize::try_from(self.source.min(self.destination)).ok()?;
-        let in_byte = u64::from(8_u32.checked_div(self.source.min(self.destination))?);
-        let change = match self.source.cmp(&self.destination) {
-            Ordering::Equal => return None,
-            Ordering::Less => WidthChange::Unpack { signed: self.signed },
-            Ordering::Greater => WidthChange::Pack,
-        };
-        Some(Change { bits, in_byte, change })
-    }
-}
-
-/// Unpacking or packing elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Change {
-    /// Of a packed element.
-    pub(crate) bits: usize,
-    /// How many of them a byte holds.
-    pub(crate) in_byte: u64,
-    pub(crate) change: WidthChange,
-}
-
-impl Change {
-    /// Does the source have the packed elements?
-    pub(crate) fn unpacks(&self) -> bool {
-        matches!(self.change, WidthChange::Unpack { .. })
-    }
-
-    /// What belongs to the packed side and to the other one, of what belongs to source and destination; and
-    /// back.
-    pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
-        if self.unpacks() { (source, destination) } else { (destination, source) }
-    }
-
-    /// A row of this many packed bytes.
-    pub(crate) fn row(&self, packed: usize) -> WidthRow {
-        WidthRow { bits: self.bits, change: self.change, packed }
-    }
-
-    /// The bytes that this many packed elements fill, if they are whole.
-    fn whole_bytes(&self, elements: u64) -> Option<u64> {
-        elements.is_multiple_of(self.in_byte).then(|| elements.checked_div(self.in_byte)).flatten()
-    }
-
-    /// Offsets of elements in bytes, if those are whole where they are packed.
-    fn in_bytes(&self, sides: (u64, u64)) -> Option<(usize, usize)> {
-        let (packed, unpacked) = self.sides(sides);
-        let packed = usize::try_from(self.whole_bytes(packed)?).ok()?;
-        Some(self.sides((packed, usize::try_from(unpacked).ok()?)))
-    }
-}
 
 /// A box as one copy, if its rows are long and everything in it begins and ends at whole bytes, or if an
 /// element of each of some rows makes up a word on the packed side.

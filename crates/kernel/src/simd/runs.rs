@@ -117,10 +117,9 @@ unsafe fn lines_in_source_order<V: Vector>(
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
             let ahead = ahead.filter(|_| distance > 0);
-            // SAFETY: `from` and `to` stay inside one row of the plane on their side, as `row` is below the
-            // number of rows. `to` is aligned to a line: the first destination row of an iteration begins a
-            // line, `destination` and `at` are multiples of a line, and so is `row * run`, as `row` is even
-            // where a run is half a line. A prefetch has no effect on memory that is not mapped.
+            // SAFETY: `row` is below the number of rows. `to` is aligned to a line: the first destination row
+            // is, `destination` and `at` are multiples of a line, and so is `row * run`, as `row` is even
+            // where a run is half a line. A prefetch may go anywhere.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {

@@ -1,0 +1,34 @@
+//! What a choice depends on beside the shape: how the copy as a whole reads and stores, and the machine.
+
+use strided_copy::Prefetch;
+
+use super::cost::{PREFETCH_DISTANCE, PREFETCH_ITERATIONS};
+use super::machine::Knobs;
+
+/// How the copy as a whole reads and stores, and on which machine.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site<'a> {
+    /// Whole lines are stored past the cache.
+    pub(crate) streaming: bool,
+    /// What will be read is prefetched, where the hardware does not follow.
+    pub(crate) prefetch: bool,
+    pub(crate) knobs: &'a Knobs,
+}
+
+impl Site<'_> {
+    /// Bytes of a vector register.
+    pub(super) fn register(&self) -> usize {
+        self.knobs.level.register()
+    }
+}
+
+/// The prefetch of an iteration that reads this many bytes.
+pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
+    let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
+    Prefetch::Iterations(number(ahead))
+}
+
+/// A count as a number of a kernel.
+pub(super) fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
