@@ -10,7 +10,8 @@ pub(crate) fn view(layout: &str, steps: &str) -> Result<Value, Error> {
     let mut layout = read(layout)?.layout().clone();
     for (number, line) in steps.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
         let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
-        match ViewStep::read(name, argument).and_then(|step| layout.view(&step)) {
+        let sizes = layout.to_index_map()?.sizes().to_vec();
+        match ViewStep::read_on(name, argument, &sizes).and_then(|step| layout.view(&step)) {
             Ok(view) => layout = view,
             // Which of the steps is none.
             Err(error) => return Ok(json!({ "error": fault(&error), "step": number })),

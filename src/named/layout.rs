@@ -137,6 +137,7 @@ impl NamedLayout {
 /// use tensor_layout::named::full_name;
 ///
 /// assert_eq!(full_name("kCHW32")?, "tensorrt.kCHW32");
+/// assert_eq!(full_name("TensorNCxHWx32")?, full_name("TensorNCxHWx<x=32>")?);
 /// assert!(full_name("kCHW64").unwrap_err().to_string().contains("the nearest is tensorrt.kCHW4"));
 /// assert!(full_name("NC4HW4").unwrap_err().to_string().contains("mnn.C4NHW4 or mnn.NC4HW4_per_batch"));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -157,9 +158,24 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
         Error::Parse { text: text.to_owned(), column: column.saturating_add(1), expected, found: format!("`{found}`") }
     };
     let (name, given) = text.split_once('<').unwrap_or((text, ""));
-    let rows = find(name.trim()).map_err(|expected| wrong(0, expected))?;
+    let rows = match find(name.trim()) {
+        Ok(rows) => rows,
+        // CUTLASS writes `TensorNCxHWx32` for TensorNCxHWx<32>.
+        Err(expected) => {
+            let stem = text.trim().trim_end_matches(|c: char| c.is_ascii_digit());
+            let number = text.trim().get(stem.len()..).and_then(|digits| digits.parse::<u64>().ok());
+            let rows =
+                find(stem).ok().zip(number).filter(|(rows, number)| rows.iter().any(|row| row.takes(&[*number])));
+            return match rows {
+                Some((_, number)) => read_name(&format!("{stem}<{number}>")),
+                None => Err(wrong(0, expected)),
+            };
+        }
+    };
+    // `<32>` and `<x=32>` say the same.
+    let value = |number: &str| number.rsplit('=').next().and_then(|number| number.trim().parse().ok());
     let numbers: Option<Vec<u64>> = match given.trim_end().strip_suffix('>') {
-        Some(given) => given.split(',').map(|number| number.trim().parse().ok()).collect(),
+        Some(given) => given.split([',', ';']).map(value).collect(),
         None if given.is_empty() => Some(Vec::new()),
         None => None,
     };

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Reads a list of natural numbers, in brackets or without: `[2,3]`, `2,3`, `[]`. `what` names one of them in
+/// Reads a list of natural numbers, in brackets or without: `[2,3]`, `(2,3)`, `2,3`, `[]`. `what` names one of them in
 /// errors: "a size".
 ///
 /// # Errors
@@ -29,13 +29,18 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     };
     let end = text.trim_end().len();
     let mut at = text.len().minus(text.trim_start().len());
-    let bracketed = text.get(at..).is_some_and(|rest| rest.starts_with('['));
+    let closing = match text.get(at..).and_then(|rest| rest.chars().next()) {
+        Some('[') => Some(']'),
+        Some('(') => Some(')'),
+        _ => None,
+    };
+    let bracketed = closing.is_some();
     let mut end = end;
-    if bracketed {
+    if let Some(closing) = closing {
         at = at.plus(1);
-        match text.get(..end).and_then(|text| text.strip_suffix(']')) {
+        match text.get(..end).and_then(|text| text.strip_suffix(closing)) {
             Some(inner) => end = inner.len(),
-            None => return refuse(end, "`]`".into()),
+            None => return refuse(end, format!("`{closing}`")),
         }
     }
     let mut numbers = Vec::new();

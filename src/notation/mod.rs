@@ -34,7 +34,6 @@ mod steps;
 mod strided;
 mod view_step;
 
-use alloc::borrow::ToOwned;
 #[cfg(feature = "named")]
 use alloc::boxed::Box;
 use alloc::format;
@@ -141,11 +140,12 @@ impl fmt::Display for Notation {
 impl FromStr for Notation {
     type Err = Error;
 
-    /// Reads what `Display` writes; `order` says `axis_order` as well.
+    /// Reads what `Display` writes, in capitals or not; `order` says `axis_order` as well.
     fn from_str(name: &str) -> Result<Self, Error> {
-        let long = if name == "order" { "axis_order" } else { name };
+        let name = name.to_ascii_lowercase();
+        let long = if name == "order" { "axis_order" } else { &name };
         Notation::ALL.iter().copied().find(|notation| notation.to_string() == long).ok_or_else(|| Error::Parse {
-            text: name.to_owned(),
+            text: name.clone(),
             column: 1,
             expected: "a notation: xla, strides, order, onednn, cute, numpy, directml or named".into(),
             found: format!("`{name}`"),

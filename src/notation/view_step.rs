@@ -6,6 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::bridge::spell_view;
+use crate::checked::Exact;
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::Slices;
@@ -60,6 +61,85 @@ impl ViewStep {
                 });
             }
         })
+    }
+
+    /// As [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written -1,
+    /// and a negative axis, or a negative start or end of a slice, counts from the end, as in NumPy.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] with the column of what does not read, or of a slice that leaves its axis.
+    ///
+    /// ```
+    /// use tensor_layout::notation::ViewStep;
+    ///
+    /// assert_eq!(ViewStep::read_on("reshape", "4,-1", &[2, 6])?, ViewStep::Reshape(vec![4, 3]));
+    /// assert_eq!(ViewStep::read_on("slice", "-2:", &[6])?, ViewStep::read("slice", "4:")?);
+    /// let error = ViewStep::read_on("slice", "0:20", &[10]).unwrap_err();
+    /// assert_eq!(error.to_string(), "column 1 of `0:20`: expected a slice of axis 0, whose size is 10, found `0:20`");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn read_on(name: &str, argument: &str, sizes: &[u64]) -> Result<ViewStep, Error> {
+        let refuse = |column: usize, expected: String, found: &str| Error::Parse {
+            text: argument.to_owned(),
+            column: column.plus(1),
+            expected,
+            found: format!("`{}`", found.trim()),
+        };
+        let (mut text, mut inferred, mut axis, mut colons) = (String::new(), None, 0_usize, 0_usize);
+        let mut column = 0_usize;
+        for token in argument.split_inclusive([',', ':', '[', ']', '(', ')']) {
+            let number = token.trim_end_matches([',', ':', '[', ']', '(', ')']);
+            let from_end = number.trim().strip_prefix('-').and_then(|digits| digits.parse::<u64>().ok());
+            let size = match name {
+                "permute" => u64::try_from(sizes.len()).ok(),
+                "slice" if colons < 2 => sizes.get(axis).copied(),
+                _ => None,
+            };
+            match (from_end, size) {
+                (Some(1), _) if name == "reshape" && inferred.is_none() => inferred = Some(text.len()),
+                (Some(_), _) if name == "reshape" => {
+                    return Err(refuse(column, "a size, or -1 for one of them".into(), number));
+                }
+                (Some(_), None) if name == "slice" && colons == 2 => {
+                    return Err(refuse(column, "a step of 1 or more: a view does not run backwards".into(), number));
+                }
+                (Some(back), Some(size)) => {
+                    let place = size.checked_sub(back).filter(|_| back > 0);
+                    let place = place.ok_or_else(|| refuse(column, format!("a number down to -{size}"), number))?;
+                    text.push_str(&place.to_string());
+                }
+                _ => text.push_str(number),
+            }
+            text.push_str(token.get(number.len()..).unwrap_or(""));
+            match token.bytes().last() {
+                Some(b',') => (axis, colons) = (axis.plus(1), 0),
+                Some(b':') => colons = colons.plus(1),
+                _ => {}
+            }
+            column = column.plus(token.len());
+        }
+        if let Some(at) = inferred {
+            text.insert(at, '1');
+            let product = |sizes: &[u64]| sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
+            let (all, others) = (product(sizes), product(&read_list(&text, "a size")?));
+            let missing = all.zip(others).filter(|(all, others)| all.checked_rem(*others) == Some(0));
+            let missing = missing.and_then(|(all, others)| all.checked_div(others)).ok_or_else(|| {
+                refuse(0, format!("sizes whose product divides {} elements", all.unwrap_or(u64::MAX)), argument)
+            })?;
+            text.replace_range(at..at.plus(1), &missing.to_string());
+        }
+        let step = ViewStep::read(name, &text)?;
+        if let ViewStep::Slice(slices) = &step {
+            for (axis, (slice, &size)) in slices.iter().zip(sizes).enumerate() {
+                if slice.step > 0 && (slice.start > size || slice.end.is_some_and(|end| end > size)) {
+                    let before: usize = argument.split(',').take(axis).map(|part| part.len().plus(1)).sum();
+                    let part = argument.split(',').nth(axis).unwrap_or("").trim_matches(['[', ']', ' ']);
+                    return Err(refuse(before, format!("a slice of axis {axis}, whose size is {size}"), part));
+                }
+            }
+        }
+        Ok(step)
     }
 }
 

@@ -11,8 +11,9 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
-use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::output::{Object, Output, Stop, Verdict, each_line, error_value};
 use crate::table::long_bytes;
+use crate::terminal::{Ink, painted};
 use crate::whole_number::whole_number;
 
 #[derive(Args)]
@@ -32,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = whole_number::<u64>)]
     offset: u64,
     /// Whether the device reads or writes the buffer.
-    #[arg(long, default_value = "input")]
+    #[arg(long, default_value = "input", ignore_case = true)]
     role: RoleName,
     /// The sizes of the box that one copy moves, one for each axis: 128,64.
     #[arg(long = "box", value_name = "SIZES", value_delimiter = ',')]
@@ -47,7 +48,7 @@ enum RoleName {
 
 /// The limits of this name. An unknown name is bad usage.
 pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
-    name.parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
+    name.to_ascii_lowercase().parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -71,7 +72,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
             output.line(format_args!("  {line}"))?;
         }
         if answer.errors.is_empty() {
-            output.line("ok")?;
+            output.line(painted("ok", Ink::Green))?;
         }
         for error in &answer.errors {
             output.complain(&error.to_string())?;
@@ -121,12 +122,12 @@ impl Answer {
 
     fn object(&self, layout: &str) -> Object {
         let report = &self.report;
-        let errors = self.errors.iter().map(|e| serde_json::json!({ "code": e.code(), "message": e.to_string() }));
+        let errors = self.errors.iter().map(error_value);
         let suggestion = self.suggestion.as_ref().map(|found| {
             let layout = found.desc.to_string();
             serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes })
         });
-        Object::default()
+        Object::of("check")
             .with("ok", self.errors.is_empty())
             .with("min_size_in_bytes", self.min_size)
             .with("errors", Value::Array(errors.collect()))

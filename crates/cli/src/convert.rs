@@ -4,27 +4,28 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use tensor_layout::named::full_name;
-use tensor_layout::notation::{Notated, Notation};
+use indicatif::ProgressBar;
+use tensor_layout::notation::Notation;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
-use crate::input_file::{Bytes, open};
-use crate::new_file::NewFile;
+use crate::input_file::{Bytes, is_standard};
+use crate::new_file::{NewFile, folder_of};
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{Outcome, PIECE, Pieces};
 use crate::progress;
+use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, wrapped};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The layout of the input. With --explain and without files, `-` reads it from standard input, one a
-    /// line.
+    /// line. A .npy file needs none: it is taken from its header.
     #[arg(long, value_name = "LAYOUT")]
-    from: String,
+    from: Option<String>,
     /// The layout of the output, or `-` as for --from; if both are `-`, a line holds both with a tab between
-    /// them. The name of a layout alone, such as tensorrt.kCHW32, takes the type and the sizes of the input.
+    /// them. A rule, such as NHWC, tpu:v5e or tensorrt.kCHW32, takes the type and the sizes of the input.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
     /// The value of padding: zero, or the bits of one element as 0x...
@@ -37,12 +38,15 @@ pub(crate) struct Arguments {
     /// directml or named.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
-    /// The input: raw bytes, or a .npy file by its name.
+    /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
     #[arg(value_name = "IN", required_unless_present = "explain")]
     input: Option<PathBuf>,
-    /// The output: raw bytes, or a .npy file by its name.
+    /// The output: raw bytes, or a .npy file by its name; `-` for standard output.
     #[arg(value_name = "OUT", requires = "input", required_unless_present = "explain")]
-    output: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
+    /// OUT may be the input file itself, which is replaced.
+    #[arg(long, requires = "output")]
+    overwrite: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +56,8 @@ impl FromStr for Fill {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Fill, String> {
-        match (text, text.strip_prefix("0x")) {
+        let lower = text.to_ascii_lowercase();
+        match (lower.as_str(), lower.strip_prefix("0x")) {
             ("zero", _) => Ok(Fill(Padding::Zero)),
             (_, Some(digits)) => match u128::from_str_radix(digits, 16) {
                 Ok(pattern) if !digits.starts_with('+') => Ok(Fill(Padding::Fill(pattern))),
@@ -70,15 +75,24 @@ struct Side {
 }
 
 impl Side {
-    fn of(text: &str, notation: Option<Notation>) -> Result<Side, Error> {
-        let layout: Notated = text.parse()?;
+    /// `other` is the layout of the other side, whose type and sizes a rule such as NHWC takes.
+    fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
+        let layout = layout_or_rule(text, other)?;
         let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
         Ok(Side { text, map: layout.to_index_map()? })
     }
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (from, to) = (arguments.from.as_str(), arguments.to.as_str());
+    let from = match (&arguments.from, &arguments.input) {
+        (Some(from), _) => from.clone(),
+        (None, Some(input)) if is_npy(input) => npy_layout(input)?,
+        (None, _) => {
+            let sentence = "--from is missing: only a .npy file says itself which layout it has";
+            return Err(Stop::Unusable(sentence.into()));
+        }
+    };
+    let (from, to) = (from.as_str(), arguments.to.as_str());
     if from != "-" && to != "-" {
         return one(from, to, arguments, output);
     }
@@ -102,17 +116,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     })
 }
 
-/// A name without a type gets the type and sizes of the other side.
-fn with_sizes(text: &str, other: &str) -> String {
-    let sizes = |map: IndexMap| format!("{text}:{}{:?}", map.data_type(), map.sizes()).replace(' ', "");
-    let is_name = full_name(text).is_ok();
-    let other = other.parse().and_then(|other: Notated| other.to_index_map()).ok().filter(|_| is_name);
-    other.map_or_else(|| text.to_owned(), sizes)
-}
-
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (from, to) = (&with_sizes(from, to), &with_sizes(to, from));
-    let (from, to) = match (Side::of(from, arguments.notation), Side::of(to, arguments.notation)) {
+    let (from, to) = match (Side::of(from, to, arguments.notation), Side::of(to, from, arguments.notation)) {
         (Ok(from), Ok(to)) => (from, to),
         (Err(error), _) => return output.refuse(from, &error),
         (_, Err(error)) => return output.refuse(to, &error),
@@ -126,7 +131,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;
     }
-    let mut object = Object::default()
+    let mut object = Object::of("copy")
         .with("from", from.text.as_str())
         .with("to", to.text.as_str())
         .with("source_bytes", plan.source_size_in_bytes())
@@ -135,6 +140,12 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         object = object.with("plan", plan.explain());
     }
     if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
+        if !arguments.overwrite && is_same_file(input, target) {
+            return Err(Stop::Unusable(format!(
+                "{} is the input itself: choose another output, or replace it with --overwrite",
+                target.display()
+            )));
+        }
         let verdict = write_file((input, &from), (target, &to), &plan, output)?;
         if verdict == Verdict::Failed {
             return Ok(verdict);
@@ -144,6 +155,14 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         output.line(object)?;
     }
     Ok(Verdict::Well)
+}
+
+/// Would a new file with the name `target` take the place of the input?
+fn is_same_file(input: &Path, target: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    // What `target` is a link to stays as it is: the link is replaced.
+    let target = real(folder_of(target)).zip(target.file_name()).map(|(folder, name)| folder.join(name));
+    target.is_some() && target == real(input)
 }
 
 /// Copies a file, piece by piece.
@@ -165,6 +184,9 @@ fn write_file(
             return Ok(Verdict::Failed);
         }
     };
+    if is_standard(target) {
+        return to_standard_output((input, file.get(start..).unwrap_or(&[])), plan, output);
+    }
     let mut new = NewFile::create(target)?;
     let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
     new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
@@ -190,8 +212,33 @@ fn write_file(
     Ok(Verdict::Well)
 }
 
+/// As [`write_file`], but the bytes go to standard output as they are.
+fn to_standard_output((input, source): (&Path, &[u8]), plan: &Relayout, output: &mut Output) -> Result<Verdict, Stop> {
+    if output.is_json() {
+        return Err(Stop::Unusable(
+            "with --json the output must be a file, because standard output has the object".into(),
+        ));
+    }
+    let mut write = |bytes: &[u8]| output.bytes(bytes);
+    let done = match Pieces::of(plan, PIECE) {
+        Ok(pieces) => pieces.run(source, &ProgressBar::hidden(), &mut write)?,
+        Err(error) => Outcome::Refused(error),
+    };
+    match done {
+        Outcome::Done => Ok(Verdict::Well),
+        Outcome::Refused(error) => output.refuse(&input.to_string_lossy(), &error),
+    }
+}
+
 fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+/// The layout that the header of a .npy file says.
+fn npy_layout(path: &Path) -> Result<String, Stop> {
+    let bytes = Bytes::open(path)?;
+    let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));
+    layout.map_err(|sentence| Stop::Unusable(format!("{} {sentence}", path.display())))
 }
 
 /// What the input file holds.
@@ -203,22 +250,22 @@ enum Source {
 }
 
 fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
-    let (file, length) = open(path)?;
     let needed = plan.source_size_in_bytes();
-    if !is_npy(path) {
-        // A buffer of DirectML's is rounded up to 4 bytes.
-        let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
-        if length != needed && length != rounded {
-            let (length, needed) = (long_bytes(length), long_bytes(needed));
-            return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
-        }
-        return Ok(Source::Of(Bytes::of(file, length, path)?, 0));
+    let bytes = Bytes::open(path)?;
+    if is_npy(path) {
+        return Ok(match npy_start(&bytes, from) {
+            Ok(start) => Source::Of(bytes, start),
+            Err(sentence) => Source::Unfit(sentence),
+        });
     }
-    let bytes = Bytes::of(file, length, path)?;
-    Ok(match npy_start(&bytes, from) {
-        Ok(start) => Source::Of(bytes, start),
-        Err(sentence) => Source::Unfit(sentence),
-    })
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    // A buffer of DirectML's is rounded up to 4 bytes.
+    let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
+    if length != needed && length != rounded {
+        let (length, needed) = (long_bytes(length), long_bytes(needed));
+        return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
+    }
+    Ok(Source::Of(bytes, 0))
 }
 
 /// Where the elements of a .npy file begin, which must be as many as the header says.

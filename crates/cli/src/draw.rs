@@ -7,6 +7,7 @@ use tensor_layout::draw::Picture;
 use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ToIndexMap};
 
+use crate::input_file::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Object, Output, Stop, Verdict};
 
@@ -14,7 +15,7 @@ use crate::output::{Object, Output, Stop, Verdict};
 pub(crate) struct Arguments {
     /// The layout.
     layout: String,
-    /// Write an SVG here instead of printing text.
+    /// Write an SVG here instead of printing text; `-` for standard output.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Of a layout too large to be drawn, draw the corner.
@@ -27,8 +28,10 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Ok(picture) => picture,
         Err(error) => return output.refuse(&arguments.layout, &error),
     };
-    let object = Object::default().with("input", arguments.layout.as_str());
-    if let Some(path) = &arguments.svg {
+    let object = Object::of("picture").with("input", arguments.layout.as_str());
+    if arguments.svg.as_deref().is_some_and(is_standard) && !output.is_json() {
+        output.line(picture.to_svg().trim_end())?;
+    } else if let Some(path) = &arguments.svg {
         NewFile::write(path, picture.to_svg().as_bytes())?;
         if output.is_json() {
             output.line(object.with("svg", path.to_string_lossy().as_ref()))?;

@@ -19,6 +19,11 @@ pub(crate) fn open(path: &Path) -> Result<(InputFile, u64), Stop> {
     Ok((file, metadata.len()))
 }
 
+/// Is it `-`, which stands for standard input or output?
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
 /// The bytes of a file: mapped where that is possible, read where it is not (a pipe has no pages).
 pub(crate) enum Bytes {
     Mapped(MappedFile),
@@ -26,7 +31,16 @@ pub(crate) enum Bytes {
 }
 
 impl Bytes {
+    /// The file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Bytes, Stop> {
+        if is_standard(path) {
+            let mut bytes = Vec::new();
+            let read = std::io::stdin().lock().read_to_end(&mut bytes);
+            return match read {
+                Ok(_) => Ok(Bytes::Read(bytes)),
+                Err(error) => Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
+            };
+        }
         let (file, length) = open(path)?;
         Bytes::of(file, length, path)
     }

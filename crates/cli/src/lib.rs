@@ -11,6 +11,7 @@ mod draw;
 mod hlo;
 mod index_text;
 mod input_file;
+mod manual;
 mod mapped_file;
 mod model;
 mod names;
@@ -20,11 +21,15 @@ mod offset;
 mod output;
 mod pieces;
 mod progress;
+mod rule;
 mod same;
 mod shader;
 mod shader_program;
 mod signals;
 mod table;
+mod terminal;
+mod unfinished;
+mod usage;
 mod view;
 mod whole_number;
 
@@ -32,11 +37,11 @@ use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use output::{Output, Stop, Verdict};
 use tensor_layout::relayout::KernelLevel;
+use terminal::{Colours, Ink, painted_error};
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
 ///
@@ -48,11 +53,21 @@ use tensor_layout::relayout::KernelLevel;
 ///
 /// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]
-#[command(name = "tensor-layout", version, max_term_width = 100)]
+#[command(name = "tensor-layout", version = env!("TENSOR_LAYOUT_VERSION"), max_term_width = 100)]
 struct Cli {
     /// Print one JSON object on each line.
     #[arg(long, global = true)]
     json: bool,
+    /// When words are coloured: auto (on a terminal, unless NO_COLOR is set), always or never.
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    color: Colours,
     #[command(subcommand)]
     command: Command,
 }
@@ -83,36 +98,63 @@ enum Command {
     /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
     /// another.
     Shader(shader::Arguments),
+    /// The completions of a shell.
+    Completions(manual::Completions),
+    /// The manual page of the program or of a command.
+    Man(manual::Man),
 }
 
-/// The arguments, or the exit status. A word too many is explained in a sentence before the usage.
-fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
-    let error = match Cli::try_parse_from(words) {
-        Ok(cli) => return Ok(cli),
-        Err(error) => error,
-    };
-    match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-') => {
-            let usage = error.get(ContextKind::Usage).map(ToString::to_string).unwrap_or_default();
-            output.warn(&format!(
-                "error: `{word}` is one argument too many. A layout with blanks or brackets needs quotes.\n\n{usage}"
-            ));
-            Err(2)
+impl Command {
+    fn writes_a_file(&self) -> bool {
+        match self {
+            Command::Convert(arguments) => arguments.output.is_some(),
+            Command::Model(arguments) => arguments.out.is_some(),
+            _ => false,
         }
-        _ if error.use_stderr() => {
-            output.warn(error.to_string().trim_end());
-            Err(2)
-        }
-        // The help, or the version.
-        _ => Err(output.line(error.to_string().trim_end()).and_then(|()| output.flush()).map_or(2, |()| 0)),
     }
+}
+
+/// The arguments, or the exit status.
+fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let sentence = match usage::expanded_braces(&texts) {
+        Some(layout) => format!("the shell expanded the braces of {layout}: quote the layout, '{layout}'"),
+        None => match Cli::try_parse_from(words) {
+            Ok(cli) => return Ok(cli),
+            Err(error) => match usage::sentence(&error) {
+                Some(sentence) => sentence,
+                // The help, or the version.
+                None if !error.use_stderr() => {
+                    return Err(output
+                        .line(error.to_string().trim_end())
+                        .and_then(|()| output.flush())
+                        .map_or(2, |()| 0));
+                }
+                None => {
+                    output.warn(error.to_string().trim_end());
+                    return Err(2);
+                }
+            },
+        },
+    };
+    output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
+    Err(2)
 }
 
 /// The program: the arguments, the standard output and the standard error of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
-    ExitCode::from(run(std::env::args_os(), &mut out, &mut err))
+    terminal::attach(Colours::Auto);
+    ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
+}
+
+/// Whose process it is. Signals, and the terminal, are the program's only in its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Host {
+    Program,
+    Other,
 }
 
 /// Runs one command. `words` are those of a command line, the name of the program first; answers are written
@@ -128,14 +170,23 @@ pub fn main() -> ExitCode {
 /// ```
 #[must_use]
 pub fn run(words: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
+    run_as(Host::Other, words, out, err)
+}
+
+fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> u8 {
     let mut output = Output::new(out, err);
     let cli = match arguments(words, &mut output) {
         Ok(cli) => cli,
         Err(status) => return status,
     };
     signals::prepare();
+    if host == Host::Program {
+        terminal::attach(cli.color);
+        unfinished::remove_when_interrupted(cli.command.writes_a_file());
+    }
     if let Err(error) = KernelLevel::requested() {
-        output.warn(&format!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}"));
+        let warning = painted_error("warning:", Ink::Yellow);
+        output.warn(&format!("{warning} TENSOR_LAYOUT_LEVEL is ignored: {error}"));
     }
     output.set_json(cli.json);
     let verdict = match &cli.command {
@@ -150,6 +201,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
         Command::Shader(arguments) => shader::run(arguments, &mut output),
+        Command::Completions(arguments) => manual::completions(arguments, Cli::command(), &mut output),
+        Command::Man(arguments) => manual::man(arguments, Cli::command(), &mut output),
     };
     match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => 0,
@@ -157,7 +210,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>, out: &mut dyn Write, err: 
         // The reader closed the pipe, as `head` does.
         Err(Stop::ClosedPipe) => 0,
         Err(Stop::Unusable(sentence)) => {
-            output.warn(&format!("error: {sentence}"));
+            output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
             2
         }
     }
@@ -183,5 +236,5 @@ pub fn layout_by_rule(
     data_type: tensor_layout::DataType,
     sizes: &[u64],
 ) -> Result<tensor_layout::notation::Notated, tensor_layout::Error> {
-    model::rule::layout_by_rule(rule, data_type, sizes)
+    rule::layout_by_rule(rule, data_type, sizes)
 }

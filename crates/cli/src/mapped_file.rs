@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Deref;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::signals::Watched;
 
@@ -56,7 +56,13 @@ impl MappedFile {
     /// As long as the value lives, this program must not write the file or change its length, through this
     /// handle or any other.
     unsafe fn new(file: File) -> io::Result<MappedFile> {
-        match file.try_lock_shared() {
+        let mut locked = file.try_lock_shared();
+        // A run that looks for files that were left holds each for a moment (`unfinished.rs`).
+        if matches!(locked, Err(std::fs::TryLockError::WouldBlock)) {
+            std::thread::sleep(Duration::from_millis(20));
+            locked = file.try_lock_shared();
+        }
+        match locked {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(io::Error::other("another program has locked it for writing"));

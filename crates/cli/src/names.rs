@@ -33,8 +33,27 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return Ok(Verdict::Well);
     }
     let mut table = Table::new(&["name", "axes", "types", "memory"]);
-    for row in found {
-        table.row(vec![row.to_string(), row.axes.into(), row.types.into(), row.memory.into()]);
+    for row in &found {
+        let forms = || found.iter().filter(|other| other.name == row.name);
+        // A name has one row; its other forms, for other ranks, numbers or sizes, are in the row.
+        if forms().next().is_some_and(|first| std::ptr::eq(*first, *row)) {
+            let all = |cell: &dyn Fn(&Row) -> String| {
+                let mut cells: Vec<String> = Vec::new();
+                for form in forms() {
+                    let text = cell(form);
+                    if !cells.contains(&text) {
+                        cells.push(text);
+                    }
+                }
+                match cells.len() {
+                    0..=2 => cells.join(" or "),
+                    many => format!("{} or {} others", cells[0], many - 1),
+                }
+            };
+            let cells: [&dyn Fn(&Row) -> String; 4] =
+                [&|row| row.to_string(), &|row| row.axes.into(), &|row| row.types.into(), &|row| row.memory.into()];
+            table.row(cells.map(all));
+        }
     }
     output.lines(table.lines())?;
     Ok(Verdict::Well)
@@ -58,7 +77,7 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
 }
 
 fn object(row: &Row) -> Object {
-    let object = Object::default().with("name", row.to_string());
+    let object = Object::of("name").with("name", row.to_string());
     cells(row).into_iter().fold(object, |object, (key, cell)| object.with(key, cell))
 }
 

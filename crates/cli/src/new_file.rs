@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 use crate::output::Stop;
+use crate::unfinished::{ENDING, name_leftovers, unfinished};
 
 /// A file that does not have its name yet.
 pub(crate) struct NewFile {
@@ -31,8 +32,13 @@ impl NewFile {
         let mut prefix = name.to_owned();
         prefix.push(".");
         let mut named = tempfile::Builder::new();
-        let made = named.prefix(&prefix).suffix(".part").make_in(folder_of(target), |path| File::create_new(path));
+        name_leftovers(target);
+        let mut list = unfinished();
+        let made = named.prefix(&prefix).suffix(ENDING).make_in(folder_of(target), |path| File::create_new(path));
         let (file, temporary) = made.map_err(|error| unwritable(target, &error))?.into_parts();
+        list.files.push(temporary.to_path_buf());
+        // Some file systems have no locks.
+        let _ = file.try_lock();
         Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary, target: target.to_owned() })
     }
 
@@ -63,7 +69,10 @@ impl NewFile {
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
         drop(writer);
         match written {
-            Ok(()) => Ok(WrittenFile { temporary, target }),
+            Ok(()) => {
+                let lock = File::open(&temporary).ok().filter(|file| file.try_lock_shared().is_ok());
+                Ok(WrittenFile { lock, temporary, target })
+            }
             Err(error) => Err(unwritable(&target, &error)),
         }
     }
@@ -71,6 +80,8 @@ impl NewFile {
 
 /// A file that is written and does not have its name yet.
 pub(crate) struct WrittenFile {
+    /// Open for reading, and locked, so that no other program takes the file for one that was left.
+    lock: Option<File>,
     temporary: TempPath,
     target: PathBuf,
 }
@@ -83,8 +94,12 @@ impl WrittenFile {
 
     /// Renames the file to its name, and syncs the folder.
     pub(crate) fn finish(self) -> Result<(), Stop> {
-        let WrittenFile { temporary, target } = self;
+        let WrittenFile { lock, temporary, target } = self;
+        drop(lock);
+        let mut list = unfinished();
         temporary.persist(&target).map_err(|failed| unwritable(&target, &failed.error))?;
+        list.written.push(target.clone());
+        drop(list);
         sync_folder(folder_of(&target))
     }
 }

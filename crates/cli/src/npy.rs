@@ -83,6 +83,11 @@ impl Header {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
 
+    /// The layout of the file as text.
+    pub(crate) fn layout(&self) -> Result<String, Error> {
+        Ok(packed(self.data_type, &self.sizes, self.fortran_order)?.to_string())
+    }
+
     /// The header of a file in this layout, which must be packed with the last or the first index as the
     /// fastest.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {

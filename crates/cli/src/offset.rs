@@ -1,8 +1,10 @@
 //! `offset`: index to offset and back.
 
 use clap::Args;
-use tensor_layout::notation::Notated;
-use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout::named::{LayoutPart, NamedLayout};
+use tensor_layout::notation::{AnyLayout, Notated};
+use tensor_layout::strided::Slice;
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::index_text::{read_list, read_number, write_list};
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
@@ -44,10 +46,113 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
+/// What places elements: one index map, or the parts of a named layout, each with a map of its own.
+enum Layout {
+    One(Box<Notated>, IndexMap),
+    Parts(Box<NamedLayout>, Vec<u64>),
+}
+
+impl Layout {
+    fn read(text: &str) -> Result<Layout, Error> {
+        let error = match text.parse::<Notated>().and_then(|layout| Ok((layout.to_index_map()?, layout))) {
+            Ok((map, layout)) => return Ok(Layout::One(Box::new(layout), map)),
+            Err(error) => error,
+        };
+        let named = text.parse::<NamedLayout>().ok().filter(|named| named.parts.len() > 1).ok_or(error)?;
+        let ends = |axis: usize| {
+            let ends = named.parts.iter().filter_map(|part| {
+                let start = part.slices.get(axis)?.start;
+                start.checked_add(*part.map.sizes().get(axis)?)
+            });
+            ends.max().unwrap_or(0)
+        };
+        let sizes = (0..named.parts.first().map_or(0, |part| part.slices.len())).map(ends).collect();
+        Ok(Layout::Parts(Box::new(named), sizes))
+    }
+
+    fn sizes(&self) -> &[u64] {
+        match self {
+            Layout::One(_, map) => map.sizes(),
+            Layout::Parts(_, sizes) => sizes,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Layout::One(layout, _) => layout.to_string(),
+            Layout::Parts(named, _) => named.to_string(),
+        }
+    }
+
+    /// The part that holds an index, its number, and the index in it.
+    fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
+        let Layout::Parts(named, _) = self else { return None };
+        named.parts.iter().enumerate().find_map(|(number, part)| {
+            let inside: Option<Vec<u64>> = index
+                .iter()
+                .zip(part.slices.iter().zip(part.map.sizes()))
+                .map(|(&i, (slice, &size))| {
+                    let from_start = i.checked_sub(slice.start)?;
+                    let is_taken = from_start.checked_rem(slice.step) == Some(0);
+                    from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
+                })
+                .collect();
+            inside.filter(|inside| inside.len() == part.slices.len()).map(|inside| (number, part, inside))
+        })
+    }
+
+    fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        match (self, self.part(index)) {
+            (Layout::One(_, map), _) => map.offset(index),
+            (_, Some((_, part, inside))) => part.map.offset(&inside),
+            (Layout::Parts(_, sizes), None) => {
+                // Says which axis: no part holds the index.
+                BufferTensorDesc::packed(DataType::U8, sizes)?.to_index_map()?.offset(index)
+            }
+        }
+    }
+
+    fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
+        let Layout::Parts(named, _) = self else {
+            return match self {
+                Layout::One(_, map) => Ok(map.inverse(offset)?.map(|index| index.to_vec())),
+                Layout::Parts(..) => Ok(None),
+            };
+        };
+        for part in named.parts.iter().filter(|part| offset < part.map.physical_elements()) {
+            if let Some(inside) = part.map.inverse(offset)? {
+                let outside = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
+                return Ok(Some(inside.iter().zip(&part.slices).map(outside).collect()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The calculation of the offset of an index that is within the sizes, in words.
+    fn steps(&self, index: &[u64]) -> Vec<String> {
+        match (self, self.part(index)) {
+            (Layout::One(layout, _), _) => layout.layout().offset_steps(index).unwrap_or_default(),
+            (Layout::Parts(named, _), Some((number, part, inside))) => {
+                let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
+                let head = format!(
+                    "part {} of {}, which holds [{}]: there it is index {}",
+                    number.saturating_add(1),
+                    named.parts.len(),
+                    slices.join(","),
+                    write_list(&inside)
+                );
+                let steps = AnyLayout::from(part.map.clone()).offset_steps(&inside).unwrap_or_default();
+                std::iter::once(head).chain(steps).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// An index and its offset.
 struct Answer {
-    layout: Notated,
-    map: IndexMap,
+    layout: Layout,
+    sizes: Vec<u64>,
     /// `None` for padding.
     index: Option<Vec<u64>>,
     offset: u64,
@@ -55,21 +160,21 @@ struct Answer {
 
 impl Answer {
     fn of(layout: &str, place: &str, inverse: bool) -> Result<Answer, Error> {
-        let layout: Notated = layout.parse()?;
-        let map = layout.to_index_map()?;
+        let layout = Layout::read(layout)?;
+        let sizes = layout.sizes().to_vec();
         let (index, offset) = if inverse {
             let offset = read_number(place, "an offset in elements")?;
-            (map.inverse(offset)?.map(|index| index.to_vec()), offset)
+            (layout.index(offset)?, offset)
         } else {
             let index = read_list(place, "an index")?;
-            let offset = map.offset(&index)?;
+            let offset = layout.offset(&index)?;
             (Some(index), offset)
         };
-        Ok(Answer { layout, map, index, offset })
+        Ok(Answer { layout, sizes, index, offset })
     }
 
     fn object(&self, input: &str, explain: bool) -> Object {
-        let object = Object::default()
+        let object = Object::of("offset")
             .with("input", input)
             .with("index", self.index.clone())
             .with("offset", self.offset)
@@ -83,7 +188,7 @@ impl Answer {
         if !arguments.explain {
             return answer;
         }
-        let mut lines = vec![self.layout.to_string()];
+        let mut lines = vec![self.layout.text()];
         lines.extend(self.steps().iter().map(|step| format!("  {step}")));
         lines.push(answer);
         lines.join("\n")
@@ -94,11 +199,10 @@ impl Answer {
         let Some(index) = &self.index else {
             return vec![format!(
                 "no element of {} is stored at offset {}: it is padding",
-                write_list(self.map.sizes()),
+                write_list(&self.sizes),
                 self.offset
             )];
         };
-        // Cannot fail: the index is within the sizes.
-        self.layout.layout().offset_steps(index).unwrap_or_default()
+        self.layout.steps(index)
     }
 }

@@ -6,6 +6,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use serde_json::Value;
 use tensor_layout::Error;
 
+use crate::terminal::{Ink, painted_error};
+
 /// How a command that ran to its end turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -50,6 +52,11 @@ impl From<io::Error> for Stop {
 pub(crate) struct Object(Vec<(&'static str, Value)>);
 
 impl Object {
+    /// An object of this type: its first key says what the others are (docs/JSON.md).
+    pub(crate) fn of(kind: &'static str) -> Object {
+        Object::default().with("type", kind)
+    }
+
     /// The same object with one more key.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
         self.0.push((key, value.into()));
@@ -83,13 +90,15 @@ pub(crate) fn error_value(error: &Error) -> Value {
 /// Where answers are printed, and where refusals are: standard output and standard error of the program.
 pub(crate) struct Output<'w> {
     json: bool,
+    /// The line of standard input that is worked on, from 1; 0 if none is.
+    input_line: u64,
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
 }
 
 impl<'w> Output<'w> {
     pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write) -> Output<'w> {
-        Output { json: false, out, err }
+        Output { json: false, input_line: 0, out, err }
     }
 
     /// From here on, JSON objects are printed.
@@ -112,11 +121,16 @@ impl<'w> Output<'w> {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
 
+    /// Bytes as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+        Ok(self.out.write_all(bytes)?)
+    }
+
     /// Says why `input` was refused; the rest of a batch goes on.
     pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
         if self.json {
-            let object = Object::default().with("input", input).with("error", error_value(error));
-            self.line(object)?;
+            let object = Object::of("error").with("input", input).with("error", error_value(error));
+            self.line(if self.input_line > 0 { object.with("line", self.input_line) } else { object })?;
         } else {
             let mut text = error.to_string();
             if let Some(pointer) = error.pointer() {
@@ -127,6 +141,9 @@ impl<'w> Output<'w> {
             } else if !input.is_empty() {
                 text = format!("{input}: {text}");
             }
+            if self.input_line > 0 {
+                text = format!("line {}: {text}", self.input_line);
+            }
             self.complain(&text)?;
         }
         Ok(Verdict::Failed)
@@ -135,7 +152,7 @@ impl<'w> Output<'w> {
     /// A sentence on standard error, after all that has been printed so far.
     pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
         self.flush()?;
-        self.warn(&format!("error: {sentence}"));
+        self.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
         Ok(())
     }
 
@@ -160,10 +177,14 @@ pub(crate) fn each_line(
     let mut verdict = Verdict::Well;
     let mut line = Vec::new();
     loop {
+        output.input_line += 1;
         line.clear();
         let read = input.read_until(b'\n', &mut line);
         match read {
-            Ok(0) => return Ok(verdict),
+            Ok(0) => {
+                output.input_line = 0;
+                return Ok(verdict);
+            }
             Ok(_) => {}
             Err(error) => return Err(Stop::Unusable(format!("standard input cannot be read: {error}"))),
         }

@@ -1,9 +1,21 @@
 //! A progress bar on standard error for long work; nothing if standard error is not a terminal.
 
+use std::sync::{Mutex, PoisonError};
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work on fewer bytes is over before a bar could be read.
 const WORTH_A_BAR: u64 = 64 << 20;
+
+/// The bar that may be on the terminal.
+static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Takes the bar from the terminal, so that a sentence may be printed.
+pub(crate) fn clear() {
+    if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        bar.finish_and_clear();
+    }
+}
 
 /// A bar for this number of bytes.
 pub(crate) fn bar(bytes: u64) -> ProgressBar {
@@ -12,8 +24,10 @@ pub(crate) fn bar(bytes: u64) -> ProgressBar {
     }
     let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr_with_hz(8));
     let style = ProgressStyle::with_template("{bar:40} {binary_bytes} of {binary_total_bytes}, {eta} left  {wide_msg}");
-    match style {
+    let bar = match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
-    }
+    };
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    bar
 }

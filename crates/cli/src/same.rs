@@ -6,6 +6,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
+use crate::terminal::{Ink, painted};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -43,11 +44,13 @@ fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> 
         Err(error) => return output.refuse("", &error),
     };
     if output.is_json() {
-        let object = Object::default().with("same", answer.same).with("index", answer.index);
+        let object = Object::of("same").with("same", answer.same).with("index", answer.index);
         output.line(object.with("reason", answer.reason))?;
     } else {
-        let no = |reason: String| format!("no: {reason}");
-        output.line(answer.reason.map_or_else(|| "yes: every element is stored at the same offset".into(), no))?;
+        output.line(match answer.reason {
+            None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),
+            Some(reason) => format!("{} {reason}", painted("no:", Ink::Red)),
+        })?;
     }
     Ok(Verdict::well_if(answer.same))
 }

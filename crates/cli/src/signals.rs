@@ -7,13 +7,16 @@
 //!   the signal does what it did before.
 //! * *SIGXFSZ* comes when a file grows beyond what the user may write (`ulimit -f`). Ignored, it is an error
 //!   of the write like any other.
+//! * *SIGINT*, *SIGTERM* and *SIGHUP* ask the program to end. A thread waits for them, so that what it does
+//!   then may be ordinary code (`unfinished.rs`). Those that the caller ignores, as `nohup` does, stay
+//!   ignored.
 #![allow(unsafe_code, reason = "signal handlers; what they do is all in this file, and every block says why it may")]
 
 #[cfg(not(unix))]
-pub(crate) use without::{Watched, prepare};
+pub(crate) use without::{Watched, on_termination, prepare};
 
 #[cfg(unix)]
-pub(crate) use with::{Watched, prepare};
+pub(crate) use with::{Watched, on_termination, prepare};
 
 #[cfg(unix)]
 mod with {
@@ -127,6 +130,36 @@ mod with {
         });
     }
 
+    /// Hands the first signal that asks the program to end to `end`. To be called before any other thread
+    /// begins: the signals are blocked in all of them.
+    pub(crate) fn on_termination(end: fn(c_int) -> !) {
+        // SAFETY: both structures are of plain numbers, and live here; the calls read and write only them.
+        let signals = unsafe {
+            let mut signals: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut signals);
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                libc::sigaction(signal, ptr::null(), &mut action);
+                if action.sa_sigaction != libc::SIG_IGN {
+                    libc::sigaddset(&mut signals, signal);
+                }
+            }
+            libc::pthread_sigmask(libc::SIG_BLOCK, &signals, ptr::null_mut());
+            signals
+        };
+        let waiting = std::thread::Builder::new().spawn(move || {
+            let mut signal = 0;
+            // SAFETY: a set of this closure, and a number that is written.
+            if unsafe { libc::sigwait(&signals, &mut signal) } == 0 {
+                end(signal);
+            }
+        });
+        if waiting.is_err() {
+            // SAFETY: as above. Without the thread, the signals end the program as they always did.
+            unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &signals, ptr::null_mut()) };
+        }
+    }
+
     extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
         // SAFETY: the system hands a pointer to what it knows.
         let address = unsafe { (*info).si_addr() }.addr();
@@ -168,4 +201,7 @@ mod without {
     }
 
     pub(crate) fn prepare() {}
+
+    /// Other systems have no signals that are waited for: the program ends, and may leave a file.
+    pub(crate) fn on_termination(_: fn(i32) -> !) {}
 }

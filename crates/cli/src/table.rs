@@ -2,6 +2,8 @@
 
 pub(crate) use tensor_layout_hlo::short_bytes;
 
+use crate::terminal::{self, Ink, painted};
+
 /// Rows of text in columns as wide as their longest cell.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
@@ -20,24 +22,56 @@ impl<'a> Table<'a> {
     }
 
     /// The header and the rows, without blanks at the ends of lines and without columns that are empty in
-    /// every row.
+    /// every row. On a terminal, the widest texts are shortened in the middle until a line fits.
     pub(crate) fn lines(&self) -> Vec<String> {
+        self.lines_within(terminal::width().unwrap_or(usize::MAX))
+    }
+
+    fn lines_within(&self, most: usize) -> Vec<String> {
         let header: Vec<String> = self.columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
         let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
         let used = |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
         let used: Vec<bool> = (0..self.columns.len()).map(|column| self.rows.is_empty() || used(column)).collect();
+        // Numbers stay whole.
+        let may_shrink = |column: usize| used[column] && !self.columns[column].starts_with('>');
+        loop {
+            let shown = widths.iter().zip(&used).filter(|(_, used)| **used).map(|(width, _)| width + 2);
+            let widest = (0..widths.len()).filter(|&column| may_shrink(column)).max_by_key(|&column| widths[column]);
+            match widest {
+                Some(column) if shown.sum::<usize>() > most.saturating_add(2) && widths[column] > SHORTEST => {
+                    widths[column] -= 1;
+                }
+                _ => break,
+            }
+        }
         let line = |row: &Vec<String>| {
             let cells = row.iter().zip(&self.columns).zip(widths.iter().zip(&used)).filter(|(_, (_, used))| **used);
             let cells = cells.map(|((cell, name), (&width, _))| match name.starts_with('>') {
                 true => format!("{cell:>width$}"),
-                false => format!("{cell:<width$}"),
+                false => format!("{:<width$}", shortened(cell, width)),
             });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         };
-        all().map(line).collect()
+        let mut lines: Vec<String> = all().map(line).collect();
+        lines[0] = painted(&lines[0], Ink::Bold);
+        lines
     }
+}
+
+/// The fewest characters that a text is shortened to.
+const SHORTEST: usize = 8;
+
+/// The text with its middle left out if it is longer than `most` characters: `model.la…weight`.
+fn shortened(text: &str, most: usize) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    if letters.len() <= most {
+        return text.to_owned();
+    }
+    let kept = most.saturating_sub(1);
+    let (head, tail) = (kept.div_ceil(2), letters.len() - kept / 2);
+    letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
 /// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words
@@ -83,3 +117,6 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     let tenths = part.saturating_mul(1000).saturating_add(whole / 2).checked_div(whole).unwrap_or(0);
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
+
+#[cfg(test)]
+mod tests;

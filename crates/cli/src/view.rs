@@ -1,9 +1,11 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use serde_json::Value;
 use tensor_layout::notation::{self, AnyLayout, Notated, Notation, ViewStep};
-use tensor_layout::{Error, LayoutClass, ToIndexMap};
+use tensor_layout::{Error, IndexMap, ToIndexMap};
 
+use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
@@ -19,9 +21,9 @@ pub(crate) struct Arguments {
 
 /// The options that change the layout, what follows them, and what they do.
 const OPTIONS: [(&str, &str, &str); 4] = [
-    ("reshape", "SIZES", "Other sizes for the same elements: 6,4"),
+    ("reshape", "SIZES", "Other sizes for the same elements: 6,4; one of them may be -1"),
     ("permute", "AXES", "The axes in another order: 1,0"),
-    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2 (or in brackets)"),
+    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2; -2: are the last two"),
     ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
 ];
 
@@ -31,7 +33,7 @@ struct Steps(Vec<(&'static str, String)>);
 impl Args for Steps {
     fn augment_args(command: Command) -> Command {
         let argument = |(name, value, help): (&'static str, &'static str, &'static str)| {
-            Arg::new(name).long(name).value_name(value).action(ArgAction::Append).help(help)
+            Arg::new(name).long(name).value_name(value).action(ArgAction::Append).allow_hyphen_values(true).help(help)
         };
         let names = OPTIONS.map(|(name, ..)| name);
         let group = ArgGroup::new("steps").args(names).required(true).multiple(true);
@@ -62,73 +64,142 @@ impl FromArgMatches for Steps {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let mut steps = Vec::new();
-    for (option, text) in &arguments.steps.0 {
-        match ViewStep::read(option, text) {
-            Ok(view_step) => steps.push(view_step),
-            Err(error) => return output.refuse(text, &error),
-        }
-    }
     match arguments.layout.as_str() {
-        "-" => each_line(output, |layout, output| one(layout, &steps, arguments, output)),
-        layout => one(layout, &steps, arguments, output),
+        "-" => each_line(output, |layout, output| one(layout, arguments, output)),
+        layout => one(layout, arguments, output),
     }
 }
 
-fn one(layout: &str, steps: &[ViewStep], arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let read: Notated = match layout.parse() {
         Ok(read) => read,
         Err(error) => return output.refuse(layout, &error),
     };
-    let view = View::of(read.layout(), steps, arguments.notation);
-    if output.is_json() {
-        let object = Object::default().with("ok", view.is_ok());
-        output.line(match &view {
-            Ok(View { text, class }) => {
-                object.with("layout", text.as_deref()).with("class", class.to_string()).with("reason", None::<String>)
-            }
-            Err((step, error)) => object
-                .with("layout", None::<String>)
-                .with("class", None::<String>)
-                .with("reason", error.to_string())
-                .with("code", error.code())
-                .with("step", *step),
-        })?;
-    } else {
-        match &view {
-            Ok(View { text: Some(layout), .. }) => output.line(layout)?,
-            Ok(View { text: None, class }) => {
-                output.line(format_args!("a view of class {}, which no notation here spells", class))?
-            }
-            Err((step, error)) => {
-                let named = step.and_then(|step| arguments.steps.0.get(step));
-                let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
-                return output.refuse(&input, error);
-            }
+    let steps = &arguments.steps.0;
+    let view = View::of(&read, steps, arguments.notation);
+    match &view {
+        // A step that cannot be read is no view that was refused.
+        Err((Some(step), error @ Error::Parse { .. }))
+            if !output.is_json()
+                || steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
+        {
+            return output.refuse(steps.get(*step).map_or("", |(_, text)| text.as_str()), error);
+        }
+        _ if output.is_json() => output.line(object(&view))?,
+        Ok(View { text: Some(layout), .. }) => output.line(layout)?,
+        Ok(view) => output.lines(view.in_words())?,
+        Err((step, error)) => {
+            let named = step.and_then(|step| steps.get(step));
+            let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
+            return output.refuse(&input, error);
         }
     }
     Ok(Verdict::well_if(view.is_ok()))
 }
 
+fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
+    let object = Object::of("view").with("ok", view.is_ok());
+    match view {
+        Ok(view) => object
+            .with("layout", view.text.as_deref())
+            .with("class", view.map.class().to_string())
+            .with("reason", view.text.is_none().then_some(NO_NOTATION))
+            .with("sizes", view.map.sizes())
+            .with("strides", view.map.strides().map(Vec::from))
+            .with("base_offset", view.map.base())
+            .with("like", view.like.as_deref())
+            .with("digits", view.digits().into_iter().map(Value::from).collect::<Vec<_>>()),
+        Err((step, error)) => object
+            .with("layout", None::<String>)
+            .with("class", None::<String>)
+            .with("reason", error.to_string())
+            .with("code", error.code())
+            .with("step", *step),
+    }
+}
+
+const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
+
 /// The layout all steps lead to.
 struct View {
     /// If it has a spelling.
     text: Option<String>,
-    class: LayoutClass,
+    /// The layout that stores the elements in the same way from element 0 on, if that has a spelling.
+    like: Option<String>,
+    map: IndexMap,
 }
 
 impl View {
     /// The view, or the number of the step that fails (from 0) and the reason.
-    fn of(layout: &AnyLayout, steps: &[ViewStep], notation: Option<Notation>) -> Result<View, (Option<usize>, Error)> {
-        let mut layout = layout.clone();
-        for (step, view_step) in steps.iter().enumerate() {
-            layout = layout.view(view_step).map_err(|error| (Some(step), error))?;
+    fn of(
+        read: &Notated,
+        steps: &[(&'static str, String)],
+        notation: Option<Notation>,
+    ) -> Result<View, (Option<usize>, Error)> {
+        let mut layout = read.layout().clone();
+        for (step, (name, text)) in steps.iter().enumerate() {
+            let sizes = layout.to_index_map().map(|map| map.sizes().to_vec());
+            let view = sizes.and_then(|sizes| layout.view(&ViewStep::read_on(name, text, &sizes)?));
+            layout = view.map_err(|error| (Some(step), error))?;
         }
-        let class = layout.to_index_map().map_err(|error| (None, error))?.class();
-        let text = match (notation, &layout) {
-            (Some(notation), _) => Some(notation::text_in(&layout, notation).map_err(|error| (None, error))?),
-            (None, layout) => layout.to_text().ok(),
+        let refuse = |error| (None, error);
+        let map = layout.to_index_map().map_err(refuse)?;
+        let text = match notation {
+            Some(notation) => Some(notation::text_in(&layout, notation).map_err(refuse)?),
+            None => layout.to_text().ok(),
         };
-        Ok(View { text, class })
+        let has_tag = read.notation() == Notation::OneDnn;
+        let is_mapped = notation.is_none() && (has_tag || matches!(layout, AnyLayout::Mapped(_)));
+        let like = if is_mapped { like(read, &map, text.is_none()) } else { None };
+        let text = like.clone().filter(|_| map.base() == 0).or(text);
+        Ok(View { text, like, map })
     }
+
+    /// The digits of each axis as `5 x 1024 + 16 x 1`: how many values, and the stride of each.
+    fn digits(&self) -> Vec<String> {
+        let digits = |(axis, &size): (usize, &u64)| {
+            let component = self.map.components().iter().find(|component| component.dims().contains(&axis));
+            let digits = component.map(|component| component.chain.digits()).unwrap_or_default();
+            let above = std::iter::once(size).chain(digits.iter().map(|digit| digit.divisor.get()));
+            let terms = digits
+                .iter()
+                .zip(above)
+                .map(|(digit, above)| format!("{} x {}", above.div_ceil(digit.divisor.get()), digit.stride));
+            let terms: Vec<String> = terms.collect();
+            if terms.is_empty() { "1 x 0".into() } else { terms.join(" + ") }
+        };
+        self.map.sizes().iter().enumerate().map(digits).collect()
+    }
+
+    /// A view without a spelling.
+    fn in_words(&self) -> Vec<String> {
+        let (base, map) = (self.map.base(), &self.map);
+        let mut lines = match &self.like {
+            Some(like) => vec![format!("{like} from element {base}")],
+            None => vec![format!("a view of class {} from element {base}", map.class())],
+        };
+        lines.push(format!("  sizes      {}", write_list(map.sizes())));
+        let strides = map.strides().map_or_else(|| self.digits().join(", "), |strides| write_list(&strides));
+        lines.push(format!("  strides    {strides}"));
+        lines.push(format!("  not as text: {NO_NOTATION}"));
+        lines
+    }
+}
+
+/// The layout in the notation of `read` that stores the elements of `map` in the same way from element 0 on; if
+/// there is none and any will do, CuTe's.
+fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
+    let moved = map.clone().with_base(0).ok()?;
+    let text = read.to_string();
+    // What comes after the sizes: tiles, an axis order or a tag.
+    let after = text.split_once(']').map_or("", |(_, after)| after);
+    let candidate = format!("{}{}{after}", map.data_type(), write_list(map.sizes()));
+    let is_like = |text: &String| {
+        let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
+        map.is_ok_and(|map| map.element_bits() == moved.element_bits() && map.same_places(&moved).unwrap_or(false))
+    };
+    let has_tag = matches!(read.notation(), Notation::OneDnn | Notation::AxisOrder | Notation::Xla);
+    let cute =
+        || notation::text_in(AnyLayout::from(moved.clone()), Notation::CuTe).ok().filter(|text| any && is_like(text));
+    Some(candidate).filter(|text| has_tag && is_like(text)).or_else(cute)
 }

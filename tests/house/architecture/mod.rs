@@ -40,8 +40,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
-const UNSAFE: &[&str] =
-    &["crates/kernel/src/", "src/interop/", "crates/cli/src/mapped_file.rs", "crates/cli/src/signals.rs"];
+const UNSAFE: &[&str] = &[
+    "crates/kernel/src/",
+    "src/interop/",
+    "crates/cli/src/mapped_file.rs",
+    "crates/cli/src/signals.rs",
+    "crates/cli/src/terminal.rs",
+];
 
 /// The only files of the command line that may open a file for writing. Both open none that exists already,
 /// which the SAFETY arguments of mapped_file.rs rest on.

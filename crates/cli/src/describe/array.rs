@@ -9,10 +9,12 @@ use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use crate::index_text::write_list;
 use crate::output::Object;
 use crate::table::{long_bytes, percent_wasted};
+use crate::terminal::{Ink, painted};
 
 /// A layout and its facts.
 pub(super) struct Description {
     layout: Notated,
+    with_names: bool,
     /// Or the reason why there is none: an array that is divided among memories has no single buffer.
     map: Result<Mapped, Error>,
     data_type: DataType,
@@ -38,11 +40,13 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 }
 
 impl Description {
-    pub(super) fn of(layout: Notated) -> Result<Description, Error> {
+    /// `with_names`: whether the names that the layout has are looked up, which takes most of the time.
+    pub(super) fn of(layout: Notated, with_names: bool) -> Result<Description, Error> {
         let map = match (layout.to_index_map(), layout.layout()) {
             (Ok(map), _) => map,
             (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
                 return Ok(Description {
+                    with_names,
                     map: Err(error),
                     data_type: shape.data_type(),
                     sizes: shape.sizes().to_vec(),
@@ -58,6 +62,7 @@ impl Description {
         let lowering = lower(layout.layout())?;
         let min_size_in_bytes = min_size_in_bytes(&map)?;
         Ok(Description {
+            with_names,
             data_type: map.data_type(),
             sizes: map.sizes().to_vec(),
             element_bits: map.element_bits(),
@@ -93,7 +98,7 @@ impl Description {
             Ok(mapped) => mapped.lowering.reason(),
             Err(error) => Some(error.to_string()),
         };
-        let object = Object::default();
+        let object = Object::of("layout");
         let object = if let Some(input) = input { object.with("input", input) } else { object };
         object
             .with("notation", self.layout.notation().to_string())
@@ -113,13 +118,47 @@ impl Description {
             .with("base_offset", mapped.map(|mapped| mapped.map.base()))
             .with("notations", self.notations())
             .with("known_as", self.known_as())
+            .with("axes", self.axes())
+            .with("note", self.swapped_sizes())
     }
 
-    /// The names of the layout, those on other axes with these.
-    fn known_as(&self) -> Vec<String> {
+    /// The letters of an axis order or of a oneDNN tag with their sizes, in the order of the sizes: `N=1`.
+    fn axes(&self) -> Option<Vec<String>> {
+        if !matches!(self.layout.notation(), Notation::AxisOrder | Notation::OneDnn) {
+            return None;
+        }
+        let text = self.layout.to_string();
+        let order: String = text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
+        let order = order.to_ascii_uppercase();
+        // Sizes stay in this order, whatever the order in memory is; oneDNN's weights begin with the groups.
+        let letters = ["NCDHW", "GOIDHW", "LDNCIGO", "TNC", "ABCDEFGHIJKL"];
+        let letters = letters.into_iter().find(|letters| order.chars().all(|letter| letters.contains(letter)))?;
+        let letters: Vec<char> = letters.chars().filter(|&letter| order.contains(letter)).collect();
+        let pair = |(letter, size): (&char, &u64)| format!("{letter}={size}");
+        (letters.len() == self.sizes.len()).then(|| letters.iter().zip(&self.sizes).map(pair).collect())
+    }
+
+    /// A remark where the sizes look as if they were in the order of the memory: C a height, W the channels.
+    fn swapped_sizes(&self) -> Option<String> {
+        let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
+        let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
+        let text = self.layout.to_string();
+        let order = text.rsplit(':').next().filter(|_| self.layout.notation() == Notation::AxisOrder && is_image)?;
+        Some(format!(
+            "C={height} looks like a height: sizes stay in the order N,C,H,W. For images of {height} x {width} with \
+             {channels} channels write {}[{n},{channels},{height},{width}]:{order}",
+            self.data_type
+        ))
+    }
+
+    /// The names of the layout, those on other axes with these; `None` if nobody asked.
+    fn known_as(&self) -> Option<Vec<String>> {
+        if !self.with_names {
+            return None;
+        }
         let own = self.layout.to_string();
         let known = self.map.as_ref().map(|mapped| known_as(&mapped.map)).unwrap_or_default();
-        known.iter().map(ToString::to_string).filter(|name| *name != own).collect()
+        Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
 
     /// Each notation with its text or the reason why there is none.
@@ -136,25 +175,34 @@ impl Description {
         let (logical, physical, bits) = (self.logical_elements, self.physical_elements, self.element_bits);
         let sizes = if self.sizes.is_empty() { "none: one element".into() } else { write_list(&self.sizes) };
         let mut lines = vec![
-            self.layout.to_string(),
+            painted(&self.layout.to_string(), Ink::Bold),
             format!("  notation   {}", self.layout.notation().title()),
             format!(
                 "  sizes      {sizes}, {} with {bits} {} an element",
                 self.data_type,
                 if bits == 1 { "bit" } else { "bits" }
             ),
+            self.axes().map(|axes| format!("  axes       {}", axes.join(" "))).unwrap_or_default(),
             match &self.map {
                 Ok(_) => format!("  elements   {logical} logical, {physical} stored: {}", padding(logical, physical)),
                 Err(_) => format!("  elements   {logical} logical, the largest part {physical} stored"),
             },
             format!("  memory     {}", long_bytes(self.physical_size_in_bytes)),
         ];
+        lines.retain(|line| !line.is_empty());
         match &self.map {
             Ok(mapped) => lines.extend(mapped.lines()),
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
         let (written, refused) = self.other_notations();
-        let lists = [("  also       ", written), ("  not as     ", refused), ("  known as   ", self.known_as())];
+        let known_as = self.known_as().unwrap_or_default();
+        let swapped = self.swapped_sizes().into_iter().collect();
+        let lists = [
+            ("  also       ", written),
+            ("  not as     ", refused),
+            ("  known as   ", known_as),
+            ("  note       ", swapped),
+        ];
         for (head, notations) in lists {
             let heads = std::iter::once(head).chain(std::iter::repeat("             "));
             lines.extend(heads.zip(notations).map(|(head, line)| format!("{head}{line}")));

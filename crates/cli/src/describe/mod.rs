@@ -9,6 +9,7 @@ use tensor_layout::notation::{AnyLayout, Notated, Notation};
 use tensor_layout::tiled::{Shape, TpuGeneration};
 
 use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::rule::tpu_generation;
 
 use array::Description;
 use tuple::TupleDescription;
@@ -26,15 +27,18 @@ pub(crate) struct Arguments {
     only: Option<Notation>,
     /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e
     /// or v7x.
-    #[arg(long, value_name = "GENERATION")]
+    #[arg(long, value_name = "GENERATION", value_parser = tpu_generation)]
     tpu: Option<TpuGeneration>,
+    /// With `-`, also look up the names that each layout has, which takes much longer than the rest.
+    #[arg(long)]
+    known_as: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let mut first = true;
-    let mut one = |text: &str, output: &mut Output| {
+    let mut one = |text: &str, with_names: bool, output: &mut Output| {
         let described = match read(text, arguments.tpu) {
-            Ok(input) => describe(text, input, arguments.only, output.is_json()),
+            Ok(input) => describe(text, input, (arguments.only, with_names), output.is_json()),
             Err(error) => Err(error),
         };
         match described {
@@ -50,8 +54,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut verdict = Verdict::Well;
     for layout in &arguments.layouts {
         verdict = verdict.and(match layout.as_str() {
-            "-" => each_line(output, &mut one)?,
-            layout => one(layout, output)?,
+            "-" => each_line(output, |text, output| one(text, arguments.known_as, output))?,
+            layout => one(layout, true, output)?,
         });
     }
     Ok(verdict)
@@ -93,10 +97,15 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
     }
 }
 
-fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Result<String, Error> {
+fn describe(
+    text: &str,
+    input: Input,
+    (only, with_names): (Option<Notation>, bool),
+    json: bool,
+) -> Result<String, Error> {
     let one_notation = |written: String| {
         let object = || {
-            Object::default()
+            Object::of("text")
                 .with("input", text)
                 .with("as", only.map(|only| only.to_string()))
                 .with("text", written.as_str())
@@ -106,7 +115,7 @@ fn describe(text: &str, input: Input, only: Option<Notation>, json: bool) -> Res
     match (input, only) {
         (Input::Layout(layout), Some(notation)) => layout.text_in(notation).map(one_notation),
         (Input::Layout(layout), None) => {
-            let description = Description::of(layout)?;
+            let description = Description::of(layout, with_names)?;
             Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
         }
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),

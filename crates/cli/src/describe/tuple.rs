@@ -71,7 +71,9 @@ impl<'a> TupleDescription<'a> {
                 }
                 _ => {
                     let array = match shape {
-                        Shape::Array(array) | Shape::Buffer(array) => Some(Description::of(array.clone().into())?),
+                        Shape::Array(array) | Shape::Buffer(array) => {
+                            Some(Description::of(array.clone().into(), true)?)
+                        }
                         _ => None,
                     };
                     if let Some(array) = &array {
@@ -90,7 +92,7 @@ impl<'a> TupleDescription<'a> {
         let tables = self.tables.iter().map(
             |(path, count)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) }),
         );
-        let mut object = Object::default()
+        let mut object = Object::of("tuple")
             .with("input", input)
             .with("notation", "xla")
             .with("canonical", self.shape.to_string())
@@ -151,7 +153,7 @@ impl Element<'_> {
     fn value(&self) -> Value {
         let object = match &self.array {
             Some(array) => array.object(None),
-            None => Object::default()
+            None => Object::of("shape")
                 .with("notation", "xla")
                 .with("canonical", self.shape.to_string())
                 .with("reason", why_without_size(self.shape)),

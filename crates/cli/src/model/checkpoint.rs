@@ -69,7 +69,10 @@ impl PartFile {
 
     /// The model in the bytes.
     pub(super) fn model(&self) -> Result<Model<'_>, Stop> {
-        Model::read(&self.bytes).map_err(|error| unusable(&self.path, &error))
+        Model::read(&self.bytes).map_err(|error| match other_format(&self.bytes) {
+            Some(what) => Stop::Unusable(format!("{} is {what}", self.path.display())),
+            None => unusable(&self.path, &error),
+        })
     }
 }
 
@@ -113,6 +116,21 @@ impl Checkpoint {
         }
         Ok(models)
     }
+}
+
+/// How the files of other formats begin, and what to do with them.
+const OTHER_FORMATS: [(&[u8], &str); 7] = [
+    (b"GGUF", "a GGUF file; `model` reads safetensors files"),
+    (b"PK\x03\x04", "a zip archive, as PyTorch writes .pt and .pth; save its tensors with safetensors.torch.save_file"),
+    (b"\x80\x02", "a Python pickle, as PyTorch wrote .bin and .pt; save its tensors with safetensors.torch.save_file"),
+    (b"\x93NUMPY", "a .npy file of one array; `convert` reads it"),
+    (b"\x89HDF", "an HDF5 file, as Keras writes .h5; save its tensors with the package safetensors"),
+    (b"version https://git-lfs", "a Git LFS pointer; `git lfs pull` downloads the file that it stands for"),
+    (b"{", "a JSON file; the index of a sharded model has a name that ends in .json"),
+];
+
+fn other_format(bytes: &[u8]) -> Option<&'static str> {
+    OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, what)| what)
 }
 
 fn read_index(path: &Path) -> Result<Index, Stop> {

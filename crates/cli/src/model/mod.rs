@@ -1,9 +1,9 @@
 //! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod checkpoint;
+mod layers;
 mod plan;
 mod report;
-pub(crate) mod rule;
 mod rules;
 mod scratch;
 mod several;
@@ -19,14 +19,15 @@ use tensor_layout::interop::safetensors::{Header, Index, Model};
 use tensor_layout::upload::Limits;
 
 use crate::check::limits;
+use crate::input_file::is_standard;
 use crate::new_file::WrittenFile;
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::progress;
+use crate::rule::Rule;
 
 use checkpoint::{Checkpoint, PartFile, Share};
 use plan::Plan;
 use report::{FileReport, Findings, Report, Written, printable};
-use rule::Rule;
 use rules::{Exception, Rules};
 use shards::{NewShards, Progress};
 use trial::Plans;
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
     /// back before it replaces what was there. For a sharded model the new index, or a folder for it and its
     /// parts.
     #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    pub(crate) out: Option<PathBuf>,
     /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The
     /// job that finds all parts writes the index.
     #[arg(long, value_name = "NUMBER/OF")]
@@ -63,13 +64,21 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
-    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none.
-    #[arg(long, value_name = "NAME", default_value = "directml")]
-    limits: String,
+    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none. A tensor that they refuse
+    /// is a failure then; without this option the table says what DirectML would refuse.
+    #[arg(long, value_name = "NAME")]
+    limits: Option<String>,
+    /// Print the totals and what is wrong, without the table.
+    #[arg(long)]
+    summary: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let limits = limits(&arguments.limits)?;
+    if arguments.out.as_deref().is_some_and(is_standard) {
+        let sentence = "a new model is read back before it has its name, so --out must be a file";
+        return Err(Stop::Unusable(sentence.into()));
+    }
+    let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
     let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
     let shards = shards(arguments)?;
     if let Some(shards) = &shards {
@@ -165,7 +174,14 @@ fn lay_out(
         }
         _ => None,
     };
-    let report = Report { file: &arguments.file, rules, limits: &limits.name, is_sharded: source.index.is_some() };
+    let report = Report {
+        file: &arguments.file,
+        rules,
+        limits: &limits.name,
+        are_limits_asked: arguments.limits.is_some(),
+        is_summary: arguments.summary,
+        is_sharded: source.index.is_some(),
+    };
     let findings = if output.is_json() { report.objects(&parts) } else { report.table(&parts) };
     Ok(Some(LaidOut { findings, files, index, parts: parts.len(), unwritten }))
 }
@@ -279,7 +295,7 @@ fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output:
 fn say(arguments: &Arguments, written: &Written, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         let file = arguments.file.to_string_lossy();
-        output.line(written.keys(Object::default().with("file", file.as_ref())))?;
+        output.line(written.keys(Object::of("model").with("file", file.as_ref())))?;
     } else {
         output.line(written)?;
     }

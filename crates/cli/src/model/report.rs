@@ -11,6 +11,7 @@ use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};
 use crate::table::{Table, percent_wasted, short_bytes};
 
+use super::layers::grouped;
 use super::plan::Plan;
 use super::rules::Rules;
 use super::trial::Plans;
@@ -80,6 +81,10 @@ pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
     pub(super) rules: &'a Rules,
     pub(super) limits: &'a str,
+    /// Whether the user named the limits: only then is it a failure if they refuse a tensor.
+    pub(super) are_limits_asked: bool,
+    /// Whether the rows are left out.
+    pub(super) is_summary: bool,
     pub(super) is_sharded: bool,
 }
 
@@ -136,20 +141,21 @@ impl Totals {
         }
         totals
     }
-
-    /// Well if every tensor came back identical and is accepted by the device.
-    fn verdict(&self, rows: &[Row<'_>]) -> Verdict {
-        Verdict::well_if(self.identical == rows.len() && self.accepted == rows.len())
-    }
 }
 
 impl Report<'_> {
+    /// Well if every tensor came back identical, and the device that the user named accepts it.
+    fn verdict(&self, totals: &Totals, rows: &[Row<'_>]) -> Verdict {
+        let is_accepted = !self.are_limits_asked || totals.accepted == rows.len();
+        Verdict::well_if(totals.identical == rows.len() && is_accepted)
+    }
+
     /// The findings as JSON: an object for each tensor, and one for all.
     pub(super) fn objects(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(&rows);
-        let total = Object::default()
+        let total = Object::of("model")
             .with("file", self.file.to_string_lossy().as_ref())
             .with("to", self.rules.to_string())
             .with("limits", self.limits)
@@ -161,15 +167,15 @@ impl Report<'_> {
             .with("accepted", totals.accepted)
             .with("refused", totals.refused);
         Findings {
-            lines: rows.iter().map(object).collect(),
+            lines: if self.is_summary { Vec::new() } else { rows.iter().map(object).collect() },
             total: Some(total),
             complaints: Vec::new(),
-            verdict: totals.verdict(&rows),
+            verdict: self.verdict(&totals, &rows),
         }
     }
 
     fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Object {
-        let mut object = Object::default().with("name", tensor.name());
+        let mut object = Object::of("tensor").with("name", tensor.name());
         if self.is_sharded {
             object = object.with("part", *file);
         }
@@ -190,20 +196,24 @@ impl Report<'_> {
     pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
-        let mut columns = vec!["tensor", "type", "sizes"];
+        let mut columns = vec!["tensor", "", "type", "sizes"];
         if named > 0 {
             columns.push("from");
         }
         columns.extend([">packed", ">laid out", ">padding", "class", "lowers to", "round trip", self.limits]);
         let mut table = Table::new(&columns);
-        for row in &rows {
-            table.row(cells(row, named > 0));
+        let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, named > 0)).collect();
+        for group in grouped(&cells) {
+            table.row(group);
         }
-        let mut lines = table.lines();
+        let mut lines = if self.is_summary { Vec::new() } else { table.lines() };
+        if !self.is_summary {
+            lines.push(String::new());
+        }
         let totals = Totals::of(&rows);
         let all = rows.len();
         lines.push(format!(
-            "\n{all} tensors to {}: {} packed, {} laid out ({} padding)",
+            "{all} tensors to {}: {} packed, {} laid out ({} padding)",
             self.rules,
             short_bytes(totals.packed),
             short_bytes(totals.laid_out),
@@ -218,23 +228,55 @@ impl Report<'_> {
         if let Some(remark) = exceptions.first() {
             lines.push(format!("{} of {all} {remark}", exceptions.len()));
         }
-        let complaints = rows.iter().flat_map(complaints).collect();
-        Findings { lines, total: None, complaints, verdict: totals.verdict(&rows) }
+        let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
+        // What nobody asked is a remark.
+        let refusals = self.refusals(&rows);
+        if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(refusals);
+        Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
+    }
+
+    /// What the limits refuse, a sentence for each kind: types that the device does not have, and one for each
+    /// other rule, with the first tensor that breaks it.
+    fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
+        let mut types: Vec<(String, usize)> = Vec::new();
+        let mut others: Vec<(&str, String, usize)> = Vec::new();
+        let plans = rows.iter().filter_map(|row| row.plan.as_ref().ok());
+        for (plan, error) in plans.flat_map(|plan| plan.limit_errors.iter().map(move |error| (plan, error))) {
+            if let Error::UnsupportedDataType { data_type, .. } = error {
+                match types.iter_mut().find(|(name, _)| name == data_type) {
+                    Some((_, count)) => *count += 1,
+                    None => types.push(((*data_type).to_string(), 1)),
+                }
+            } else {
+                match others.iter_mut().find(|(code, ..)| *code == error.code()) {
+                    Some((.., count)) => *count += 1,
+                    None => others.push((error.code(), format!("{}: {error}", printable(plan.tensor.name())), 1)),
+                }
+            }
+        }
+        let (all, limits) = (rows.len(), self.limits);
+        let mut sentences = Vec::new();
+        if !types.is_empty() {
+            let count: usize = types.iter().map(|(_, count)| count).sum();
+            let list: Vec<String> = types.iter().map(|(name, count)| format!("{count} {name}")).collect();
+            let verb = if count == 1 { "has" } else { "have" };
+            sentences.push(format!("{count} of {all} refused by {limits}: {} {verb} no type there", list.join(", ")));
+        }
+        sentences.extend(others.into_iter().map(|(_, first, count)| {
+            let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
+            format!("{count} of {all} refused by {limits}: {first}{more}")
+        }));
+        sentences
     }
 }
 
-/// What is wrong with a tensor, a sentence each.
-fn complaints(Row { tensor, plan, answer, .. }: &Row<'_>) -> Vec<String> {
+/// What is wrong with a tensor, apart from what the limits refuse.
+fn complaint(Row { tensor, plan, answer, .. }: &Row<'_>) -> Option<String> {
     let name = printable(tensor.name());
     match (plan, answer) {
-        (Err(error), _) | (Ok(_), Answer::Refused(error)) => vec![format!("{name}: {error}")],
-        (Ok(plan), answer) => {
-            let mut sentences: Vec<String> = plan.limit_errors.iter().map(|error| format!("{name}: {error}")).collect();
-            if let Answer::NotTried(needed) = answer {
-                sentences.push(format!("{name}: not converted, because that would take {needed}"));
-            }
-            sentences
-        }
+        (Err(error), _) | (Ok(_), Answer::Refused(error)) => Some(format!("{name}: {error}")),
+        (Ok(_), Answer::NotTried(needed)) => Some(format!("{name}: not converted, because that would take {needed}")),
+        (Ok(_), Answer::Tried { .. }) => None,
     }
 }
 

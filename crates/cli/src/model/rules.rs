@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use glob::Pattern;
 
-use super::rule::Rule;
+use crate::rule::Rule;
 
 /// `PATTERN=RULE`: a rule for the tensors whose names match, as a shell matches them: `*`, `?`, `[a-z]`,
 /// `[!a-z]`. Dots and slashes are characters as any other.

@@ -26,6 +26,7 @@ use tensor_layout::interop::safetensors::{Header, Index};
 use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder, unwritable};
 use crate::output::Stop;
+use crate::unfinished::{all_or_nothing, create_folders};
 
 use super::checkpoint::{Checkpoint, PartFile, last_written};
 use super::plan::new_header;
@@ -52,7 +53,7 @@ impl NewShards {
         let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
         let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
         let folder = folder_of(&index).to_owned();
-        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        create_folders(&folder).map_err(|error| unwritable(&folder, &error))?;
         let real = |folder: &Path| fs::canonicalize(folder).map_err(|error| unwritable(folder, &error));
         if real(&folder)? == real(folder_of(old_index))? {
             let out = out.display();
@@ -74,6 +75,7 @@ impl NewShards {
 
     /// Gives all parts of a new model their names, and writes the index.
     pub(super) fn finish(&self, parts: Vec<WrittenFile>, index: &Index) -> Result<(), Stop> {
+        let _signals_wait = all_or_nothing();
         match fs::remove_file(&self.index) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unwritable(&self.index, &error)),
             _ => sync_folder(&self.folder)?,

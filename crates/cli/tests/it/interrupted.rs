@@ -278,3 +278,113 @@ fn an_input_that_changes_is_an_error_and_leaves_no_output() {
     }
     fs::remove_dir_all(folder).unwrap();
 }
+
+/// Ways to write files that take a while: the arguments, and how many new files are begun when the signal
+/// comes.
+fn long_ways(folder: &Path) -> Vec<(Vec<String>, usize)> {
+    let (raw, out, new) = (folder.join("raw"), folder.join("out"), folder.join("new"));
+    fs::write(&raw, vec![7; 96 << 20]).unwrap();
+    let (model, sharded) = (folder.join("model.safetensors"), folder.join("sharded"));
+    crate::safetensors_file::write(&model, &[("w", "U8", &[3000, 32_000], 96_000_000)], None, 1);
+    fs::create_dir_all(&sharded).unwrap();
+    let mut weights = serde_json::Map::new();
+    for part in ["one.safetensors", "two.safetensors", "three.safetensors"] {
+        crate::safetensors_file::write(&sharded.join(part), &[(part, "U8", &[1000, 32_000], 32_000_000)], None, 2);
+        weights.insert(part.to_owned(), Value::from(part));
+    }
+    let index = sharded.join("model.safetensors.index.json");
+    fs::write(&index, json!({ "metadata": { "total_size": 96_000_000 }, "weight_map": weights }).to_string()).unwrap();
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+    let (from, to) = ("u8[96,1024,1024]", "u8[96,1024,1024]{0,1,2}");
+    vec![
+        (words(&["convert", "--from", from, "--to", to, text(&raw), text(&out)]), 1),
+        (words(&["model", text(&model), "--to", "tpu:v5e", "--out", text(&out)]), 1),
+        (words(&["model", text(&index), "--to", "tpu:v5e", "--jobs", "1", "--out", text(&new)]), 2),
+    ]
+}
+
+fn all_names(folder: &Path) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    for path in entries {
+        names.extend(all_names(&path));
+        names.push(path);
+    }
+    names.sort();
+    names
+}
+
+/// Issue 53, point 1: Ctrl-C, `kill` and a closed terminal leave nothing behind, also between two parts of a
+/// model and in a folder that was made for them.
+#[test]
+fn an_interrupted_program_leaves_nothing() {
+    let folder = folder("interrupted");
+    for (arguments, begun) in long_ways(&folder) {
+        for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+            let before = all_names(&folder);
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+            let mut child = command.args(&arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+            let parts = || {
+                let names = all_names(&folder);
+                names.iter().filter(|name| name.extension().is_some_and(|ending| ending == "part")).count()
+            };
+            while parts() < begun && child.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            let process = child.id().to_string();
+            assert!(Command::new("kill").args(["-s", signal, &process]).status().unwrap().success());
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", said(&output));
+            assert_eq!(said(&output), "interrupted; nothing was written\n", "{arguments:?}");
+            assert_eq!(all_names(&folder), before, "{arguments:?}");
+        }
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// SIGKILL gives nobody time: the next run names what is left. A file of a run that lives is not named.
+#[test]
+fn what_a_killed_program_left_is_named_by_the_next() {
+    let folder = folder("left");
+    let (arguments, _) = long_ways(&folder).swap_remove(0);
+    let run = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+        command.args(&arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let part = || names(&folder).into_iter().find(|name| name.ends_with(".part"));
+    let mut first = run();
+    let left = loop {
+        match part() {
+            Some(part) => break part,
+            None => std::thread::yield_now(),
+        }
+    };
+    let both = run();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    both.wait_with_output().unwrap();
+    let third = run().wait_with_output().unwrap();
+    let complaint = said(&third);
+    assert!(complaint.starts_with("warning: ") && complaint.contains(&left), "{complaint}");
+    assert!(complaint.ends_with(" was left by a run that was killed; it may be removed\n"), "{complaint}");
+    assert_eq!(third.status.code(), Some(0));
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Issue 53, point 1: `convert a a` is a slip; whoever means it says so.
+#[test]
+fn a_conversion_replaces_its_input_only_when_asked() {
+    let folder = folder("onto_itself");
+    let file = folder.join("a");
+    fs::write(&file, [1, 2, 3, 4]).unwrap();
+    let spelled = folder.join("..").join("onto_itself").join("a");
+    let run = |options: &[&str]| {
+        let words = ["convert", "--from", "u8[2,2]", "--to", "u8[2,2]{0,1}", text(&file), text(&spelled)];
+        crate::command_line::run(&[&words, options].concat())
+    };
+    let refused = run(&[]);
+    assert_eq!((refused.status, fs::read(&file).unwrap()), (2, vec![1, 2, 3, 4]));
+    assert!(refused.stderr.contains("is the input itself: choose another output"), "{refused:?}");
+    assert_eq!((run(&["--overwrite"]).status, fs::read(&file).unwrap()), (0, vec![1, 3, 2, 4]));
+    fs::remove_dir_all(folder).unwrap();
+}

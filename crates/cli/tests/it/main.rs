@@ -7,6 +7,7 @@ mod first_steps;
 mod interrupted;
 mod laid_out_models;
 mod layouts;
+mod mistakes;
 mod models;
 mod named;
 mod safetensors_file;

@@ -7,13 +7,13 @@ use std::str::FromStr;
 use tensor_layout::named::{NamedLayout, full_name};
 use tensor_layout::notation::Notated;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 
 use crate::index_text::write_list;
 
 /// How the tensors of a model are laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// As they are: row-major without padding.
     Packed,
     /// The layout a TPU compiler picks by default: the order of the dimensions and the tiles.
@@ -34,7 +34,12 @@ impl FromStr for Rule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Rule, String> {
-        if let Some(generation) = text.strip_prefix("tpu:") {
+        let lower = text.to_ascii_lowercase();
+        // The generation alone will do.
+        if let Ok(generation) = lower.parse() {
+            return Ok(Rule::Tpu(generation));
+        }
+        if let Some(generation) = lower.strip_prefix("tpu:") {
             let (generation, rule): (_, fn(TpuGeneration) -> Rule) = match generation.strip_suffix(":row-major") {
                 Some(generation) => (generation, Rule::TpuRowMajor),
                 None => (generation, Rule::Tpu),
@@ -45,8 +50,8 @@ impl FromStr for Rule {
             return generation.parse().map(rule).map_err(|error: Error| error.to_string());
         }
         match text {
-            "packed" => return Ok(Rule::Packed),
-            "nhwc" | "NHWC" => return Ok(Rule::Nhwc),
+            _ if lower == "packed" => return Ok(Rule::Packed),
+            _ if lower == "nhwc" => return Ok(Rule::Nhwc),
             _ if is_order(text) => return Ok(Rule::Order(text.to_owned())),
             _ if !text.starts_with("T(") => {
                 return full_name(text).map(Rule::Named).map_err(|error| {
@@ -79,6 +84,23 @@ pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> 
         None => refuse(format!("a rule, but {sentence}")),
     });
     read?.layout(data_type, sizes)
+}
+
+/// What a command line means by a layout: a layout, or a rule for a tensor of the type and sizes of `other`.
+pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> {
+    let error = match text.parse() {
+        Ok(layout) => return Ok(layout),
+        Err(error) => error,
+    };
+    match (text.parse::<Rule>(), other.parse().and_then(|other: Notated| other.to_index_map())) {
+        (Ok(rule), Ok(map)) => rule.layout(map.data_type(), map.sizes()),
+        _ => Err(error),
+    }
+}
+
+/// A generation of TPUs, in capitals or not.
+pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, String> {
+    text.to_ascii_lowercase().parse().map_err(|error: Error| error.to_string())
 }
 
 /// Is it an axis order or a oneDNN tag of any rank?
@@ -120,7 +142,7 @@ impl fmt::Display for Rule {
 
 impl Rule {
     /// The layout of a tensor.
-    pub(super) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+    pub(crate) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
         let in_order = |order: &str| format!("{data_type}{}:{order}", write_list(sizes)).parse();
         let shape = match self {
             Rule::Nhwc if sizes.len() == 4 => return in_order("NHWC"),
@@ -141,7 +163,7 @@ impl Rule {
     }
 
     /// What the rule leaves as it is.
-    pub(super) fn exception(&self, rank: usize) -> Option<&'static str> {
+    pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {
         (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }
 }

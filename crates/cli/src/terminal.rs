@@ -1,0 +1,82 @@
+//! The terminal: how wide it is, and whether it gets colours.
+#![allow(unsafe_code, reason = "one system call asks for the width of the terminal")]
+
+use std::io::{IsTerminal, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use clap::ValueEnum;
+
+/// When words are coloured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Colours {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    Always,
+    Never,
+}
+
+/// What a word is printed in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ink {
+    Bold = 1,
+    Red = 31,
+    Green = 32,
+    Yellow = 33,
+}
+
+static COLOURED_OUTPUT: AtomicBool = AtomicBool::new(false);
+static COLOURED_ERRORS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the lines go to the standard output of this process at all: the commands are a function too.
+static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, standard output and standard error are those of the process, in these colours.
+pub(crate) fn attach(colours: Colours) {
+    IS_ATTACHED.store(true, Relaxed);
+    let variable = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let wanted = !variable("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
+    let decide = |is_terminal: bool| match colours {
+        Colours::Always => true,
+        Colours::Never => false,
+        Colours::Auto => is_terminal && wanted,
+    };
+    COLOURED_OUTPUT.store(decide(stdout().is_terminal()), Relaxed);
+    COLOURED_ERRORS.store(decide(stderr().is_terminal()), Relaxed);
+}
+
+/// The text for standard output.
+pub(crate) fn painted(text: &str, ink: Ink) -> String {
+    if COLOURED_OUTPUT.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
+}
+
+/// The text for standard error.
+pub(crate) fn painted_error(text: &str, ink: Ink) -> String {
+    if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
+}
+
+fn in_ink(text: &str, ink: Ink) -> String {
+    format!("\x1b[{}m{text}\x1b[0m", ink as u8)
+}
+
+/// The columns of the terminal that standard output is; `None` for a file or a pipe, whose lines may be long.
+pub(crate) fn width() -> Option<usize> {
+    if !IS_ATTACHED.load(Relaxed) || !stdout().is_terminal() {
+        return None;
+    }
+    size_of_terminal().filter(|&columns| columns > 0)
+}
+
+#[cfg(unix)]
+fn size_of_terminal() -> Option<usize> {
+    // SAFETY: a structure of four numbers, for which zeros are a value.
+    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
+    // SAFETY: the call writes this structure and nothing else.
+    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+    (asked == 0).then_some(size.ws_col.into())
+}
+
+/// Other systems say the width in another way; most terminals have at least this one.
+#[cfg(not(unix))]
+fn size_of_terminal() -> Option<usize> {
+    Some(80)
+}

@@ -1,0 +1,125 @@
+//! What must go when the program is interrupted: new files that do not have their names yet.
+//!
+//! Ctrl-C (SIGINT), `kill` (SIGTERM) and a terminal that closes (SIGHUP) end the program at once, wherever it
+//! is. A thread of its own waits for these signals (`signals.rs`), removes every file of this list, says what
+//! was written and ends the program. It takes the lock of the list and never gives it back, so that no file
+//! is made or renamed after that.
+//!
+//! A sharded model changes many names, and half of that must not be seen. [`all_or_nothing`] makes the signal
+//! wait until it is done.
+//!
+//! SIGKILL gives nobody time to remove anything. So a new file is locked as long as its program lives, and
+//! [`name_leftovers`] tells a file that is being written from one that is left.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::new_file::folder_of;
+use crate::table::short_bytes;
+use crate::terminal::{Ink, painted_error};
+use crate::{progress, signals};
+
+/// The ending of a file that does not have its name yet.
+pub(crate) const ENDING: &str = ".part";
+
+/// How long a file may be without its lock while its program lives.
+const MOMENT: Duration = Duration::from_millis(100);
+
+static UNFINISHED: Mutex<Unfinished> =
+    Mutex::new(Unfinished { writes: false, files: Vec::new(), folders: Vec::new(), written: Vec::new() });
+
+/// Held while several names change together.
+static SEVERAL_NAMES: Mutex<()> = Mutex::new(());
+
+/// The files and folders of this run.
+pub(crate) struct Unfinished {
+    /// Whether the command was asked to write a file at all.
+    writes: bool,
+    /// Files without their names. One that is gone already does no harm.
+    pub(crate) files: Vec<PathBuf>,
+    /// Folders that were made, the innermost last. They are removed if they are empty.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Files that got their names.
+    pub(crate) written: Vec<PathBuf>,
+}
+
+/// The list, for whoever makes or renames a file.
+pub(crate) fn unfinished() -> MutexGuard<'static, Unfinished> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As long as the guard lives, a signal waits.
+pub(crate) fn all_or_nothing() -> MutexGuard<'static, ()> {
+    SEVERAL_NAMES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From now on a signal removes what is unfinished. `writes` says whether the command writes a file.
+pub(crate) fn remove_when_interrupted(writes: bool) {
+    unfinished().writes = writes;
+    signals::on_termination(end);
+}
+
+/// Ends the program as a shell expects it: with 128 and the number of the signal.
+fn end(signal: i32) -> ! {
+    let _names = all_or_nothing();
+    let list = unfinished();
+    for file in &list.files {
+        let _ = fs::remove_file(file);
+    }
+    for folder in list.folders.iter().rev() {
+        let _ = fs::remove_dir(folder);
+    }
+    progress::clear();
+    let what = match list.written.as_slice() {
+        [] if list.writes => "; nothing was written".into(),
+        [] => String::new(),
+        [file] => format!("; {} was written before that", file.display()),
+        [.., last] => {
+            format!("; {} files were written before that, the last is {}", list.written.len(), last.display())
+        }
+    };
+    let _ = writeln!(std::io::stderr(), "interrupted{what}");
+    std::process::exit(128_i32.saturating_add(signal))
+}
+
+/// Makes the folders of this path that are missing.
+pub(crate) fn create_folders(folder: &Path) -> std::io::Result<()> {
+    let mut list = unfinished();
+    let missing: Vec<&Path> =
+        folder.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
+    list.folders.extend(missing.iter().rev().map(|&folder| folder.to_owned()));
+    fs::create_dir_all(folder)
+}
+
+/// Says which files a killed program left that began to write `target`.
+pub(crate) fn name_leftovers(target: &Path) {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    for entry in fs::read_dir(folder_of(target)).into_iter().flatten().flatten() {
+        let file = entry.file_name();
+        let file = file.to_string_lossy();
+        let letters = file.strip_prefix(&*name).and_then(|rest| rest.strip_prefix('.')?.strip_suffix(ENDING));
+        if letters.is_none_or(|letters| letters.len() != 6 || !letters.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        {
+            continue;
+        }
+        let path = entry.path();
+        // A program that lives holds the lock, but for a moment after it makes the file and when it closes it.
+        let is_free = || File::open(&path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        let is_left = is_free() && {
+            std::thread::sleep(MOMENT);
+            is_free()
+        };
+        if is_left {
+            let size = short_bytes(entry.metadata().map_or(0, |metadata| metadata.len()));
+            let path = path.display();
+            let warning = painted_error("warning:", Ink::Yellow);
+            let _ = writeln!(
+                std::io::stderr(),
+                "{warning} {path} ({size}) was left by a run that was killed; it may be removed"
+            );
+        }
+    }
+}

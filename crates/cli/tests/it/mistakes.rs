@@ -1,0 +1,197 @@
+//! Mistakes that people make at a terminal, and what they read then (issue 53, points 2, 7 to 10).
+
+use std::fs;
+
+use crate::command_line::{folder, program, run, run_with_input};
+use serde_json::{Value, json};
+
+/// What a mistake prints, and that it is one.
+#[track_caller]
+fn refused(arguments: &[&str], status: i32, says: &str) {
+    let run = run(arguments);
+    assert_eq!(run.status, status, "{run:?}");
+    assert!(run.stderr.starts_with("error: ") && run.stderr.contains(says), "{run:?}");
+}
+
+#[test]
+fn layouts_that_the_shell_took_apart() {
+    let says = "the shell expanded the braces of f32[2,3]{1,0}: quote the layout, 'f32[2,3]{1,0}'";
+    refused(&["describe", "f32[2,3]1", "f32[2,3]0"], 2, says);
+    refused(&["offset", "f32[2,3]1", "f32[2,3]0", "1,1"], 2, says);
+}
+
+#[test]
+fn options_in_words_of_this_program() {
+    refused(&["check", "f32[2]"], 2, "error: --limits is missing");
+    refused(&["check", "f32[2]", "--limts", "webgpu"], 2, "there is no option --limts; the nearest is --limits");
+    refused(&["descibe", "f32[2]"], 2, "there is no command `descibe`; the nearest is describe");
+    refused(
+        &["check", "f32[2]", "--limits", "none", "--role", "both"],
+        2,
+        "--role: expected input or output, found `both`",
+    );
+    refused(&["check", "f32[2]", "--limits"], 2, "--limits needs a value: <NAME>");
+    refused(&["describe", "f32[2]", "--as", "latex"], 2, "--as: column 1 of `latex`: expected a notation");
+    refused(&["model", "m", "--to", "v9"], 2, "--to v9: expected tpu:v5e");
+    refused(&["view", "f32[2]"], 2, "error: one of");
+    refused(&["convert", "a", "b", "--to", "NHWC"], 2, "only a .npy file says itself which layout it has");
+}
+
+#[test]
+fn capitals_and_short_names_do() {
+    assert_eq!(run(&["check", "f32[2]", "--limits", "WebGPU"]).status, 0);
+    assert_eq!(run(&["describe", "f32[2]", "--as", "XLA"]).stdout, "f32[2]{0}\n");
+    assert_eq!(run(&["describe", "f32[13,1]", "--tpu", "V5E"]).status, 0);
+    let explained = |to: &str| run(&["convert", "--explain", "--from", "f32[1,3,4,4]:NCHW", "--to", to]).stdout;
+    assert!(explained("NHWC").contains("to   f32[1,3,4,4]:NHWC"));
+    assert!(explained("v5e").contains("to   f32[1,3,4,4]{3,2,1,0:T(4,128)}") || explained("v5e").contains(":T("));
+    let digits = "examples/data/digits.safetensors";
+    assert_eq!(run(&["model", digits, "--to", "v5e"]).stdout, run(&["model", digits, "--to", "tpu:v5e"]).stdout);
+    assert_eq!(run(&["offset", "f32[2,3]", "(1,2)"]).stdout, "5\n");
+    for name in
+        ["cutlass.TensorNCxHWx<32>:s8[1,32,2,2]", "TensorNCxHWx<x=32>:s8[1,32,2,2]", "TensorNCxHWx32:s8[1,32,2,2]"]
+    {
+        assert_eq!(run(&["offset", name, "0,5,0,1"]).stdout, "37\n", "{name}");
+    }
+}
+
+#[test]
+fn views_in_the_words_of_numpy() {
+    let view = |arguments: &[&str]| run(&[&["view"], arguments].concat());
+    assert_eq!(view(&["f32[4,6]:[6,1]", "--reshape", "2,-1"]).stdout, "f32[2,12]:[12,1]\n");
+    assert_eq!(view(&["f32[10]:[1]", "--slice", "-3:"]).stdout, "f32[3]:[1]+7\n");
+    assert_eq!(view(&["f32[4,6]:[6,1]", "--slice", ":-1,-2:-1"]).stdout, "f32[3,1]:[6,1]+4\n");
+    assert_eq!(view(&["f32[4,6]:[6,1]", "--permute", "-1,0"]).stdout, "f32[6,4]:[1,6]\n");
+    refused(&["view", "f32[4,6]", "--reshape", "5,-1"], 1, "expected sizes whose product divides 24 elements");
+    refused(&["view", "f32[10]", "--slice", "0:20"], 1, "expected a slice of axis 0, whose size is 10, found `0:20`");
+    refused(&["view", "f32[10]", "--slice", "::-1"], 1, "a view does not run backwards");
+    refused(&["view", "f32[10]", "--slice", "-11:"], 1, "a number down to -10");
+}
+
+/// Point 8: half of the channels of a blocked layout is that layout, from another element on.
+#[test]
+fn views_without_a_notation_are_described() {
+    let half = |slice: &str, json: &[&str]| {
+        let words = ["view", "f32[1,160,8,8]:nChw16c", "--slice", slice];
+        run(&[&words, json].concat())
+    };
+    assert_eq!(half(":,0:80,:,:", &[]).stdout, "f32[1,80,8,8]:nChw16c\n");
+    let second = half(":,80:160,:,:", &[]);
+    assert!(second.stdout.starts_with("f32[1,80,8,8]:nChw16c from element 5120\n"), "{second:?}");
+    let object = half(":,80:160,:,:", &["--json"]).object();
+    assert_eq!(
+        (&object["like"], &object["base_offset"], &object["layout"]),
+        (&json!("f32[1,80,8,8]:nChw16c"), &json!(5120), &Value::Null)
+    );
+    assert_eq!(object["digits"], json!(["1 x 0", "5 x 1024 + 16 x 1", "8 x 128", "8 x 16"]));
+}
+
+#[test]
+fn sizes_in_the_order_of_the_memory_are_noticed() {
+    let swapped = run(&["describe", "f32[1,480,640,3]:NHWC"]);
+    assert!(swapped.stdout.contains("\n  axes       N=1 C=480 H=640 W=3\n"), "{swapped:?}");
+    assert!(swapped.stdout.contains("write f32[1,3,480,640]:NHWC"), "{swapped:?}");
+    let right = run(&["describe", "f32[1,3,480,640]:NHWC"]);
+    assert!(right.stdout.contains("N=1 C=3 H=480 W=640") && !right.stdout.contains("note"), "{right:?}");
+    let tag = run(&["describe", "f32[2,35,9,9]:nChw16c"]);
+    assert!(tag.stdout.contains("\n  axes       N=2 C=35 H=9 W=9\n"), "{tag:?}");
+}
+
+#[test]
+fn files_of_other_formats_are_named() {
+    let folder = folder("other_formats");
+    for (bytes, says) in [
+        (&b"GGUF\x03\0\0\0"[..], "is a GGUF file"),
+        (b"PK\x03\x04rest of it", "is a zip archive, as PyTorch writes"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git LFS pointer"),
+    ] {
+        let file = folder.join("model.bin");
+        fs::write(&file, bytes).unwrap();
+        refused(&["model", file.to_str().unwrap()], 2, says);
+    }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// `-` is standard input and output; a .npy file says its layout itself.
+#[test]
+fn files_may_be_standard_input_and_output() {
+    let folder = folder("standard_files");
+    let swap = ["convert", "--from", "u8[2,2]", "--to", "u8[2,2]{0,1}", "-", "-"];
+    assert_eq!(run_with_input(&swap, "abcd").stdout, "acbd");
+    refused(&["model", "examples/data/digits.safetensors", "--out", "-"], 2, "--out must be a file");
+    assert!(run(&["draw", "f32[2]", "--svg", "-"]).stdout.starts_with("<svg "));
+    let (a, b) = (folder.join("a.npy"), folder.join("b.raw"));
+    let mut npy = b"\x93NUMPY\x01\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }".to_vec();
+    npy.resize(127, b' ');
+    npy.extend(b"\nabcdef");
+    fs::write(&a, npy).unwrap();
+    let run = run(&["convert", a.to_str().unwrap(), b.to_str().unwrap(), "--to", "ba"]);
+    assert_eq!((run.status, fs::read(&b).unwrap()), (0, b"adbecf".to_vec()), "{run:?}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Point 2: nobody asked what DirectML has no type for, so that is no failure; asked, it is said in groups.
+#[test]
+fn limits_that_nobody_named_refuse_nothing() {
+    let folder = folder("unasked_limits");
+    let file = folder.join("m.safetensors");
+    let rows: Vec<(String, &str)> = (0..4).map(|layer| (format!("layers.{layer}.w"), "BF16")).collect();
+    let rows: Vec<crate::safetensors_file::Row<'_>> =
+        rows.iter().map(|(name, data_type)| (name.as_str(), *data_type, &[2, 8][..], 32)).collect();
+    crate::safetensors_file::write(&file, &rows, None, 0);
+    let out = folder.join("out");
+    let (file, out) = (file.to_str().unwrap(), out.to_str().unwrap());
+    let unasked = run(&["model", file, "--to", "tpu:v5e", "--out", out]);
+    assert_eq!((unasked.status, unasked.stderr.as_str()), (0, ""), "{unasked:?}");
+    assert!(unasked.stdout.contains("4 of 4 refused by DirectML 6.4: 4 bf16 have no type there"), "{unasked:?}");
+    assert!(unasked.stdout.contains("layers.{0-3}.w  4 x"), "{unasked:?}");
+    let asked = run(&["model", file, "--to", "tpu:v5e", "--limits", "directml"]);
+    assert_eq!(asked.status, 1);
+    assert_eq!(asked.stderr, "error: 4 of 4 refused by DirectML 6.4: 4 bf16 have no type there\n");
+    let summary = run(&["model", file, "--summary"]).stdout;
+    assert!(summary.starts_with("4 tensors to packed") && !summary.contains("layers"), "{summary}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_batch_names_the_line_of_an_error() {
+    let run = run_with_input(&["describe", "-", "--as", "xla"], "f32[2]\nf32[\nf32[3]\n");
+    assert!(run.stderr.starts_with("error: line 2: column 5"), "{run:?}");
+    let objects = run_with_input(&["describe", "-", "--json"], "f32[2]\nf32[\n").objects();
+    assert_eq!((&objects[0]["type"], &objects[0]["known_as"]), (&json!("layout"), &Value::Null));
+    assert_eq!((&objects[1]["type"], &objects[1]["line"]), (&json!("error"), &json!(2)));
+    assert_eq!(objects[1]["error"]["column"], json!(5));
+}
+
+#[test]
+fn colours_completions_manual_and_version() {
+    let coloured = run(&["same", "f32[2]", "f32[2]", "--color", "always"]);
+    assert_eq!(coloured.stdout, "\x1b[32myes:\x1b[0m every element is stored at the same offset\n");
+    assert!(!run(&["same", "f32[2]", "f32[2]"]).stdout.contains('\x1b'));
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(run(&["completions", shell]).stdout.contains("describe"), "{shell}");
+    }
+    assert!(run(&["man", "describe"]).stdout.contains(".TH"));
+    let version = run(&["--version"]).stdout;
+    let (name, rest) = version.trim().split_once(' ').unwrap();
+    assert_eq!((name, rest.starts_with(env!("CARGO_PKG_VERSION"))), ("tensor-layout", true), "{version}");
+    let in_git = program().get_current_dir().is_some_and(|root| root.join(".git").exists());
+    assert!(!in_git || rest.ends_with(')'), "{version}");
+}
+
+/// A layout that a library stores in parts, each with a map of its own, has offsets too.
+#[test]
+fn offsets_of_layouts_in_parts() {
+    for (layout, last) in
+        [("packed_vnni2:bf16[48,64]", "47,63"), ("xnnpack.f32_gemm_goi_s4.weights<4>:f32[8,16]", "7,15")]
+    {
+        let there = run(&["offset", layout, last]);
+        assert_eq!(there.status, 0, "{there:?}");
+        let back = run(&["offset", "--inverse", layout, there.stdout.trim()]);
+        assert_eq!(back.stdout, format!("[{last}]\n"), "{layout}");
+        assert!(run(&["offset", "--explain", layout, last]).stdout.contains("\n  part "), "{layout}");
+        refused(&["offset", layout, "99999,0"], 1, "is out of range");
+    }
+    // The last element of [N/32][K/2][n%32][k%2], then a block of 16 rows: all 48 * 64 places are taken.
+    assert_eq!(run(&["offset", "packed_vnni2:bf16[48,64]", "47,63"]).stdout, "3071\n");
+}
