@@ -1,0 +1,329 @@
+//! Layouts: made from text, from sizes and strides, or from what PJRT passes; asked for what they say.
+
+use std::ffi::c_char;
+
+use tensor_layout::bridge::Lowering;
+use tensor_layout::interop::pjrt::PjrtFields;
+use tensor_layout::notation::{AnyLayout, Notated};
+use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap, calc_buffer_tensor_size, lower};
+
+use crate::data_type::data_type;
+use crate::error::{Refusal, TlError, TlStatus, guarded};
+use crate::input::{answer, answers, list, reference, text};
+
+/// Where every element of a tensor is stored. It never changes.
+pub struct TlLayout {
+    pub(crate) notated: Notated,
+    pub(crate) map: IndexMap,
+    /// The axes whose byte stride is negative.
+    pub(crate) reversed: Vec<usize>,
+    /// Bytes from the lowest address to index 0 of all axes.
+    first_byte: u64,
+}
+
+impl TlLayout {
+    fn new(notated: Notated) -> Result<TlLayout, Refusal> {
+        let map = notated.to_index_map()?;
+        Ok(TlLayout { notated, map, reversed: Vec::new(), first_byte: 0 })
+    }
+}
+
+/// The sizes of a tensor as PJRT passes them.
+unsafe fn dims(start: *const i64, rank: usize) -> Result<Vec<u64>, Refusal> {
+    // SAFETY: the caller passes on the contract of the list.
+    let dims = unsafe { list("dims", start, rank)? };
+    let size = |(axis, &size): (usize, &i64)| {
+        let rule = tensor_layout::ArgumentRule::Negative;
+        let negative = Error::InvalidArgument { rule, what: "sizes", axis: Some(axis), value: 0, limit: 0 };
+        u64::try_from(size).map_err(|_| Refusal::from(negative))
+    };
+    dims.iter().enumerate().map(size).collect()
+}
+
+/// The smallest buffer in bytes by DirectML's rule (`DMLCalcBufferTensorSize`): up to the last element,
+/// rounded up to a multiple of 4. `strides` are in elements; null for packed row-major.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_calc_buffer_tensor_size(
+    data_type_number: u32,
+    sizes: *const u64,
+    strides: *const u64,
+    rank: usize,
+    bytes: *mut u64,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: the pointers are those of the caller, whose contract is that of the header.
+    unsafe {
+        guarded(error, || {
+            let (data_type, sizes) = (data_type(data_type_number)?, list("sizes", sizes, rank)?);
+            let strides = if strides.is_null() { None } else { Some(list("strides", strides, rank)?) };
+            answer("bytes", bytes, calc_buffer_tensor_size(data_type, sizes, strides)?)
+        })
+    }
+}
+
+/// Reads a layout in any notation: `f32[3,5]{1,0:T(2,2)}`, `f16[8,64,56,56]:NHWC`, `f32[2,3]:[5,1]`, a oneDNN
+/// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is that of the text in bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_parse(
+    text_start: *const c_char,
+    length: usize,
+    layout: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let read = TlLayout::new(text("text", text_start, length)?.parse()?)?;
+            give(layout, "layout", read)
+        })
+    }
+}
+
+/// Sizes and strides in elements; `strides` may be null for packed row-major. The tensor begins `base_offset`
+/// elements into its buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_strided(
+    data_type_number: u32,
+    sizes: *const u64,
+    strides: *const u64,
+    rank: usize,
+    base_offset: u64,
+    layout: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let (data_type, sizes) = (data_type(data_type_number)?, list("sizes", sizes, rank)?);
+            let strides = if strides.is_null() { None } else { Some(list("strides", strides, rank)?) };
+            let desc = BufferTensorDesc::new(data_type, sizes, strides)?;
+            let desc = if base_offset == 0 { desc } else { desc.with_base_offset(base_offset)? };
+            give(layout, "layout", TlLayout::new(desc.into())?)
+        })
+    }
+}
+
+/// What `PJRT_Client_BufferFromHostBuffer` passes: dims, and byte strides that may be negative, or none for
+/// packed row-major (`num_byte_strides` 0). A pointer to index 0 is `tl_layout_first_byte` bytes into the
+/// buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_byte_strides(
+    data_type_number: u32,
+    dims_start: *const i64,
+    rank: usize,
+    byte_strides: *const i64,
+    num_byte_strides: usize,
+    layout: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let (data_type, sizes) = (data_type(data_type_number)?, dims(dims_start, rank)?);
+            let byte_strides = list("byte_strides", byte_strides, num_byte_strides)?;
+            if num_byte_strides == 0 {
+                let packed = BufferTensorDesc::packed(data_type, &sizes)?;
+                return give(layout, "layout", TlLayout::new(packed.into())?);
+            }
+            let signed = PjrtFields::Strides(byte_strides).to_signed(data_type, &sizes)?;
+            let first_bits = u128::from(signed.first).saturating_mul(data_type.bits().into());
+            let first_byte = u64::try_from(first_bits.div_euclid(8)).unwrap_or(u64::MAX);
+            let forwards = TlLayout::new(signed.desc.into())?;
+            give(layout, "layout", TlLayout { reversed: signed.reversed, first_byte, ..forwards })
+        })
+    }
+}
+
+/// What `PJRT_Buffer_MemoryLayout_Tiled` holds: the order of the dimensions, the fastest first, and tiles one
+/// after the other; `INT64_MIN` in a tile joins a dimension to the next.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_tiled(
+    data_type_number: u32,
+    dims_start: *const i64,
+    rank: usize,
+    minor_to_major: *const i64,
+    minor_to_major_size: usize,
+    tile_dims: *const i64,
+    tile_dim_sizes: *const usize,
+    num_tiles: usize,
+    layout: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above. `tile_dims` has as many numbers as `tile_dim_sizes` says in all.
+    unsafe {
+        guarded(error, || {
+            let (data_type, sizes) = (data_type(data_type_number)?, dims(dims_start, rank)?);
+            let minor_to_major = list("minor_to_major", minor_to_major, minor_to_major_size)?;
+            let tile_dim_sizes = list("tile_dim_sizes", tile_dim_sizes, num_tiles)?;
+            let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
+            let tile_dims = list("tile_dims", tile_dims, entries)?;
+            let fields = PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes };
+            match fields.to_layout(data_type, &sizes)? {
+                AnyLayout::Tiled(shape) => give(layout, "layout", TlLayout::new(shape.into())?),
+                AnyLayout::Strided(desc) => give(layout, "layout", TlLayout::new(desc.into())?),
+                _ => Err(Refusal::Pointer("layout")),
+            }
+        })
+    }
+}
+
+/// The number of axes; 0 for a null layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_rank(layout: *const TlLayout) -> usize {
+    // SAFETY: as above.
+    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.sizes().len())
+}
+
+/// The bytes of the buffer, padding included; 0 for a null layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_bytes(layout: *const TlLayout) -> u64 {
+    // SAFETY: as above.
+    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.physical_size_in_bytes())
+}
+
+/// The bytes from the start of the buffer to index 0 of all axes: other than 0 where byte strides are
+/// negative.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_first_byte(layout: *const TlLayout) -> u64 {
+    // SAFETY: as above.
+    unsafe { reference("layout", layout) }.map_or(0, |layout| layout.first_byte)
+}
+
+/// Writes the sizes, in elements; `rank` must be that of the layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_sizes(
+    layout: *const TlLayout,
+    sizes: *mut u64,
+    rank: usize,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe { guarded(error, || answers("sizes", sizes, rank, reference("layout", layout)?.map.sizes())) }
+}
+
+/// Writes the strides, in elements and without a sign; `TL_STATUS_NOT_EXPRESSIBLE` where there are none
+/// (tiles).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_strides(
+    layout: *const TlLayout,
+    strides: *mut u64,
+    rank: usize,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let layout = reference("layout", layout)?;
+            if let AnyLayout::Strided(desc) = layout.notated.layout() {
+                return answers("strides", strides, rank, desc.strides());
+            }
+            let reason = "it is made of tiles".to_owned();
+            let none = || Error::NotExpressible { target: "list of strides", reason };
+            answers("strides", strides, rank, &layout.map.strides().ok_or_else(none)?)
+        })
+    }
+}
+
+/// Writes where an index is stored, in elements from the start of the buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_offset(
+    layout: *const TlLayout,
+    index: *const u64,
+    rank: usize,
+    offset: *mut u64,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let layout = reference("layout", layout)?;
+            answer("offset", offset, layout.map.offset(list("index", index, rank)?)?)
+        })
+    }
+}
+
+/// Writes the text of a layout and a zero byte into `room` bytes, cut off if it is longer, and returns the
+/// length of the whole text without the zero byte; 0 for a null layout.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_text(layout: *const TlLayout, start: *mut c_char, room: usize) -> usize {
+    // SAFETY: as above.
+    let text = unsafe { reference("layout", layout) }.map_or(String::new(), |layout| layout.notated.to_string());
+    // SAFETY: the caller gives space for `room` bytes.
+    unsafe { write_text(&text, start, room) }
+}
+
+/// Writes as much of a text as there is room for, and a zero byte; returns the length of the text.
+///
+/// # Safety
+///
+/// `start` must be null or valid for writes of `room` bytes.
+pub(crate) unsafe fn write_text(text: &str, start: *mut c_char, room: usize) -> usize {
+    if !start.is_null() && room > 0 {
+        let bytes = text.as_bytes().iter().take(room.saturating_sub(1)).chain([&0]);
+        for (place, &byte) in bytes.enumerate() {
+            // SAFETY: `place` is below `room`.
+            unsafe { start.add(place).write(c_char::from_ne_bytes([byte])) };
+        }
+    }
+    text.len()
+}
+
+/// How a layout goes into sizes and strides.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlLowering {
+    /// The same axes, strided.
+    Strided = 0,
+    /// Strided with more axes, padding included.
+    Split = 1,
+    /// No strides say it.
+    IndexMap = 2,
+}
+
+/// Lowers a layout to sizes and strides. For `TL_LOWERING_INDEX_MAP` no layout is made (it is set to null);
+/// ask `tl_layout_offset`, or copy it to a packed one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_lower(
+    layout: *const TlLayout,
+    lowering: *mut TlLowering,
+    lowered: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let (kind, desc) = match lower(&reference("layout", layout)?.notated)? {
+                Lowering::Strided(desc) => (TlLowering::Strided, Some(desc)),
+                Lowering::Split(split) => (TlLowering::Split, Some(split.desc)),
+                _ => (TlLowering::IndexMap, None),
+            };
+            answer("lowering", lowering, kind)?;
+            match desc {
+                Some(desc) => give(lowered, "lowered", TlLayout::new(desc.into())?),
+                None => answer("lowered", lowered, std::ptr::null_mut()),
+            }
+        })
+    }
+}
+
+/// Frees a layout; null is right. Plans that were made from it stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_free(layout: *mut TlLayout) {
+    if !layout.is_null() {
+        // SAFETY: the caller got it from this library, and frees it once.
+        drop(unsafe { Box::from_raw(layout) });
+    }
+}
+
+/// Hands a value over to C, if there is a place for its address.
+///
+/// # Safety
+///
+/// As for [`answer`].
+pub(crate) unsafe fn give<T>(place: *mut *mut T, what: &'static str, value: T) -> Result<(), Refusal> {
+    if place.is_null() || !place.is_aligned() {
+        return Err(Refusal::Pointer(what));
+    }
+    // SAFETY: the contract of `answer`.
+    unsafe { answer(what, place, Box::into_raw(Box::new(value))) }
+}

@@ -1,0 +1,22 @@
+//! tensor-layout for C and C++: `include/tensor_layout.h`, which cbindgen makes from this crate.
+//!
+//! Every function follows one pattern. It checks its pointers and lengths, does its work behind
+//! [`guarded`](error::guarded), which turns an error or a panic into a status, and writes its answer through
+//! a pointer that it checked first:
+//!
+//! ```text
+//! C caller -> pointers checked (input) -> tensor-layout -> status, TlError, answer
+//!                                      \-> panic caught -> TL_STATUS_PANIC
+//! ```
+//!
+//! A layout and a plan never change after they are made, so any number of threads may use one at a time.
+#![allow(unsafe_code, reason = "C passes pointers; every block says why it may follow them")]
+#![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
+#![allow(clippy::missing_safety_doc, reason = "the rules for all functions are at the head of the header")]
+
+pub mod data_type;
+pub mod error;
+mod input;
+pub mod layout;
+pub mod plan;
+pub mod validate;

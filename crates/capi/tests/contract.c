@@ -1,0 +1,186 @@
+/* What every function promises: bad pointers, lengths and numbers are refused with a code, and nothing is freed twice.
+ * Compiled as C11 and as C++17. */
+#ifdef NDEBUG
+#undef NDEBUG
+#endif
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tensor_layout.h"
+
+static TlError error;
+
+static TlLayout* parse(const char* text) {
+  TlLayout* layout = NULL;
+  TlStatus status = tl_layout_parse(text, strlen(text), &layout, &error);
+  if (status != TL_STATUS_OK) fprintf(stderr, "%s\n", error.text);
+  assert(status == TL_STATUS_OK && layout != NULL);
+  return layout;
+}
+
+static void refused(TlStatus status, TlStatus expected, const char* code) {
+  if (status != expected || strcmp(error.code, code) != 0)
+    fprintf(stderr, "status %d, %s: %s\n", (int)status, error.code, error.text);
+  assert(status == expected && strcmp(error.code, code) == 0 && strlen(error.text) > 10);
+}
+
+static void sizes_and_strides(void) {
+  /* DirectML's own example: 2 x 3 floats with a pitch of 5 take 32 bytes. */
+  const uint64_t sizes[] = {2, 3}, strides[] = {5, 1}, large[] = {UINT64_MAX, 2};
+  uint64_t bytes = 7, found[2] = {0, 0};
+  assert(tl_calc_buffer_tensor_size(TL_TYPE_F32, sizes, strides, 2, &bytes, &error) == TL_STATUS_OK && bytes == 32);
+  assert(tl_calc_buffer_tensor_size(TL_TYPE_F32, sizes, NULL, 2, &bytes, NULL) == TL_STATUS_OK && bytes == 24);
+  bytes = 7;
+  refused(tl_calc_buffer_tensor_size(0, sizes, NULL, 2, &bytes, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  refused(tl_calc_buffer_tensor_size(33, sizes, NULL, 2, &bytes, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  refused(tl_calc_buffer_tensor_size(TL_TYPE_F32, NULL, NULL, 2, &bytes, &error), TL_STATUS_INVALID_ARGUMENT,
+          "bad_pointer");
+  refused(tl_calc_buffer_tensor_size(TL_TYPE_F32, sizes, NULL, (size_t)1 << 40, &bytes, &error),
+          TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  refused(tl_calc_buffer_tensor_size(TL_TYPE_F32, large, NULL, 2, &bytes, &error), TL_STATUS_OVERFLOW, "overflow");
+  refused(tl_calc_buffer_tensor_size(TL_TYPE_F32, sizes, NULL, 2, NULL, &error), TL_STATUS_INVALID_ARGUMENT,
+          "bad_pointer");
+  refused(tl_calc_buffer_tensor_size(TL_TYPE_F32, (const uint64_t*)((const char*)sizes + 1), NULL, 1, &bytes, &error),
+          TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  assert(bytes == 7);
+
+  TlLayout* layout = NULL;
+  assert(tl_layout_strided(TL_TYPE_F16, sizes, strides, 2, 4, &layout, &error) == TL_STATUS_OK);
+  assert(tl_layout_rank(layout) == 2 && tl_layout_bytes(layout) == 24);
+  assert(tl_layout_strides(layout, found, 2, &error) == TL_STATUS_OK && found[0] == 5 && found[1] == 1);
+  refused(tl_layout_sizes(layout, found, 3, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  refused(tl_layout_sizes(layout, NULL, 2, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  char text[8];
+  assert(tl_layout_text(layout, text, sizeof text) == strlen("f16[2,3]:[5,1]+4") && strcmp(text, "f16[2,3") == 0);
+  assert(tl_layout_text(layout, NULL, 0) == 16 && tl_layout_text(NULL, text, sizeof text) == 0 && text[0] == 0);
+  tl_layout_free(layout);
+  tl_layout_free(NULL);
+}
+
+static void types(void) {
+  /* The text of a layout begins with the name of its type. */
+  const struct {
+    uint32_t type;
+    const char* text;
+  } known[] = {{TL_TYPE_PRED, "pred[1]"},       {TL_TYPE_S4, "s4[1]"},           {TL_TYPE_S64, "s64[1]"},
+               {TL_TYPE_U8, "u8[1]"},           {TL_TYPE_F16, "f16[1]"},         {TL_TYPE_BF16, "bf16[1]"},
+               {TL_TYPE_F8E4M3FN, "f8e4m3fn["}, {TL_TYPE_F8E5M2, "f8e5m2[1]"},   {TL_TYPE_F8E8M0FNU, "f8e8m0fnu["},
+               {TL_TYPE_C64, "c64[1]"},         {TL_TYPE_F6E3M2FN, "f6e3m2fn["}, {TL_TYPE_C128, "c128[1]"}};
+  const uint64_t sizes[] = {1};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    TlLayout* layout = NULL;
+    char text[32];
+    assert(tl_layout_strided(known[i].type, sizes, NULL, 1, 0, &layout, &error) == TL_STATUS_OK);
+    tl_layout_text(layout, text, sizeof text);
+    assert(strncmp(text, known[i].text, strlen(known[i].text)) == 0);
+    tl_layout_free(layout);
+  }
+}
+
+static void texts(void) {
+  TlLayout* layout = NULL;
+  refused(tl_layout_parse("f32[2,3", 7, &layout, &error), TL_STATUS_PARSE, "parse");
+  assert(error.column == 8 && layout == NULL);
+  refused(tl_layout_parse("f32[\xff]", 6, &layout, &error), TL_STATUS_PARSE, "parse");
+  refused(tl_layout_parse(NULL, 6, &layout, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  refused(tl_layout_parse("f32[2]", 6, NULL, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  assert(tl_layout_parse("", 0, &layout, NULL) == TL_STATUS_PARSE);
+}
+
+static void lowering(void) {
+  TlLayout *tiled = parse("f32[16,256]{1,0:T(8,128)}"), *hard = parse("f32[12,4]{1,0:T(6,2)(4,1)}"), *lowered = NULL;
+  TlLowering kind;
+  uint64_t found[4];
+  assert(tl_lower(tiled, &kind, &lowered, &error) == TL_STATUS_OK && kind == TL_LOWERING_SPLIT);
+  assert(tl_layout_rank(lowered) == 4 && tl_layout_strides(lowered, found, 4, &error) == TL_STATUS_OK);
+  assert(found[0] == 2048 && found[1] == 128 && found[2] == 1024 && found[3] == 1);
+  refused(tl_layout_strides(tiled, found, 2, &error), TL_STATUS_NOT_EXPRESSIBLE, "not_expressible");
+  tl_layout_free(lowered);
+  assert(tl_lower(hard, &kind, &lowered, &error) == TL_STATUS_OK && kind == TL_LOWERING_INDEX_MAP && lowered == NULL);
+  refused(tl_lower(NULL, &kind, &lowered, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  const uint64_t index[] = {16, 0};
+  uint64_t offset = 0;
+  refused(tl_layout_offset(tiled, index, 2, &offset, &error), TL_STATUS_OUT_OF_RANGE, "index_out_of_range");
+  tl_layout_free(tiled);
+  tl_layout_free(hard);
+}
+
+static void checks(void) {
+  TlLayout* layout = parse("f32[4,100]:[100,1]");
+  TlReport report;
+  assert(tl_validate(layout, "webgpu", 6, 4096, 256, 0, &report, &error) == TL_STATUS_OK);
+  assert(report.bound_start == 256 && report.bound_end == 1856 && report.errors == 0);
+  refused(tl_validate(layout, "webgpu", 6, 1024, 0, 0, &report, &error), TL_STATUS_BUFFER, "binding_outside_buffer");
+  assert(report.errors == 1);
+  refused(tl_validate(layout, "toaster", 7, 1024, 0, 0, NULL, &error), TL_STATUS_PARSE, "unknown_limits");
+  refused(tl_validate(layout, "webgpu", 6, 4096, 0, 2, NULL, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  tl_layout_free(layout);
+}
+
+static void plans(void) {
+  TlLayout *rows = parse("u8[2,3]{1,0}"), *columns = parse("u8[2,3]{0,1}"), *repeated = parse("u8[2,3]:[0,1]");
+  TlPlan* plan = NULL;
+  assert(tl_plan(rows, columns, TL_PADDING_KEEP, &plan, &error) == TL_STATUS_OK);
+  tl_layout_free(columns);
+  const uint8_t source[] = {'a', 'b', 'c', 'd', 'e', 'f'};
+  uint8_t turned[7] = {0};
+  assert(tl_run(plan, source, 6, turned, 6, &error) == TL_STATUS_OK && memcmp(turned, "adbecf", 7) == 0);
+  refused(tl_run(plan, source, 5, turned, 6, &error), TL_STATUS_BUFFER, "buffer_too_short");
+  refused(tl_run(plan, NULL, 6, turned, 6, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  refused(tl_run(plan, source, 6, NULL, 6, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  refused(tl_run(plan, source, SIZE_MAX, turned, 6, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  refused(tl_run(plan, turned, 6, turned + 1, 6, &error), TL_STATUS_OVERLAP, "shared_memory");
+  refused(tl_run(NULL, source, 6, turned, 6, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  assert(tl_plan_explain(plan, NULL, 0) > 20);
+  tl_plan_free(plan);
+  refused(tl_plan(rows, repeated, TL_PADDING_KEEP, &plan, &error), TL_STATUS_OVERLAP, "overlapping_destination");
+  refused(tl_plan(rows, rows, 2, &plan, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  tl_layout_free(rows);
+  tl_layout_free(repeated);
+  tl_plan_free(NULL);
+}
+
+static void host_strides(void) {
+  const int64_t dims[] = {2, 3}, strides[] = {3, -1}, negative[] = {-2, 3}, odd[] = {6, 3};
+  TlLayout* layout = NULL;
+  assert(tl_layout_byte_strides(TL_TYPE_U8, dims, 2, strides, 2, &layout, &error) == TL_STATUS_OK);
+  assert(tl_layout_first_byte(layout) == 2);
+  TlLayout* rows = parse("u8[2,3]{1,0}");
+  TlPlan* plan = NULL;
+  uint8_t turned[6];
+  assert(tl_plan(layout, rows, TL_PADDING_KEEP, &plan, &error) == TL_STATUS_OK);
+  assert(tl_run(plan, (const uint8_t*)"abcdef", 6, turned, 6, &error) == TL_STATUS_OK);
+  assert(memcmp(turned, "cbafed", 6) == 0);
+  tl_plan_free(plan);
+  tl_layout_free(layout);
+  tl_layout_free(rows);
+  layout = NULL;
+  refused(tl_layout_byte_strides(TL_TYPE_U8, negative, 2, NULL, 0, &layout, &error), TL_STATUS_INVALID_ARGUMENT,
+          "negative");
+  refused(tl_layout_byte_strides(TL_TYPE_F32, dims, 2, odd, 2, &layout, &error), TL_STATUS_NOT_EXPRESSIBLE,
+          "not_expressible");
+  refused(tl_layout_byte_strides(TL_TYPE_U8, dims, 2, strides, 1, &layout, &error), TL_STATUS_INVALID_ARGUMENT,
+          "rank_mismatch");
+  const int64_t order[] = {1, 1}, tile[] = {8};
+  const size_t lengths[] = {SIZE_MAX, 2};
+  refused(tl_layout_tiled(TL_TYPE_U8, dims, 2, order, 2, NULL, NULL, 0, &layout, &error), TL_STATUS_INVALID_ARGUMENT,
+          "not_a_permutation");
+  refused(tl_layout_tiled(TL_TYPE_U8, dims, 2, order, 2, tile, lengths, 2, &layout, &error), TL_STATUS_OUT_OF_RANGE,
+          "out_of_limits");
+  assert(layout == NULL);
+}
+
+int main(void) {
+  sizes_and_strides();
+  types();
+  texts();
+  lowering();
+  checks();
+  plans();
+  host_strides();
+  puts("every promise was kept");
+  return 0;
+}
