@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 mod figures;
@@ -135,7 +135,8 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     let threads = Threads::new(options.threads);
     let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap();
     let other = options.family != CpuFamily::of_this_cpu();
-    let relayout = if other { relayout.with_cpu_family(options.family) } else { relayout };
+    let settings = Settings { family: Some(options.family), ..relayout.settings().clone() };
+    let relayout = if other { relayout.again(&settings).unwrap() } else { relayout };
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
     // A slice of a larger buffer counts for what is moved.
@@ -217,7 +218,8 @@ fn destinations() {
         for number in [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] {
             let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Notated>().unwrap();
             let plan = Relayout::new(&layout(from), &layout(to)).unwrap();
-            let plans = [plan.clone().with_streaming(false), plan.clone().with_streaming(true)];
+            let stored = |stores| plan.again(&Settings { stores, ..plan.settings().clone() }).unwrap();
+            let plans = [stored(Stores::Cached), stored(Stores::Streaming)];
             let length = plan.source_size_in_bytes() as usize;
             let mut buffers = Buffers::new((length, length));
             let mut times = [f64::INFINITY; 4];

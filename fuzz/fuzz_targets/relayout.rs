@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::Error;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Settings, Stores};
 use tensor_layout_fuzz::copies::{literal_copy, noise};
 use tensor_layout_fuzz::layouts::{AnySide, Side, Tensor};
 
@@ -59,9 +59,12 @@ fuzz_target!(|data: &[u8]| {
         }
     };
     let levels: Vec<KernelLevel> = KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect();
-    let relayout = relayout.with_padding_everywhere(padding).unwrap();
-    let relayout = relayout.with_kernel_level(levels[usize::from(input.level) % levels.len()]);
-    let relayout = relayout.with_streaming(input.level & 64 != 0);
+    let settings = Settings {
+        kernels: Some(levels[usize::from(input.level) % levels.len()]),
+        stores: if input.level & 64 != 0 { Stores::Streaming } else { Stores::Cached },
+        ..relayout.settings().clone()
+    };
+    let relayout = relayout.again(&settings).unwrap().with_padding_everywhere(padding).unwrap();
     assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
     assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
     Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }
@@ -125,7 +128,7 @@ impl Copy {
                     unreachable!();
                 }
             }
-            4 => relayout.run_in_pieces(pieces, source, own).unwrap(),
+            4 => relayout.run_with_progress(source, own, &mut |_| {}).unwrap(),
             5 => return self.in_place(),
             6 => return self.uninit(source, &expected[front..][..length]),
             7 => {
@@ -145,24 +148,7 @@ impl Copy {
                     }
                 }
             }
-            _ => {
-                let axis = usize::from(self.pieces / 12) % self.sizes.len().max(1);
-                match relayout.partition_axis(axis, pieces) {
-                    Ok(parts) => {
-                        for part in parts {
-                            part.relayout.run(source, own).unwrap();
-                        }
-                        // Of the padding between its rows a part knows nothing.
-                        if self.padding != Padding::Keep {
-                            return;
-                        }
-                    }
-                    Err(error) => {
-                        assert!(matches!(error.code(), "not_a_view" | "axis_out_of_range"), "{error}");
-                        return;
-                    }
-                }
-            }
+            _ => relayout.run_parallel(source, own).unwrap(),
         }
         assert!(destination == expected, "way {}: {}", way % 10, self.words());
     }

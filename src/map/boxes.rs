@@ -196,11 +196,6 @@ impl BoxGroups {
         groups.fold(0, u64::saturating_add)
     }
 
-    /// How many segments there are: what the boxes multiply from.
-    pub(crate) fn segments(&self) -> usize {
-        self.segments.list.len()
-    }
-
     /// Every box, with its loops in order of falling destination stride, and neighbours merged that
     /// go on counting on both sides.
     pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {

@@ -7,21 +7,20 @@
 /// line first; wrong for memory that an allocator handed back a moment ago.
 ///
 /// ```
-/// use tensor_layout::{relayout::{DestinationMemory, Relayout}, ArrayShape};
+/// use tensor_layout::{relayout::{DestinationMemory, Relayout, Settings}, ArrayShape};
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
-/// let relayout = Relayout::new(&rows, &columns)?.with_destination(DestinationMemory::Reused);
+/// let settings = Settings { memory: DestinationMemory::Reused, ..Settings::default() };
+/// let relayout = Relayout::with(&rows, &columns, &settings)?;
 /// assert!(relayout.explain().contains("non-temporal stores: from 16 MiB"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DestinationMemory {
-    /// Nothing is known: as [`Fresh`](Self::Fresh), which costs less where it is wrong.
+    /// Nothing is known. Copies store past the cache from 8 MiB on, read and written together; copies of rows
+    /// of two cache lines and more from 16 MiB on.
     #[default]
     Unknown,
-    /// It was never written, or not for long: copies store past the cache from 8 MiB on, read and written
-    /// together.
-    Fresh,
     /// It was written a moment ago, as what an allocator hands back: copies store through the cache up to
     /// 16 MiB, read and written together, half of a common L3 cache.
     Reused,

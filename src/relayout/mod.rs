@@ -28,7 +28,6 @@
 mod relayout;
 mod settings;
 
-mod axis_piece;
 mod copy;
 mod cpu_family;
 mod descriptor_pairs;
@@ -47,15 +46,15 @@ mod plan;
 mod plans;
 mod write_only;
 
-pub use axis_piece::AxisPiece;
 pub use copy::{Strided, copy, copy_strided};
 pub use cpu_family::CpuFamily;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
 pub use piece::Piece;
-pub use plans::{Plans, Settings};
+pub use plans::Plans;
 pub use relayout::Relayout;
+pub use settings::{Settings, Stores};
 pub use strided_copy::WriteOnly;
 
 /// What [`crate::plan`] offers of this folder.

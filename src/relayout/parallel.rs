@@ -38,23 +38,8 @@ impl Relayout {
         self.run_in_pieces(pieces, source, destination)
     }
 
-    /// As [`run_parallel`](Self::run_parallel), in as many pieces as [`partition`](Self::partition) makes of
-    /// `pieces` whatever the size, for tests and measurements.
-    ///
-    /// # Errors
-    ///
-    /// As for [`run`](Self::run).
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
-    /// let mut turned = [0; 6];
-    /// Relayout::new(&rows, &columns)?.run_in_pieces(2, b"abcdef", &mut turned)?;
-    /// assert_eq!(&turned, b"adbecf");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+    /// Runs the copy in as many pieces as [`partition`](Self::partition) makes of `pieces`.
+    fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         // Checked here for all pieces, so that none runs if one cannot.
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.writes_to())?;

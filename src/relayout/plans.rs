@@ -7,27 +7,8 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
-use super::destination_memory::DestinationMemory;
-use super::padding::Padding;
 use super::relayout::Relayout;
-
-/// What a kept plan has beside its two layouts.
-///
-/// ```
-/// use tensor_layout::relayout::{DestinationMemory, Settings};
-///
-/// let settings = Settings { memory: DestinationMemory::Reused, reversed: vec![0], ..Settings::default() };
-/// assert_ne!(settings, Settings::default());
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Settings {
-    /// As for [`Relayout::reversing`].
-    pub reversed: Vec<usize>,
-    /// As for [`Relayout::with_padding`].
-    pub padding: Padding,
-    /// As for [`Relayout::with_destination`].
-    pub memory: DestinationMemory,
-}
+use super::settings::Settings;
 
 /// The plans of the pairs of descriptors that an engine copies again and again. Where there is no room for
 /// another, the plan that was not used for longest goes.
@@ -80,7 +61,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::reversing`] and [`Relayout::with_padding`]; a copy that is refused is not kept.
+    /// As for [`Relayout::with`]; a copy that is refused is not kept.
     #[inline]
     pub fn get(
         &mut self,
@@ -109,8 +90,7 @@ impl Plans {
         place: Option<usize>,
         (source, destination, settings): (&BufferTensorDesc, &BufferTensorDesc, &Settings),
     ) -> Result<usize, Error> {
-        let plan = Relayout::reversing(source, destination, &settings.reversed)?.with_padding(settings.padding)?;
-        let plan = Arc::new(plan.with_destination(settings.memory));
+        let plan = Arc::new(Relayout::with(source, destination, settings)?);
         self.misses = self.misses.wrapping_add(1);
         let (source, destination, settings) = (source.clone(), destination.clone(), settings.clone());
         let kept = Kept { hash, source, destination, settings, plan, used: self.now };

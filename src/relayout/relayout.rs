@@ -7,7 +7,6 @@ use crate::error::{ArgumentRule, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
-use super::destination_memory::DestinationMemory;
 use super::exec;
 use strided_copy::Destination;
 
@@ -17,6 +16,7 @@ use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::plain::Plain;
 use super::plan::widths::Widths;
+use super::settings::Settings;
 
 /// A planned copy of every element from one layout to another.
 ///
@@ -50,7 +50,7 @@ pub struct Relayout {
     /// Axes longer than 1 that are walked backwards on one side, ascending.
     pub(super) reversed: SmallVec<[usize; 8]>,
     pub(super) padding: Padding,
-    pub(super) memory: DestinationMemory,
+    pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
     /// The whole copy where it is small and sets no padding: `run` looks no further.
@@ -82,7 +82,33 @@ impl Relayout {
     /// not whole bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`],
     /// [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
-        Self::reversing(source, destination, &[])
+        Self::with(source, destination, &Settings::default())
+    }
+
+    /// Plans the copy with all [settings](Settings) at once. Padding of a [named layout](crate::named) that
+    /// demands zeros is set to zero unless the settings say something else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new), [`reversing`](Self::reversing) and [`with_padding`](Self::with_padding).
+    ///
+    /// ```
+    /// use tensor_layout::relayout::{Padding, Relayout, Settings};
+    /// use tensor_layout::ArrayShape;
+    ///
+    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[2,3]".parse()?, "u8[2,3]{1,0:T(4)}".parse()?);
+    /// let settings = Settings { padding: Padding::Fill(b'.'.into()), reversed: vec![1], ..Settings::default() };
+    /// let mut memory = [0; 8];
+    /// Relayout::with(&rows, &tiles, &settings)?.run(b"abcdef", &mut memory)?;
+    /// assert_eq!(&memory, b"cbafed..");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with(
+        source: &impl ToIndexMap,
+        destination: &impl ToIndexMap,
+        settings: &Settings,
+    ) -> Result<Relayout, Error> {
+        Self::planned(source, destination, settings, settings.knobs())
     }
 
     /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index
@@ -115,6 +141,45 @@ impl Relayout {
         destination: &impl ToIndexMap,
         axes: &[usize],
     ) -> Result<Relayout, Error> {
+        Self::with(source, destination, &Settings { reversed: axes.to_vec(), ..Settings::default() })
+    }
+
+    /// Plans a copy between the layouts of this one with other [settings](Settings).
+    ///
+    /// # Errors
+    ///
+    /// As for [`with`](Self::with).
+    ///
+    /// ```
+    /// use tensor_layout::relayout::{CpuFamily, Relayout, Settings};
+    /// use tensor_layout::ArrayShape;
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+    /// let plan = Relayout::new(&rows, &columns)?;
+    /// let other = plan.again(&Settings { family: Some(CpuFamily::Zen5), ..plan.settings().clone() })?;
+    /// assert!(other.explain().contains("Zen 5, L1 data cache of 48 KiB in 12 ways"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn again(&self, settings: &Settings) -> Result<Relayout, Error> {
+        let kept = Settings { padding: Padding::Keep, ..settings.clone() };
+        let plan = Self::planned(&self.source, &self.destination, &kept, kept.knobs())?;
+        Relayout { tail: self.tail, ..plan }.with_padding(settings.padding)
+    }
+
+    /// What the copy was planned with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Plans the copy by these numbers.
+    pub(super) fn planned(
+        source: &impl ToIndexMap,
+        destination: &impl ToIndexMap,
+        settings: &Settings,
+        knobs: Knobs,
+    ) -> Result<Relayout, Error> {
+        let axes = &settings.reversed;
         let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
         let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
@@ -135,15 +200,14 @@ impl Relayout {
         let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
-        let knobs = *Knobs::of_this_cpu();
         let passes = Passes::new(&source, &destination, &reversed, &knobs)?;
-        let plain = passes.direct().and_then(Plain::new);
+        let plain = passes.direct().filter(|_| settings.allows_plain_loops()).and_then(Plain::new);
         let plan = Relayout {
             source,
             destination,
             reversed,
             padding: Padding::Keep,
-            memory: DestinationMemory::Unknown,
+            settings: settings.clone(),
             fill: Fill::Nothing,
             passes,
             plain,
@@ -153,14 +217,18 @@ impl Relayout {
             destination_size,
             tail: if destination_is_part { 0 } else { tail },
         };
-        if zero_padding { plan.with_padding(Padding::Zero) } else { Ok(plan) }
+        match settings.padding {
+            Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
+            padding => plan.with_padding(padding),
+        }
     }
 
     /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
     /// holds padding only.
     ///
     /// ```
-    /// use tensor_layout::{relayout::{KernelLevel, Relayout}, ArrayShape, BufferTensorDesc, DataType};
+    /// use tensor_layout::relayout::{KernelLevel, Relayout, Settings, Stores};
+    /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
     ///
     /// let packed = BufferTensorDesc::packed(DataType::F32, &[3, 100])?;
     /// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
@@ -169,7 +237,8 @@ impl Relayout {
     /// println!("{}", plan.explain());
     ///
     /// // In safe Rust and with ordinary stores, whatever the CPU has: the same bytes.
-    /// let plain = plan.clone().with_kernel_level(KernelLevel::Portable).with_streaming(false);
+    /// let settings = Settings { kernels: Some(KernelLevel::Portable), stores: Stores::Cached, ..Settings::default() };
+    /// let plain = Relayout::with(&packed, &tiled, &settings)?;
     /// let (source, mut a, mut b) = (vec![7; 1200], vec![0; 4096], vec![0; 4096]);
     /// let mut done = 0;
     /// plan.run_with_progress(&source, &mut a, &mut |bytes| done += bytes)?;

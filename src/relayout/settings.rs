@@ -1,6 +1,5 @@
-//! The same copy otherwise: what becomes of padding, where it is stored, what it is planned for.
-
-use strided_copy::Available;
+//! What a plan has beside its two layouts: the axes that are walked backwards, what becomes of padding, how it
+//! stores, and the machine that it is planned for.
 
 use crate::error::{ArgumentRule, Error};
 
@@ -11,8 +10,90 @@ use super::padding::Padding;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::fill::{Fill, has_padding};
 use super::plan::machine::Knobs;
-use super::plan::passes::Passes;
 use super::relayout::Relayout;
+
+/// What a copy has beside its two layouts, all of which is decided before it is planned:
+/// [`Relayout::with`] plans once.
+///
+/// The default is what [`Relayout::new`] plans: no axis is walked backwards, padding is kept, nothing is known
+/// of the destination's memory, and the machine is this one.
+///
+/// ```
+/// use tensor_layout::relayout::{DestinationMemory, Relayout, Settings};
+/// use tensor_layout::ArrayShape;
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+/// let settings = Settings { memory: DestinationMemory::Reused, reversed: vec![0], ..Settings::default() };
+/// let mut turned = [0; 6];
+/// Relayout::with(&rows, &columns, &settings)?.run(b"abcdef", &mut turned)?;
+/// assert_eq!(&turned, b"daebfc");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// The axes that one side walks backwards, as for [`Relayout::reversing`].
+    pub reversed: Vec<usize>,
+    /// What becomes of the destination's padding, as for [`Relayout::with_padding`].
+    pub padding: Padding,
+    /// What is known of the destination's memory. Into memory that is [`Reused`](DestinationMemory::Reused),
+    /// [`Relayout::run_write_only`] stores through the cache, unless it is a mapped GPU buffer
+    /// ([`WriteOnly::new`](super::WriteOnly::new)).
+    pub memory: DestinationMemory,
+    /// Whether the copy stores past the cache.
+    pub stores: Stores,
+    /// The highest kernel level that is used, for tests and measurements: at most what this CPU has. `None`:
+    /// [`KernelLevel::in_use`].
+    pub kernels: Option<KernelLevel>,
+    /// The family of CPUs whose rules and server caches the plan is made for, for tests and measurements.
+    /// `None`: this CPU. The kernels are those of this CPU in either case.
+    pub family: Option<CpuFamily>,
+}
+
+/// Whether a copy stores past the cache, by non-temporal stores.
+///
+/// ```
+/// use tensor_layout::relayout::{Relayout, Settings, Stores};
+/// use tensor_layout::ArrayShape;
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,1280]{1,0}".parse()?, "f32[1024,1280]{0,1}".parse()?);
+/// let plan = |stores| Relayout::with(&rows, &columns, &Settings { stores, ..Settings::default() });
+/// assert!(plan(Stores::BySize)?.explain().contains("stores: non-temporal"));
+/// assert!(plan(Stores::Cached)?.explain().contains("stores: through the cache"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Stores {
+    /// By what it reads and writes, and by what is known of the [destination](Settings::memory).
+    #[default]
+    BySize,
+    /// Always past the cache, whatever the size.
+    Streaming,
+    /// Always through the cache.
+    Cached,
+}
+
+impl Settings {
+    /// The numbers that a plan is made with.
+    pub(super) fn knobs(&self) -> Knobs {
+        let own = self.family.map_or_else(|| *Knobs::of_this_cpu(), Knobs::of_family);
+        let level = self.kernels.map_or(own.level, KernelLevel::available);
+        let (streaming_from, long_rows_streaming_from) = match (self.stores, self.memory) {
+            (Stores::Streaming, _) => (0, 0),
+            (Stores::Cached, _) => (u64::MAX, u64::MAX),
+            (_, DestinationMemory::Reused) => (REUSED_STREAMING_FROM, REUSED_STREAMING_FROM),
+            (_, DestinationMemory::Unknown) => (STREAMING_FROM, LONG_ROWS_STREAMING_FROM),
+        };
+        // What is large enough to go past the cache prefetches, too.
+        let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
+        Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, ..own }
+    }
+
+    /// Whether small copies run as plain loops: not where a test or a measurement names the kernels.
+    pub(super) fn allows_plain_loops(&self) -> bool {
+        self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none()
+    }
+}
 
 impl Relayout {
     /// The same copy with another treatment of the destination's padding: of all places of its buffer without
@@ -65,82 +146,7 @@ impl Relayout {
         padding.check(self.destination.element_bits())?;
         let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
         let plain = self.plain.filter(|_| padding == Padding::Keep);
-        Ok(Relayout { padding, fill, plain, ..self })
-    }
-
-    /// The same copy with other kernels than [`KernelLevel::in_use`], for tests and measurements: the highest
-    /// available level up to `level`.
-    #[must_use]
-    pub fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        self.at_level(level.available())
-    }
-
-    pub(super) fn at_level(self, level: Available) -> Relayout {
-        let knobs = Knobs { level, ..self.knobs };
-        self.planned_with(knobs)
-    }
-
-    /// The same copy as a CPU of this family would plan it, for tests and measurements: its rules, and the
-    /// caches of its server CPUs. The kernels stay those of this CPU.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::{CpuFamily, Relayout}, ArrayShape};
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
-    /// let plan = Relayout::new(&rows, &columns)?.with_cpu_family(CpuFamily::Zen5);
-    /// assert!(plan.explain().contains("Zen 5, L1 data cache of 48 KiB in 12 ways"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_cpu_family(self, family: CpuFamily) -> Relayout {
-        let Knobs { level, streaming_from, long_rows_streaming_from, .. } = self.knobs;
-        let knobs = Knobs { level, streaming_from, long_rows_streaming_from, ..Knobs::of_family(family) };
-        self.planned_with(knobs)
-    }
-
-    /// The same copy into memory of which more is known. Into memory that is
-    /// [`Reused`](DestinationMemory::Reused), [`run_write_only`](Self::run_write_only) stores through the
-    /// cache, unless it is a mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::{DestinationMemory, Relayout}, ArrayShape};
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,1280]{1,0}".parse()?, "f32[1024,1280]{0,1}".parse()?);
-    /// let plan = Relayout::new(&rows, &columns)?;
-    /// assert!(plan.explain().contains("stores: non-temporal"));
-    /// let plan = plan.with_destination(DestinationMemory::Reused);
-    /// assert!(plan.explain().contains("stores: through the cache"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_destination(self, memory: DestinationMemory) -> Relayout {
-        let streaming_from = match memory {
-            DestinationMemory::Unknown | DestinationMemory::Fresh => STREAMING_FROM,
-            DestinationMemory::Reused => REUSED_STREAMING_FROM,
-        };
-        let long_rows_streaming_from = streaming_from.max(LONG_ROWS_STREAMING_FROM);
-        // What is small enough for a plain loop nest is never streamed.
-        let (plain, knobs) = (self.plain.clone(), Knobs { streaming_from, long_rows_streaming_from, ..self.knobs });
-        Relayout { memory, plain, ..self.planned_with(knobs) }
-    }
-
-    /// The same copy with non-temporal stores, past the cache, or with ordinary ones, whatever its size. Left
-    /// to itself, a copy goes by what is said of its [destination](Self::with_destination).
-    #[must_use]
-    pub fn with_streaming(self, streaming: bool) -> Relayout {
-        // What is large enough to go past the cache prefetches, too.
-        let knobs = match streaming {
-            true => Knobs { streaming_from: 0, long_rows_streaming_from: 0, prefetch_above: 0, ..self.knobs },
-            false => Knobs { streaming_from: u64::MAX, long_rows_streaming_from: u64::MAX, ..self.knobs },
-        };
-        self.planned_with(knobs)
-    }
-
-    /// The same copy, planned again; kernels run it, however small it is.
-    pub(super) fn planned_with(self, knobs: Knobs) -> Relayout {
-        match Passes::new(&self.source, &self.destination, &self.reversed, &knobs) {
-            Ok(passes) => Relayout { passes, knobs, plain: None, ..self },
-            Err(error) => unreachable!("the layouts were planned before: {error}"),
-        }
+        let settings = Settings { padding, ..self.settings };
+        Ok(Relayout { padding, fill, plain, settings, ..self })
     }
 }

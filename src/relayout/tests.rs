@@ -7,7 +7,37 @@ mod streamed;
 use super::cpu_family::CpuFamily;
 use super::level::KernelLevel;
 use super::relayout::Relayout;
+use super::settings::{Settings, Stores};
 use crate::notation::Notated;
+
+impl Relayout {
+    /// The same copy for some other settings.
+    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
+        let mut settings = self.settings.clone();
+        change(&mut settings);
+        self.again(&settings).unwrap()
+    }
+
+    fn with_kernel_level(self, level: KernelLevel) -> Relayout {
+        self.set(|settings| settings.kernels = Some(level))
+    }
+
+    fn with_streaming(self, streaming: bool) -> Relayout {
+        self.set(|settings| settings.stores = if streaming { Stores::Streaming } else { Stores::Cached })
+    }
+
+    fn with_cpu_family(self, family: CpuFamily) -> Relayout {
+        self.set(|settings| settings.family = Some(family))
+    }
+
+    /// At a level that only tests have.
+    #[cfg(feature = "software")]
+    fn at_level(self, level: strided_copy::Available) -> Relayout {
+        let settings = Settings { kernels: Some(KernelLevel::Avx512), ..self.settings.clone() };
+        let knobs = super::plan::machine::Knobs { level, ..settings.knobs() };
+        Relayout::planned(&self.source, &self.destination, &settings, knobs).unwrap()
+    }
+}
 
 /// Which kernels stage their blocks depends on the family of the CPU: those of the others run here, too.
 #[test]

@@ -127,7 +127,7 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
-        let reused = self.memory == DestinationMemory::Reused;
+        let reused = self.settings.memory == DestinationMemory::Reused;
         self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
     }
 

@@ -5,6 +5,7 @@
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "pages without access")]
 
+use crate::literal::replanned::Replanned;
 use std::collections::BTreeSet;
 use std::process::Command;
 

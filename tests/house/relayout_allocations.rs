@@ -1,6 +1,7 @@
 //! What a copy allocates: planning a few times, running not at all.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
+use crate::literal::replanned::Replanned;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 

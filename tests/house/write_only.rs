@@ -7,6 +7,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
 
+use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 

@@ -7,6 +7,7 @@
 pub(crate) mod bits;
 mod cases;
 pub(crate) mod pairs;
+pub(crate) mod replanned;
 
 #[allow(unused_imports, reason = "wgpu's tests take no cases from here")]
 pub(crate) use cases::cases;

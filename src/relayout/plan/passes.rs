@@ -98,6 +98,7 @@ impl Passes {
     }
 
     /// The programs in order.
+    #[cfg(test)]
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
     }

@@ -14,7 +14,7 @@ use tensor_layout::bridge::{lower, raise, spell, spell_view};
 use tensor_layout::draw::Picture;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, text_in};
-use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
 use tensor_layout::strided::{Side, Slice, Slices, broadcast_sizes};
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -167,7 +167,7 @@ fn planning() {
     each_plan("buffer_boxes", |plan| plan.destination().buffer_boxes());
     each_plan("descriptor_pairs", Relayout::descriptor_pairs);
     each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(100).count() <= 100 && pass.box_count() > 0));
-    each_plan("with_streaming", |plan| Ok::<_, tensor_layout::Error>(plan.clone().with_streaming(true)));
+    each_plan("again", |plan| plan.again(&Settings { stores: Stores::Streaming, ..plan.settings().clone() }));
 }
 
 #[test]
@@ -178,7 +178,6 @@ fn pieces() {
     each_plan("partition of a padded copy", |plan| {
         plan.clone().with_padding(Padding::Zero).and_then(|plan| plan.partition(4096))
     });
-    each_plan("partition_axis", |plan| plan.partition_axis(0, 1_000_000).map(|pieces| pieces.len()));
 }
 
 #[test]

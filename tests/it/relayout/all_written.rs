@@ -1,6 +1,7 @@
 //! `run_uninit` writes what `run` does: pairs of layouts that are made to catch a plan that leaves a byte
 //! out, or writes one twice.
 
+use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
 
 use tensor_layout::notation::Notated;

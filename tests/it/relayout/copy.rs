@@ -222,9 +222,12 @@ fn a_part_of_a_buffer_without_contents_is_written_and_nothing_else() {
     let source: Vec<u8> = (0..token.min_size_in_bytes()).map(|i| i as u8 | 1).collect();
     let mut expected = vec![0; usize::try_from(cache.min_size_in_bytes()).unwrap()];
     plan.run(&source, &mut expected).unwrap();
-    for memory in [DestinationMemory::Unknown, DestinationMemory::Fresh, DestinationMemory::Reused] {
+    for memory in [DestinationMemory::Unknown, DestinationMemory::Reused] {
         let mut bytes = vec![MaybeUninit::new(0_u8); expected.len()];
-        plan.clone().with_destination(memory).run_write_only(&source, WriteOnly::from(&mut bytes[..])).unwrap();
+        plan.again(&Settings { memory, ..Settings::default() })
+            .unwrap()
+            .run_write_only(&source, WriteOnly::from(&mut bytes[..]))
+            .unwrap();
         // SAFETY: every byte was initialised above.
         let written: Vec<u8> = bytes.iter().map(|byte| unsafe { byte.assume_init() }).collect();
         assert!(written == expected, "{memory:?}");

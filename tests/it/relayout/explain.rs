@@ -1,6 +1,7 @@
 //! What a plan says about itself: the facts that people look for, not the sentences around them. That the
 //! kernels it names are those that run is tested in `src/relayout/tests/kernels.rs`.
 
+use crate::literal::replanned::Replanned;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};
 

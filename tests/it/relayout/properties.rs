@@ -1,6 +1,7 @@
 //! Relayout against the literal copy: read each element where the literal layout has it, write it where the
 //! other one has it, on random pairs of layouts, element widths and padding modes.
 
+use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
 
 use crate::literal::cases;
@@ -100,40 +101,6 @@ proptest! {
         prop_assert!(joined == expected, "{}", relayout.explain());
     }
 
-    /// Pieces along an axis keep its rows whole, and are the copy together.
-    #[test]
-    fn pieces_along_an_axis_are_the_whole_copy((from, to) in pair(), axis in 0..4_usize, pieces in 0..6_usize, backwards: bool) {
-        let rank = from.map.sizes().len();
-        let axes: Vec<usize> = (0..rank).filter(|&other| backwards && other % 2 == axis % 2).collect();
-        let Ok(relayout) = Relayout::reversing(&from.map, &to.map, &axes) else { return Ok(()) };
-        let source = noise(from.bytes(), 1);
-        let before = noise(to.bytes(), 2);
-        let mut expected = before.clone();
-        relayout.run(&source, &mut expected).unwrap();
-        let found = match relayout.partition_axis(axis, pieces) {
-            Ok(found) => found,
-            Err(error) if axis >= rank => {
-                prop_assert_eq!(error.code(), "axis_out_of_range");
-                return Ok(());
-            }
-            Err(error) => {
-                prop_assert_eq!(error.code(), "not_a_view");
-                return Ok(());
-            }
-        };
-        let mut at = 0;
-        let mut joined = before;
-        for piece in &found {
-            prop_assert_eq!(piece.range.start, at);
-            at = piece.range.end;
-            prop_assert_eq!(piece.relayout.destination().sizes()[axis], at - piece.range.start);
-            piece.relayout.run(&source, &mut joined).unwrap();
-        }
-        prop_assert_eq!(at, to.map.sizes()[axis]);
-        prop_assert!(found.len() <= pieces.max(1));
-        prop_assert!(joined == expected, "{}", relayout.explain());
-    }
-
     /// Into memory that holds nothing, and into memory that is only written: whole, and in pieces.
     #[test]
     fn memory_that_is_not_read_gets_the_same_bytes(
@@ -194,16 +161,15 @@ proptest! {
 
     #[cfg(feature = "rayon")]
     #[test]
-    fn threads_copy_as_one_does((from, to) in pair(), padding in padding(), pieces in 0..9_usize) {
+    fn threads_copy_as_one_does((from, to) in pair(), padding in padding()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
         let relayout = relayout.with_padding_everywhere(within(padding, from.map.element_bits())).unwrap();
         let source = noise(from.bytes(), 1);
         let mut expected = noise(to.bytes(), 2);
-        let (mut in_pieces, mut parallel) = (expected.clone(), expected.clone());
+        let mut parallel = expected.clone();
         relayout.run(&source, &mut expected).unwrap();
-        relayout.run_in_pieces(pieces, &source, &mut in_pieces).unwrap();
         relayout.run_parallel(&source, &mut parallel).unwrap();
-        prop_assert!(in_pieces == expected && parallel == expected, "{}", relayout.explain());
+        prop_assert!(parallel == expected, "{}", relayout.explain());
     }
 
     #[test]

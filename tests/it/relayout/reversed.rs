@@ -1,5 +1,6 @@
 //! Copies that walk axes backwards, against the literal one.
 
+use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
 
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};

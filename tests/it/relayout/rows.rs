@@ -1,6 +1,7 @@
 //! Rows of every short length, planes of units of several bytes, and rows that are interleaved: copied
 //! exactly, with nothing written beside them.
 
+use crate::literal::replanned::Replanned;
 use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType};
 

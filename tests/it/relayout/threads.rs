@@ -1,6 +1,7 @@
 //! Copies that are large enough for threads are the same on any number of them.
 #![cfg(feature = "rayon")]
 
+use crate::literal::replanned::Replanned;
 use rayon::ThreadPoolBuilder;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};

@@ -1,6 +1,7 @@
 //! Copies that change the storage width of their elements, against the literal one: 1, 2 and 4 bits unpacked
 //! to 8, and packed.
 
+use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
 
 use crate::literal::pairs::{Side, literal_copy, noise, of_bounded_size, strided_side};

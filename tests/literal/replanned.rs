@@ -1,0 +1,29 @@
+//! The same copy with other settings, for tests: by other kernels, stored otherwise, as for another CPU.
+
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
+
+pub(crate) trait Replanned: Sized {
+    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout;
+
+    fn with_kernel_level(self, level: KernelLevel) -> Relayout {
+        self.set(|settings| settings.kernels = Some(level))
+    }
+
+    fn with_streaming(self, streaming: bool) -> Relayout {
+        self.set(|settings| settings.stores = if streaming { Stores::Streaming } else { Stores::Cached })
+    }
+
+    fn with_cpu_family(self, family: CpuFamily) -> Relayout {
+        self.set(|settings| settings.family = Some(family))
+    }
+}
+
+impl Replanned for Relayout {
+    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
+        let mut settings = self.settings().clone();
+        change(&mut settings);
+        let padding = std::mem::take(&mut settings.padding);
+        // A part of a larger buffer is filled only if that is said twice.
+        self.again(&settings).and_then(|plan| plan.with_padding_everywhere(padding)).unwrap()
+    }
+}
