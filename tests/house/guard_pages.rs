@@ -221,8 +221,6 @@ const BYTES: &[&str] = &[
     "repeat a run of ",
     " at a table of ",
     "transpose ",
-    "interleave ",
-    "deinterleave ",
     ", each a micro-tile of ",
     " from a table of ",
     "reverse one run of ",
@@ -235,7 +233,7 @@ fn elements_of_1_to_4_bits() {
     let bits = [
         "interleave 8 rows of ",
         "bits that begin inside bytes",
-        "copy elements of ",
+        "copy an element of ",
         "copy 1 row of ",
         "transpose ",
         "pass 2 of ",
@@ -292,10 +290,9 @@ fn elements_that_change_their_width() {
             }
         }
     }
-    let both = ["sign-extended, ", "zero-extended, ", "pack 8 bits to ", "from a stage of ", "to a stage of "];
-    buffers.has_met(
-        &[&both[..], &["elements that begin inside bytes", "words of 32 bits to", "words of 32 bits of"]].concat(),
-    );
+    let both = ["sign-extended, ", "zero-extended, ", "pack 8 bits to ", "into a buffer of ", "out of the buffer"];
+    buffers
+        .has_met(&[&both[..], &["that begins inside a byte", "words of 32 bits to", "words of 32 bits of"]].concat());
 }
 
 /// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of

@@ -73,6 +73,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Plans>();
     shared::<relayout::Settings>();
+    shared::<relayout::Stores>();
     shared::<relayout::Strided<'_, usize>>();
     shared::<upload::BindingPiece>();
     shared::<upload::BindingPieces>();

@@ -196,20 +196,31 @@ impl<'a> Destination<'a> {
     ///
     /// If they are not all inside, or if `width` is 0.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
-        /// A few pages of elements are made once and then written again and again.
-        const BLOCK: usize = 1 << 12;
+        /// Bytes of the elements that are made once and then written again and again.
+        const BLOCK: usize = 1 << 10;
         let pattern = pattern.to_le_bytes();
-        let same = pattern[1..].iter().all(|&byte| byte == pattern[0]) && (width <= pattern.len() || pattern[0] == 0);
+        let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
+        let same = given.iter().all(|&byte| byte == given[0]) && (beyond == 0 || given[0] == 0);
         let width = if same { 1 } else { width };
-        let mut element = vec![0; width];
-        let given = width.min(pattern.len());
-        element[..given].copy_from_slice(&pattern[..given]);
-        let block = element.repeat((BLOCK / width).clamp(1, range.len().div_ceil(width).max(1)));
-        let mut at = range.start;
-        while at < range.end {
-            let some = block.len().min(range.end - at);
-            self.write(at, &block[..some]);
-            at += some;
+        let mut block = [0; BLOCK];
+        if width <= BLOCK {
+            // Whole elements, as many as are needed.
+            let some = range.len().next_multiple_of(width).min(BLOCK - BLOCK % width);
+            let elements = block[..some].chunks_mut(width);
+            elements.for_each(|element| {
+                element[..given.len().min(width)].copy_from_slice(&given[..given.len().min(width)])
+            });
+            for at in range.clone().step_by(some.max(1)) {
+                self.write(at, &block[..some.min(range.end - at)]);
+            }
+            return;
+        }
+        for start in range.clone().step_by(width) {
+            let element = start..range.end.min(start + width);
+            for at in element.clone().step_by(BLOCK) {
+                self.write(at, &block[..BLOCK.min(element.end - at)]);
+            }
+            self.write(start, &given[..given.len().min(element.len())]);
         }
     }
 }

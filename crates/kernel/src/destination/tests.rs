@@ -36,6 +36,9 @@ fn a_destination_is_filled_with_whole_elements() {
         WriteOnly::from(&mut bytes[..]).into_destination().fill(0..6, width, pattern);
         assert_eq!(bytes, expected, "{width} bytes of {pattern:#x}");
     }
+    let mut wide = vec![0x55; 4000];
+    Destination::from(&mut wide[..]).fill(0..4000, 2000, 0x0201);
+    assert!(wide.iter().enumerate().all(|(i, &byte)| byte == if i % 2000 < 2 { [1, 2][i % 2000] } else { 0 }));
     let mut long = vec![0; 10_001];
     Destination::from(&mut long[..]).fill(1..10_001, 2, 0x0201);
     assert!(long[0] == 0 && long[1..].chunks(2).all(|pair| pair == [1, 2]));
