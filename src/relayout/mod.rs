@@ -44,6 +44,7 @@ mod passes;
 mod piece;
 mod plan;
 mod plans;
+mod with_padding;
 mod write_only;
 
 pub use copy::{Strided, copy, copy_strided};

@@ -33,6 +33,7 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod block_permutation;
 mod byte_table;
 mod copy;
 mod destination;
@@ -50,6 +51,7 @@ mod simd;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub use block_permutation::{Atom, BlockPermutation, PermutedBlocks};
 pub use byte_table::{shuffles_plane, shuffles_reversed};
 pub use copy::{Access, Copy, Prefetch};
 pub use destination::{Destination, WriteOnly, zeroed};

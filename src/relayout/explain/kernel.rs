@@ -124,6 +124,13 @@ fn shape_in_words(kernel: &Kernel) -> String {
             format!("{verb} {rows} rows of {} by elements of {bits} bits: row pitch {pitch}", Size::of(*row))
         }
         Kernel::Transpose { plane, .. } => plane_in_words(plane),
+        Kernel::PermuteBlocks(blocks) => format!(
+            "permute {} blocks of {}: source {:+}, destination {:+}",
+            blocks.blocks(),
+            Size::of(blocks.block()),
+            blocks.source_step(),
+            blocks.block()
+        ),
         Kernel::Reverse { unit, extent, count: Stride { extent: 1, .. }, .. } => {
             format!("reverse one run of {extent} {unit}-byte units")
         }
@@ -177,6 +184,7 @@ fn details(kernel: &Kernel) -> Vec<String> {
             Transpose::Units | Transpose::Lanes | Transpose::Shuffle => Vec::new(),
         },
         Kernel::InterleaveBits { by, .. } | Kernel::ChangeWords { by, .. } => rows_in_words(*by),
+        Kernel::PermuteBlocks(blocks) => vec![format!("{} a lane", counted(blocks.windows(), "window", "windows"))],
         _ => Vec::new(),
     }
 }

@@ -17,6 +17,7 @@ pub(super) mod machine;
 pub(super) mod nest_loops;
 mod panels;
 pub(super) mod passes;
+mod permutation;
 pub(super) mod plain;
 pub(super) mod program;
 pub(super) mod resolve;

@@ -11,6 +11,7 @@ use super::super::cpu_family::Rules;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
+use super::permutation;
 use super::select;
 use super::site::Site;
 use super::step::StepBox;
@@ -239,6 +240,8 @@ impl PlannedBox {
                 Some(copy) => Some(copy),
                 None => width::steps(copy, change, site, &mut steps).map(|()| None)?,
             }
+        } else if let Some(copy) = permutation::copy(&copy, bits, site)? {
+            Some(copy)
         } else if bits.is_multiple_of(8) {
             Some(select::copy(&copy, u64::from(bits / 8), site)?)
         } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {

@@ -99,9 +99,10 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
 }
 
 impl Shape {
-    /// The shape that a kernel copies.
-    pub(crate) fn of(kernel: &Kernel) -> Shape {
-        match kernel {
+    /// The shape that a kernel copies; `None` for blocks, which have one kernel.
+    pub(crate) fn of(kernel: &Kernel) -> Option<Shape> {
+        Some(match kernel {
+            Kernel::PermuteBlocks(_) => return None,
             &Kernel::Runs { run, count, .. } => Shape::Runs { run, count },
             Kernel::Table { run, offsets, count } => {
                 Shape::Table { run: *run, offsets: offsets.clone(), count: *count }
@@ -111,7 +112,7 @@ impl Shape {
             &Kernel::InterleaveBits { rows, .. } => Shape::Bits(rows),
             &Kernel::ChangeWidth(row) => Shape::Width(row),
             &Kernel::ChangeWords { words, .. } => Shape::Words(words),
-        }
+        })
     }
 }
 

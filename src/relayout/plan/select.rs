@@ -86,7 +86,10 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
 ///
 /// [`Error::Overflow`] as for the copy itself.
 pub(crate) fn resolved_again(copy: &Copy, site: Site<'_>) -> Result<Copy, Error> {
-    let (kernel, access) = resolve(Shape::of(copy.kernel()), copy.loops(), site);
+    let (kernel, access) = match Shape::of(copy.kernel()) {
+        Some(shape) => resolve(shape, copy.loops(), site),
+        None => (copy.kernel().clone(), Access { streaming: site.streaming, ..copy.access() }),
+    };
     checked(kernel, copy.loops().to_vec(), copy.start(), access, site)
 }
 

@@ -46,6 +46,8 @@ fn each_conversion_has_its_kernel() {
         ("f32[100]:[0]", "f32[100]", "one run repeated"),
         ("f32[32,512,512]{2,1,0}", "f32[32,512,512]{2,1,0:T(8,128)}", "runs line by line"),
         ("u8[80,2,6]:[12,6,1]", "u8[80,2,6]:[6,480,1]", "byte shuffle"),
+        ("f32[3000,2,7]", "f32[3000,2,7]{1,2,0}", "blocks permuted in registers"),
+        ("u8[3000,4,4]", "u8[3000,4,4]{1,2,0}", "blocks permuted in registers"),
         ("s4[64,512]{1,0:E(4)}", "s4[64,512]{1,0:T(64,128)(8,1)E(4)}", "interleave bits in registers"),
         ("s4[512]{0:E(4)}", "s4[512]{0}", "change of width in registers"),
         ("s4[64,512]{1,0}", "s4[64,512]{1,0:T(64,128)(8,1)E(4)}", "change of words in registers"),

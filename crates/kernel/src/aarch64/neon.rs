@@ -198,6 +198,24 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Pair(vorrq_u8(self.0, other.0), vorrq_u8(self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Pair(vqtbl1q_u8(self.0, index.0), vqtbl1q_u8(self.1, index.1)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not
         // stable yet.)

@@ -86,6 +86,8 @@ impl Kernel {
             Kernel::InterleaveBits { rows, .. } => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
+            // Its tables were made with it, and are for it alone.
+            Kernel::PermuteBlocks(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
             Kernel::ChangeWords { words, .. } => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
             Kernel::Reverse { unit, extent, count, .. } => {
@@ -105,7 +107,7 @@ impl Kernel {
                 Runs::Scattered => run >= LINE,
                 Runs::Lines { .. } | Runs::Memcpy => true,
             },
-            Kernel::Table { .. } | Kernel::ChangeWidth(_) => true,
+            Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, place, register),
             &Kernel::Reverse { unit, extent, count, by } => match by {
                 // A register holds a whole run, or whole units of one.

@@ -32,6 +32,8 @@ pub(crate) use fit::{Place, side_by_side};
 pub(crate) use panels::{MOST_ROWS, STAGE, count};
 pub(crate) use reach::{Reach, writes_are_disjoint};
 
+use crate::block_permutation::BlockPermutation;
+
 /// The longest unit that is transposed, in bytes: two cache lines.
 pub const LONGEST_UNIT: usize = 2 * crate::line::LINE;
 
@@ -75,6 +77,8 @@ pub enum Kernel {
         /// By which code.
         by: Transpose,
     },
+    /// Permutes the bytes, or the halves of bytes, of many small blocks.
+    PermuteBlocks(BlockPermutation),
     /// Reverses the units of each of `count.extent` runs.
     Reverse {
         /// Bytes that stay together.
@@ -229,6 +233,7 @@ impl Kernel {
                 Reverse::Shuffle => "byte shuffle",
                 Reverse::Runs => "reverse run by run",
             },
+            Kernel::PermuteBlocks(_) => "blocks permuted in registers",
             Kernel::InterleaveBits { .. } => "interleave bits in registers",
             Kernel::ChangeWidth(_) => "change of width in registers",
             Kernel::ChangeWords { .. } => "change of words in registers",

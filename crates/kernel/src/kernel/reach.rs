@@ -149,6 +149,10 @@ impl Kernel {
             Kernel::Reverse { unit, extent, count, .. } => (unit.checked_mul(*extent)?, [counted(count), Step::ONCE]),
             Kernel::Transpose { plane, .. } if source => (plane.source_row(), [Step::Axis(&plane.rows), Step::ONCE]),
             Kernel::Transpose { plane, .. } => (plane.destination_row(), [Step::Axis(&plane.columns), Step::ONCE]),
+            Kernel::PermuteBlocks(permutation) => {
+                let (from, to) = permutation.span();
+                rows(if source { from } else { to }?, 0, 1, false)
+            }
             Kernel::InterleaveBits { rows: bits, .. } => {
                 let apart = source == (bits.direction == Direction::Interleave);
                 let row = if apart { bits.row } else { bits.rows.checked_mul(bits.row)? };

@@ -5,6 +5,7 @@
 //! be read.
 
 pub mod bit_rows;
+mod block_permutation;
 mod interleave_bits;
 mod run;
 pub mod width;

@@ -1,6 +1,7 @@
 //! Copies and transposes of whole bytes.
 
 use super::Places;
+use super::block_permutation::permute_blocks;
 use super::interleave_bits::interleave_bits;
 use super::width::{change_width, change_words};
 use crate::destination::Destination;
@@ -37,6 +38,7 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
                 }
             }
         }
+        Kernel::PermuteBlocks(permutation) => permute_blocks(places, destination, permutation),
         Kernel::ChangeWidth(row) => change_width(places, destination, row),
         Kernel::ChangeWords { words, .. } => change_words(places, destination, words),
     }

@@ -15,6 +15,7 @@ mod byte_shuffle;
 mod copy;
 mod edge;
 mod exchange_bits;
+mod gather_blocks;
 mod interleave;
 mod leftover;
 mod lines;

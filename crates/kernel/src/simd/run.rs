@@ -3,6 +3,7 @@
 use super::block::of_unit;
 use super::byte_shuffle::shuffle_bytes;
 use super::copy::{CopyRuns, CopyTable};
+use super::gather_blocks::gather_blocks;
 use super::interleave::{InterleaveRows, Shuffling};
 use super::plane::{StagedPlanes, one_panel, panels};
 use super::reverse::ReverseRuns;
@@ -45,6 +46,7 @@ impl RunKernel<'_> {
                 &Kernel::Runs { run, count, by } => apart::<V, _>(CopyRuns { walk, run, count, by }),
                 &Kernel::Table { run, ref offsets, count } => apart::<V, _>(CopyTable { walk, run, offsets, count }),
                 Kernel::Transpose { plane, by } => transpose::<V>(walk, plane, *by),
+                Kernel::PermuteBlocks(permutation) => gather_blocks::<V>(walk, permutation),
                 &Kernel::Reverse { unit, extent, count, by } => match by {
                     Reverse::Registers => apart::<V, _>(ReverseRegisters { walk, unit, extent, count }),
                     Reverse::Shuffle => {

@@ -174,6 +174,25 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         Self::from_bytes([self, other], |i| if mask.0[i] == 0 { Self::BYTES + i } else { i })
     }
 
+    unsafe fn or(self, other: Self) -> Self {
+        Software(std::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
+
+    unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
+        Software(std::array::from_fn(|i| (self.0[i] & mask.0[i]) | (other.0[i] & !mask.0[i])))
+    }
+
+    unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
+        let byte = |i: usize| match index.0[i] {
+            inside @ 0..16 => self.0[i / 16 * 16 + usize::from(inside)],
+            nothing => {
+                assert!(nothing >= 0x80, "an index of no lane");
+                0
+            }
+        };
+        Software(std::array::from_fn(byte))
+    }
+
     unsafe fn prefetch(_: *const u8) {}
 
     unsafe fn prefetch_near(_: *const u8) {}

@@ -138,6 +138,16 @@ pub(crate) unsafe trait Vector: Copy {
     /// The bytes of `self` where those of `mask` are ones, and those of `other` where they are zeros.
     unsafe fn select(self, other: Self, mask: Self) -> Self;
 
+    /// The bits of both.
+    unsafe fn or(self, other: Self) -> Self;
+
+    /// The bits of `self` where those of `mask` are ones, and those of `other` where they are zeros.
+    unsafe fn choose_bits(self, other: Self, mask: Self) -> Self;
+
+    /// In every lane a byte shuffle: byte `index[i]` of the lane if that is below 16, and a zero if its
+    /// highest bit is set. There are no other indices.
+    unsafe fn shuffle_in_lanes(self, index: Self) -> Self;
+
     /// Prefetches the line at `from`, which may be anywhere, into the L2 cache.
     unsafe fn prefetch(from: *const u8);
 

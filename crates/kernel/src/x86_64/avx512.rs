@@ -264,6 +264,24 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
+    unsafe fn or(self, other: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_or_si512(self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn choose_bits(self, other: Self, mask: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
+    }
+
+    #[inline(always)]
+    unsafe fn shuffle_in_lanes(self, index: Self) -> Self {
+        // SAFETY: no memory is touched; the features are the trait's contract.
+        unsafe { Zmm(_mm512_shuffle_epi8(self.0, index.0)) }
+    }
+
+    #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) }

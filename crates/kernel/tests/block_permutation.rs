@@ -1,0 +1,217 @@
+//! Random permutations of blocks at every level, vectors in plain Rust included: each atom comes to its place,
+//! and nothing outside the blocks is touched.
+
+use strided_copy::kernel::{Kernel, Loop, Stride};
+use strided_copy::{Access, Atom, Available, BlockPermutation, Copy, Destination, Level, PermutedBlocks};
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
+    }
+
+    fn pick<T: std::marker::Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+/// A copy of loops: where its first atom is on both sides, and how long both sides are, in atoms.
+#[derive(Debug)]
+struct Case {
+    atom: Atom,
+    loops: Vec<Stride>,
+    start: (usize, usize),
+}
+
+fn signed(number: usize) -> isize {
+    isize::try_from(number).unwrap()
+}
+
+/// Loops in a random order, packed on the destination but for gaps outside, and packed in another order on the
+/// source, with gaps and reversals.
+fn case(random: &mut Random) -> Case {
+    let atom = random.pick(&[Atom::Byte, Atom::Byte, Atom::Nibble]);
+    let per_byte = if atom == Atom::Nibble { 2 } else { 1 };
+    let mut extents: Vec<usize> = (0..1 + random.below(4)).map(|_| 1 + random.below(9)).collect();
+    if random.below(2) == 0 {
+        extents[0] = random.pick(&[2, 4, 8, 12, 16]);
+    }
+    while extents.iter().product::<usize>() > 3000 {
+        extents.pop();
+    }
+    let inner = extents.len();
+    let count = 1 + random.below(60_000 / extents.iter().product::<usize>()).min(random.below(70));
+    extents.push(count);
+    let outer = random.below(3);
+    extents.extend((0..outer).map(|_| 1 + random.below(3)));
+    // Steps on the destination: packed up to the count, then with gaps of whole bytes.
+    let mut filled = 1_usize;
+    let mut loops = Vec::new();
+    for (i, &extent) in extents.iter().enumerate() {
+        if i > inner {
+            filled = filled.next_multiple_of(per_byte) + random.below(4) * per_byte;
+        }
+        loops.push(Stride { extent, source: 0, destination: signed(filled) });
+        filled *= extent;
+    }
+    // Steps on the source: those of the block in a random order, then the others.
+    let mut order: Vec<usize> = (0..inner).collect();
+    for i in (1..order.len()).rev() {
+        order.swap(i, random.below(i + 1));
+    }
+    let gap = |random: &mut Random| if random.below(4) == 0 { random.below(30) } else { 0 };
+    let (mut filled, mut front) = (1_usize, 0);
+    for i in order {
+        let backwards = random.below(5) == 0 && loops[i].extent > 1;
+        loops[i].source = if backwards { -signed(filled) } else { signed(filled) };
+        if backwards {
+            front += filled * (loops[i].extent - 1);
+        }
+        filled = filled * loops[i].extent + gap(random);
+    }
+    for step in &mut loops[inner..] {
+        filled = (filled + gap(random)).next_multiple_of(per_byte);
+        let repeated = random.below(12) == 0;
+        step.source = if repeated { 0 } else { signed(filled) };
+        if !repeated {
+            filled *= step.extent;
+        }
+    }
+    let first = random.below(5);
+    for i in (1..loops.len()).rev() {
+        loops.swap(i, random.below(i + 1));
+    }
+    let before = per_byte * random.below(3);
+    Case { atom, loops, start: (first + front, before) }
+}
+
+/// The copy, atom by atom.
+fn expected(case: &Case, source: &[u8], destination: &mut [u8]) {
+    let mut places = vec![(signed(case.start.0), signed(case.start.1))];
+    for step in &case.loops {
+        let steps = 0..signed(step.extent);
+        let plus = |&(from, to): &(isize, isize)| {
+            steps.clone().map(move |i| (from + i * step.source, to + i * step.destination)).collect::<Vec<_>>()
+        };
+        places = places.iter().flat_map(plus).collect();
+    }
+    for (from, to) in places {
+        let (from, to) = (usize::try_from(from).unwrap(), usize::try_from(to).unwrap());
+        match case.atom {
+            Atom::Byte => destination[to] = source[from],
+            Atom::Nibble => {
+                let nibble = source[from / 2] >> (4 * (from % 2)) & 0x0f;
+                let keep = if to % 2 == 0 { 0xf0 } else { 0x0f };
+                destination[to / 2] = destination[to / 2] & keep | nibble << (4 * (to % 2));
+            }
+        }
+    }
+}
+
+fn copy_of(PermutedBlocks { permutation, outer, start }: PermutedBlocks, streaming: bool, level: Available) -> Copy {
+    let loops = outer.into_iter().map(Loop::Strided).collect();
+    let access = Access { streaming, ..Access::PLAIN };
+    Copy::new(Kernel::PermuteBlocks(permutation), loops, start, access, level).unwrap()
+}
+
+#[test]
+fn every_level_permutes_blocks_atom_by_atom() {
+    let cases: u64 = std::env::var("STRIDED_COPY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(1000);
+    let levels: Vec<Level> = Level::ALL
+        .into_iter()
+        .chain([Level::Software32, Level::Software64])
+        .filter(|level| level.is_available())
+        .collect();
+    // How many nests there were by windows: up to four, and more; of nibbles; of whole registers' reach.
+    let (mut few, mut many, mut nibbles, mut planned) = (0, 0, 0, 0);
+    for number in 0..cases {
+        let random = &mut Random(number);
+        let case = case(random);
+        for register in [32, 64] {
+            let Some(blocks) = BlockPermutation::of(case.atom, case.start, &case.loops, register) else { continue };
+            planned += 1;
+            let windows = blocks.permutation.windows();
+            few += u32::from(windows <= 4);
+            many += u32::from(windows > 4);
+            nibbles += u32::from(case.atom == Atom::Nibble);
+            // Buffers as long as the nest reaches, to the byte, behind a number of bytes that moves them.
+            let (from, to) = copy_of(blocks.clone(), false, Available::up_to(Level::Portable)).reach();
+            let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
+            let shift = random.below(64);
+            let mut right = vec![0xa5; to + 64 + shift];
+            expected(&case, &source, &mut right[shift..shift + to]);
+            for &level in &levels {
+                for streaming in [false, true] {
+                    let level = Available::up_to(level);
+                    let mut memory = vec![0xa5; to + 64 + shift];
+                    let destination = Destination::from(&mut memory[shift..shift + to]);
+                    copy_of(blocks.clone(), streaming, level).run(&source, destination);
+                    assert!(memory == right, "case {number} at {level:?}, {streaming}, {register}: {case:?}");
+                }
+            }
+        }
+    }
+    assert!(planned > cases / 4 && few > 50 && many > 50 && nibbles > 50, "{planned} {few} {many} {nibbles}");
+}
+
+/// `count` planes of `rows` x `columns` units of `unit` bytes, transposed.
+fn planes(count: usize, [rows, columns, unit]: [usize; 3]) -> Vec<Stride> {
+    let [plane, row, unit_step] = [rows * columns * unit, columns * unit, unit].map(signed);
+    vec![
+        Stride { extent: count, source: plane, destination: plane },
+        Stride { extent: columns, source: unit_step, destination: signed(rows * unit) },
+        Stride { extent: rows, source: row, destination: unit_step },
+        Stride { extent: unit, source: 1, destination: 1 },
+    ]
+}
+
+#[test]
+fn small_planes_need_few_windows() {
+    let windows = |shape, register| {
+        let blocks = BlockPermutation::of(Atom::Byte, (0, 0), &planes(1000, shape), register).unwrap();
+        assert_eq!((blocks.outer.len(), blocks.start, blocks.permutation.blocks()), (0, (0, 0), 1000));
+        assert_eq!(blocks.permutation.block(), shape.iter().product());
+        blocks.permutation.windows()
+    };
+    // By hand: 16 bytes of the transposed 2 x 7 are two columns, from both rows, or the last column and the
+    // first of the next plane, whose upper row follows the last row; of 8 x 8, four rows; a plane of 4 x 4
+    // bytes is a window itself.
+    assert_eq!([[2, 7, 4], [8, 8, 4], [4, 4, 1]].map(|shape| windows(shape, 32)), [3, 4, 1]);
+    // 64 bytes of 8 x 8 are two columns of all 256 bytes; four planes of 4 x 4 bytes are a register.
+    assert_eq!([[8, 8, 4], [4, 4, 1]].map(|shape| windows(shape, 64)), [4, 1]);
+}
+
+#[test]
+fn what_is_not_blocks_is_not_permuted() {
+    let of = |loops: &[Stride]| BlockPermutation::of(Atom::Byte, (0, 0), loops, 32);
+    // A gap after every row, a single plane, a plane of 4 KiB, and too few bytes for a vector.
+    let mut gaps = planes(100, [4, 4, 4]);
+    gaps[2].destination += 1;
+    assert!(of(&gaps[2..]).is_none());
+    assert!(of(&planes(10, [2048, 2, 1])[1..2]).is_none());
+    assert!(of(&planes(2, [3, 3, 1])).is_none());
+    assert!(BlockPermutation::of(Atom::Byte, (0, 0), &planes(100, [4, 4, 4]), 16).is_none());
+    // Blocks of an odd number of nibbles.
+    assert!(BlockPermutation::of(Atom::Nibble, (0, 0), &planes(100, [3, 3, 1]), 32).is_none());
+    assert!(BlockPermutation::of(Atom::Nibble, (1, 0), &planes(100, [3, 4, 1]), 32).is_some());
+    assert!(BlockPermutation::of(Atom::Nibble, (0, 1), &planes(100, [3, 4, 1]), 32).is_none());
+}
+
+#[test]
+fn parts_of_a_permutation_are_its_blocks() {
+    let PermutedBlocks { permutation, .. } =
+        BlockPermutation::of(Atom::Byte, (0, 0), &planes(10, [2, 7, 4]), 32).unwrap();
+    let (part, start) = permutation.part(3..7).unwrap();
+    assert_eq!((part.blocks(), start, part.span()), (4, (3 * 56, 3 * 56), (Some(4 * 56), Some(4 * 56))));
+    assert!(permutation.part(3..11).is_none() && permutation.part(3..3).is_none());
+}

@@ -1,0 +1,64 @@
+//! The same copy with another treatment of padding, which needs no other plan.
+
+use crate::error::{ArgumentRule, Error};
+
+use super::padding::Padding;
+use super::plan::fill::{Fill, has_padding};
+use super::relayout::Relayout;
+use super::settings::Settings;
+
+impl Relayout {
+    /// The same copy with another treatment of the destination's padding: of all places of its buffer without
+    /// an element, and of the tail where the size of a descriptor is rounded up (`u8[3]` takes 4 bytes), as
+    /// far as the buffer has it; the tail is set to zero.
+    ///
+    /// # Errors
+    ///
+    /// [`PaddingOfPart`](crate::ArgumentRule) if the destination is a part of a larger buffer and has gaps:
+    /// the rows of a cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has
+    /// bits outside an element.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
+    ///
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[8, 128, 64])?;
+    /// let token = BufferTensorDesc::packed(DataType::F16, &[8, 1, 64])?;
+    /// let append = Relayout::new(&token, &cache.slice_axis(1, 17..18)?)?;
+    /// let error = append.with_padding(Padding::Zero).unwrap_err();
+    /// assert_eq!(error.code(), "padding_of_part", "the other tokens would be lost");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
+        if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
+            return Err(ArgumentRule::PaddingOfPart.by(self.destination.base(), 0));
+        }
+        self.with_padding_everywhere(padding)
+    }
+
+    /// As [`with_padding`](Self::with_padding), also where the destination is a part of a larger buffer: all
+    /// of that buffer that the destination spans, from its start on, is overwritten, whatever else it holds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FillTooWide`] if a pattern has bits outside an element.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc};
+    ///
+    /// let cache: BufferTensorDesc = "u8[2,3]:[4,1]".parse()?;
+    /// let (row, place) = ("u8[2,1]:[1,1]".parse::<BufferTensorDesc>()?, cache.slice(&[(0..2).into(), (1..2).into()])?);
+    /// let copy = Relayout::new(&row, &place)?;
+    /// assert_eq!(copy.clone().with_padding(Padding::Zero).unwrap_err().code(), "padding_of_part");
+    /// let mut memory = *b"abc.def.";
+    /// copy.with_padding_everywhere(Padding::Zero)?.run(b"xy", &mut memory)?;
+    /// assert_eq!(&memory, b"\0x\0\0\0yf.");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
+        padding.check(self.destination.element_bits())?;
+        let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
+        let plain = self.plain.filter(|_| padding == Padding::Keep);
+        let settings = Settings { padding, ..self.settings };
+        Ok(Relayout { padding, fill, plain, settings, ..self })
+    }
+}
