@@ -63,8 +63,8 @@ impl ViewStep {
         })
     }
 
-    /// As [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written -1,
-    /// and a negative axis, or a negative start or end of a slice, counts from the end, as in NumPy.
+    /// As [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written
+    /// -1, and a negative axis, or a negative start or end of a slice, counts from the end, as in NumPy.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! What a plan has beside its two layouts: the axes that are walked backwards, what becomes of padding, how it
-//! stores, and the machine that it is planned for.
+//! What a plan has beside its two layouts: the axes that are walked backwards, what becomes of padding, how
+//! it stores, and the machine that it is planned for.
 
 use super::cpu_family::CpuFamily;
 use super::destination_memory::DestinationMemory;
@@ -11,8 +11,8 @@ use super::plan::machine::Knobs;
 /// What a copy has beside its two layouts, all of which is decided before it is planned:
 /// [`Relayout::with`] plans once.
 ///
-/// The default is what [`Relayout::new`] plans: no axis is walked backwards, padding is kept, nothing is known
-/// of the destination's memory, and the machine is this one.
+/// The default is what [`Relayout::new`] plans: no axis is walked backwards, padding is kept, nothing is
+/// known of the destination's memory, and the machine is this one.
 ///
 /// ```
 /// use tensor_layout::relayout::{DestinationMemory, Relayout, Settings};

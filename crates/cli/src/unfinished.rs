@@ -106,7 +106,8 @@ pub(crate) fn name_leftovers(target: &Path) {
             continue;
         }
         let path = entry.path();
-        // A program that lives holds the lock, but for a moment after it makes the file and when it closes it.
+        // A program that lives holds the lock, but for a moment after it makes the file and when it closes
+        // it.
         let is_free = || File::open(&path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
         let is_left = is_free() && {
             std::thread::sleep(MOMENT);

@@ -186,8 +186,8 @@ impl View {
     }
 }
 
-/// The layout in the notation of `read` that stores the elements of `map` in the same way from element 0 on; if
-/// there is none and any will do, CuTe's.
+/// The layout in the notation of `read` that stores the elements of `map` in the same way from element 0 on;
+/// if there is none and any will do, CuTe's.
 fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
     let moved = map.clone().with_base(0).ok()?;
     let text = read.to_string();

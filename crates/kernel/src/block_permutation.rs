@@ -1,8 +1,8 @@
 //! Many small blocks whose elements change places, several blocks in one register.
 //!
 //! Thousands of matrices of 2 x 7 numbers are transposed, one after the other. Each is smaller than two cache
-//! lines, so a kernel that is called for each matrix spends its time on beginning and ending. The same happens
-//! to weights of 4 bits whose order inside tiles of 512 bytes is rearranged for a GPU.
+//! lines, so a kernel that is called for each matrix spends its time on beginning and ending. The same
+//! happens to weights of 4 bits whose order inside tiles of 512 bytes is rearranged for a GPU.
 //!
 //! The idea: such a copy is a *periodic permutation*. Blocks follow each other without a gap on the
 //! destination, and at a constant step on the source. Where the bytes of a destination vector come from is
@@ -34,8 +34,8 @@
 //! own, without a count.
 //!
 //! Registers of 64 bytes have a shuffle over up to four whole registers (`vpermi2b`), so there a window is as
-//! long as a vector and a round is one more register of that shuffle, if four windows suffice; else it is done
-//! in lanes as above.
+//! long as a vector and a round is one more register of that shuffle, if four windows suffice; else it is
+//! done in lanes as above.
 //!
 //! Elements of 4 bits are shuffled as bytes, twice: once for the low half of each destination byte, and once
 //! for the high half. Each result holds its element in one of its halves; a table of bits then chooses

@@ -1,5 +1,5 @@
-//! Random permutations of blocks at every level, vectors in plain Rust included: each atom comes to its place,
-//! and nothing outside the blocks is touched.
+//! Random permutations of blocks at every level, vectors in plain Rust included: each atom comes to its
+//! place, and nothing outside the blocks is touched.
 
 use strided_copy::kernel::{Kernel, Loop, Stride};
 use strided_copy::{Access, Atom, Available, BlockPermutation, Copy, Destination, Level, PermutedBlocks};
@@ -37,8 +37,8 @@ fn signed(number: usize) -> isize {
     isize::try_from(number).unwrap()
 }
 
-/// Loops in a random order, packed on the destination but for gaps outside, and packed in another order on the
-/// source, with gaps and reversals.
+/// Loops in a random order, packed on the destination but for gaps outside, and packed in another order on
+/// the source, with gaps and reversals.
 fn case(random: &mut Random) -> Case {
     let atom = random.pick(&[Atom::Byte, Atom::Byte, Atom::Nibble]);
     let per_byte = if atom == Atom::Nibble { 2 } else { 1 };

@@ -235,8 +235,8 @@ impl Report<'_> {
         Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
     }
 
-    /// What the limits refuse, a sentence for each kind: types that the device does not have, and one for each
-    /// other rule, with the first tensor that breaks it.
+    /// What the limits refuse, a sentence for each kind: types that the device does not have, and one for
+    /// each other rule, with the first tensor that breaks it.
     fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
         let mut types: Vec<(String, usize)> = Vec::new();
         let mut others: Vec<(&str, String, usize)> = Vec::new();

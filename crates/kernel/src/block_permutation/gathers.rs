@@ -15,7 +15,8 @@ const MOST_ROUNDS: usize = 16;
 /// Bytes of a period, at least, if there are as many blocks: a shorter one begins too often. By trial (Z3).
 const LEAST_PERIOD: usize = 256;
 
-/// Bytes of a period on the destination, at most: those of the staging buffer in front of non-temporal stores.
+/// Bytes of a period on the destination, at most: those of the staging buffer in front of non-temporal
+/// stores.
 pub(crate) const LONGEST_PERIOD: usize = 1 << 12;
 
 /// Bytes of the indices of a period, at most: half an L1 cache of 32 KiB.
@@ -38,17 +39,17 @@ pub(crate) struct Group {
 }
 
 /// The tables of one period: for each destination vector, those with few rounds first, which windows of the
-/// source it loads and how it shuffles them. Vectors of nibbles are shuffled twice, for the low halves of their
-/// bytes and then for the high halves.
+/// source it loads and how it shuffles them. Vectors of nibbles are shuffled twice, for the low halves of
+/// their bytes and then for the high halves.
 ///
 /// # Invariants
 ///
 /// 1. Every window of `window` bytes, from its offset on, is inside the source bytes of a period, which are
 ///    `(blocks - 1) * source_step + span`.
 /// 2. Every place is at least a vector in front of the end of a period on the destination.
-/// 3. There are as many places as the groups have vectors, and the other tables have entries for each of them:
-///    `rounds` offsets for each lane and time, a vector of indices for each time (and in lanes for each round),
-///    and of nibbles a vector of bits. [`tables`](Self::tables) asserts it.
+/// 3. There are as many places as the groups have vectors, and the other tables have entries for each of
+///    them: `rounds` offsets for each lane and time, a vector of indices for each time (and in lanes for each
+///    round), and of nibbles a vector of bits. [`tables`](Self::tables) asserts it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathers {
     register: usize,

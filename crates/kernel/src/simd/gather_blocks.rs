@@ -75,8 +75,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     ///
     /// # Panics
     ///
-    /// If the tables of the permutation are not for vectors of `V::BYTES` bytes or not for such windows, or if
-    /// it has fewer blocks than a period.
+    /// If the tables of the permutation are not for vectors of `V::BYTES` bytes or not for such windows, or
+    /// if it has fewer blocks than a period.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let GatherBlocks { walk, permutation } = self;
@@ -94,9 +94,9 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
             for first in (0..blocks).step_by(of_period) {
                 // The last period ends with the last block.
                 let begin = first.min(blocks - of_period);
-                // SAFETY: a period from block `begin` on is inside the permutation, whose span is readable and
-                // writable. Periods in the buffer are `staged` bytes, those of the run of the destination that
-                // begins at `run`; one more fits.
+                // SAFETY: a period from block `begin` on is inside the permutation, whose span is readable
+                // and writable. Periods in the buffer are `staged` bytes, those of the run of the destination
+                // that begins at `run`; one more fits.
                 unsafe {
                     let from = iteration.from.add(begin * step);
                     if !walk.streaming {
@@ -183,8 +183,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         }
     }
 
-    /// Makes the next vectors of a period, and gives the tables for those after them. `ROUNDS` is `rounds`, or
-    /// 0 if a loop counts them.
+    /// Makes the next vectors of a period, and gives the tables for those after them. `ROUNDS` is `rounds`,
+    /// or 0 if a loop counts them.
     ///
     /// # Safety
     ///
@@ -226,8 +226,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     /// rounds.
     #[inline(always)]
     unsafe fn shuffled<const ROUNDS: usize>(&self, tables: &mut Tables, rounds: usize, from: *const u8) -> V {
-        // SAFETY: the entries that are read are those of one vector. By invariant 1 of `Gathers`, every window
-        // is inside the blocks of a period.
+        // SAFETY: the entries that are read are those of one vector. By invariant 1 of `Gathers`, every
+        // window is inside the blocks of a period.
         unsafe {
             let window = |entry: *const u32| from.add(offset(entry.read()));
             if WHOLE {
