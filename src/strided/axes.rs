@@ -85,7 +85,7 @@ impl AxisOrder {
         for ((letter, axis), &byte) in slots.zip(bytes) {
             *letter = byte;
             let place = logical.iter().position(|&l| l == byte).unwrap_or_default();
-            *axis = exact(u8::try_from(place).ok(), 0);
+            *axis = exact(u8::try_from(place).ok());
         }
         Ok(order)
     }

@@ -134,7 +134,7 @@ impl Pair<'_> {
                 Overlap::No => Shared::No,
                 Overlap::Yes { offset, .. } => {
                     let bits = wide_product(offset, earlier.desc.data_type().bits());
-                    Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok(), u64::MAX).saturating_add(from))
+                    Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok()).saturating_add(from))
                 }
                 Overlap::TooHard => Shared::TooHard,
             }

@@ -47,7 +47,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
         #[cfg(feature = "software")]
         crate::observed::ran("byte shuffle");
         let ShufflePlanes { shuffle, walk } = self;
-        debug_assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
+        assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
         let piece = if shuffle.rows == 1 { shuffle.row } else { ROW_PIECE };
         for iteration in walk.iterations() {
             let in_row = || (walk.in_row() > 0).then(|| iteration.from.wrapping_add(walk.in_row()));

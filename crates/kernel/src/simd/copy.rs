@@ -134,7 +134,7 @@ unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
 unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
     crate::observed::ran("runs in two halves");
-    debug_assert!((SIZE..=2 * SIZE).contains(&run));
+    assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
             // SAFETY: a run of `run` bytes, at least `SIZE`, of this iteration.
@@ -157,7 +157,7 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
 unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
     crate::observed::ran("runs in two halves");
-    debug_assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
+    assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
     let last = run - LINES * LINE;
     for iteration in walk.iterations() {
         for i in 0..count.extent {
@@ -181,7 +181,7 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
 unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
     crate::observed::ran("runs by scattered lines");
-    debug_assert!(run >= LINE);
+    assert!(run >= LINE);
     let fours = opaque(run - run % (4 * LINE));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
@@ -308,7 +308,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
     /// Two vectors of the widest kind.
     const TWICE: usize = 128;
     const { assert!(2 * V::BYTES <= TWICE) };
-    debug_assert!(run.is_power_of_two() && run <= V::BYTES);
+    assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
     // SAFETY: reads the run, and writes at places below `bytes`, whole vectors only where as many bytes are
     // left. `head % run` is less than a vector, and two vectors are in `twice`. Streamed vectors are whole

@@ -44,7 +44,7 @@ impl Operation for ReverseRuns<'_> {
     unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
         let ReverseRuns { walk, unit, run, count } = self;
-        debug_assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
+        assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
         assert!(walk.streaming || run < V::BYTES, "whole vectors are stored past the cache");
         #[cfg(feature = "software")]
         crate::observed::ran("reverse run by run");
