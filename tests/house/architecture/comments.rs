@@ -2,7 +2,7 @@
 
 use super::source::files;
 
-const FOLDERS: &[&str] = &["src", "crates", "explorer", "fuzz", "docs", "tests", "benches", "examples"];
+const FOLDERS: &[&str] = &["src", "crates", "explorer", "fuzz", "python", "docs", "tests", "benches", "examples"];
 
 /// The most columns of a line of a comment, its indentation included.
 const COLUMNS: usize = 110;

@@ -1,0 +1,37 @@
+//! The Python module `relayout`: the layouts of `tensor-layout` for arrays of NumPy, PyTorch and JAX.
+//!
+//! Each file is one thin layer over one part of the project: `layout` over notations and index maps, `copy`
+//! over relayouts, `program` over HLO texts, `commands` over the command line. `memory` alone touches
+//! pointers.
+
+mod commands;
+mod copy;
+mod error;
+mod explain;
+mod layout;
+mod memory;
+mod new_array;
+mod program;
+
+use pyo3::prelude::*;
+
+/// Strided and tiled tensor layouts: describe, check, convert and copy.
+///
+/// >>> layout = Layout("f32[1000,1]{1,0:T(8,128)}")
+/// >>> layout.bytes, layout.padding
+/// (512000, 508000)
+#[pymodule]
+mod relayout {
+    #[pymodule_export]
+    use crate::commands::{convert_model, main, names, validate};
+    #[pymodule_export]
+    use crate::copy::{ascontiguous, copy};
+    #[pymodule_export]
+    use crate::error::LayoutError;
+    #[pymodule_export]
+    use crate::explain::explain;
+    #[pymodule_export]
+    use crate::layout::{Layout, Lowered};
+    #[pymodule_export]
+    use crate::program::{Program, hlo};
+}

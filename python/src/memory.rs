@@ -1,0 +1,400 @@
+//! Where the elements of a Python object are: lent by the buffer protocol or by DLPack, never copied.
+//!
+//! Three ways lead to the memory of an array, and they are tried in this order:
+//!
+//! 1. the buffer protocol (NumPy, JAX on the CPU, `bytearray`, `mmap`, `array`),
+//! 2. the same of a view with unsigned integers, for NumPy arrays of types that have no buffer format
+//!    (`bfloat16`, `float8_e4m3fn`, `int4` of ml_dtypes, `datetime64`),
+//! 3. DLPack (PyTorch).
+//!
+//! The lender keeps the memory alive until its [`Elements`] are dropped. The structures are declared here
+//! because the limited API has them from Python 3.11 on only. Their fields are the same in 3.10: PEP 3118 for
+//! `Py_buffer`, and dlpack.h for the managed tensors.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyCapsule, PyDict};
+use pyo3::{ffi, intern};
+use smallvec::SmallVec;
+use tensor_layout::DataType;
+use tensor_layout::element::Naming;
+use tensor_layout::interop::dlpack::DlTensor;
+
+use crate::error::{LayoutError, refusal, refused};
+
+/// `Py_buffer` of Python 3.3 and newer.
+#[repr(C)]
+struct PyBuffer {
+    buf: *mut c_void,
+    obj: *mut ffi::PyObject,
+    len: isize,
+    itemsize: isize,
+    readonly: c_int,
+    ndim: c_int,
+    format: *mut c_char,
+    shape: *mut isize,
+    strides: *mut isize,
+    suboffsets: *mut isize,
+    internal: *mut c_void,
+}
+
+const WRITABLE: c_int = 1;
+/// `PyBUF_STRIDES | PyBUF_FORMAT`: shape, strides and format are filled in, and there are no suboffsets.
+const STRIDED: c_int = 0x18 | 0x4;
+
+unsafe extern "C" {
+    fn PyObject_GetBuffer(object: *mut ffi::PyObject, view: *mut PyBuffer, flags: c_int) -> c_int;
+    fn PyBuffer_Release(view: *mut PyBuffer);
+}
+
+/// `DLManagedTensor`, of which `DLManagedTensorVersioned` has the fields in another order.
+#[repr(C)]
+struct Managed {
+    tensor: DlTensor,
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+#[repr(C)]
+struct ManagedVersioned {
+    version: [u32; 2],
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
+    flags: u64,
+    tensor: DlTensor,
+}
+
+/// Who keeps the memory alive.
+enum Lender {
+    /// Boxed, because a buffer may point into its own `Py_buffer`.
+    Buffer(Box<PyBuffer>),
+    DlPack(*mut Managed),
+    DlPackVersioned(*mut ManagedVersioned),
+}
+
+impl Drop for Lender {
+    fn drop(&mut self) {
+        // SAFETY: each was acquired by a call that succeeded, and is given back once. `Elements` hold it, and
+        // are dropped by the functions that made them, which are attached to the interpreter.
+        unsafe {
+            match self {
+                Lender::Buffer(buffer) => PyBuffer_Release(&raw mut **buffer),
+                Lender::DlPack(managed) => {
+                    if let Some(deleter) = (**managed).deleter {
+                        deleter(*managed);
+                    }
+                }
+                Lender::DlPackVersioned(managed) => {
+                    if let Some(deleter) = (**managed).deleter {
+                        deleter(*managed);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The elements of an array: where the first is, and how far apart they are.
+pub(crate) struct Elements {
+    /// Index 0 of every axis.
+    first: *mut u8,
+    /// The address of the lowest byte, as bytes before `first`, and the bytes from there to the highest.
+    before: usize,
+    span: usize,
+    pub(crate) sizes: SmallVec<[usize; 8]>,
+    /// In bytes.
+    pub(crate) strides: SmallVec<[isize; 8]>,
+    /// The bytes of an element.
+    pub(crate) item: usize,
+    /// `None` where the elements are of no type that layouts know: structures, text, dates, big-endian
+    /// numbers.
+    pub(crate) data_type: Option<DataType>,
+    pub(crate) is_read_only: bool,
+    _lender: Lender,
+}
+
+/// Why an array could not be reached: elements that are Python objects are for NumPy alone.
+fn is_of_objects(format: &[u8]) -> bool {
+    format.contains(&b'O')
+}
+
+impl Elements {
+    /// The elements of any array on the CPU.
+    pub(crate) fn of(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
+        match Self::by_buffer(array, is_written) {
+            Ok(elements) => return Ok(elements),
+            Err(error) if is_written && error.is_instance_of::<pyo3::exceptions::PyBufferError>(array.py()) => {
+                return Err(error);
+            }
+            Err(_) => {}
+        }
+        let py = array.py();
+        if let Ok(dtype) = array.getattr(intern!(py, "dtype"))
+            && array.hasattr(intern!(py, "__array_interface__"))?
+        {
+            return Self::by_view(array, &dtype, is_written);
+        }
+        if array.hasattr(intern!(py, "__dlpack__"))? {
+            match Self::by_dlpack(array) {
+                // Types that this producer does not lend: JAX has an array of NumPy for them.
+                Err(error) if !is_written && !error.is_instance_of::<LayoutError>(py) => {}
+                other => return other,
+            }
+        }
+        if !is_written && array.hasattr(intern!(py, "__array__"))? {
+            return Self::of(&array.call_method0(intern!(py, "__array__"))?, false);
+        }
+        let kind = array.get_type().name()?;
+        Err(PyTypeError::new_err(format!("{kind} is no array: it has neither a buffer nor __dlpack__")))
+    }
+
+    /// By the buffer protocol.
+    pub(crate) fn by_buffer(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
+        let empty = PyBuffer {
+            buf: ptr::null_mut(),
+            obj: ptr::null_mut(),
+            len: 0,
+            itemsize: 0,
+            readonly: 1,
+            ndim: 0,
+            format: ptr::null_mut(),
+            shape: ptr::null_mut(),
+            strides: ptr::null_mut(),
+            suboffsets: ptr::null_mut(),
+            internal: ptr::null_mut(),
+        };
+        let mut buffer = Box::new(empty);
+        let flags = if is_written { STRIDED | WRITABLE } else { STRIDED };
+        // SAFETY: the object is alive, and the structure has room for what the call fills in.
+        if unsafe { PyObject_GetBuffer(array.as_ptr(), &raw mut *buffer, flags) } != 0 {
+            return Err(PyErr::fetch(array.py()));
+        }
+        let (first, read_only, item) = (buffer.buf.cast::<u8>(), buffer.readonly != 0, buffer.itemsize.unsigned_abs());
+        let rank = usize::try_from(buffer.ndim).unwrap_or(0);
+        // SAFETY: with these flags a call that succeeds sets `shape` and `strides` to `ndim` numbers each,
+        // and `format` to a C string. They live as long as the buffer is held.
+        let (sizes, strides, format) = unsafe {
+            let list = |start: *mut isize| match rank {
+                0 => &[][..],
+                _ => std::slice::from_raw_parts(start, rank),
+            };
+            let format: &[u8] = if buffer.format.is_null() { b"B" } else { CStr::from_ptr(buffer.format).to_bytes() };
+            (list(buffer.shape), list(buffer.strides), format)
+        };
+        if is_of_objects(format) {
+            return Err(PyTypeError::new_err("the elements are Python objects, which are not bytes to be moved"));
+        }
+        let sizes = sizes.iter().map(|size| size.unsigned_abs()).collect();
+        let (strides, data_type) = (strides.iter().copied().collect(), type_of_format(format, item));
+        Self::new(first, sizes, strides, item, data_type, read_only, Lender::Buffer(buffer))
+    }
+
+    /// By the buffer of a view with unsigned integers of the same width.
+    fn by_view(array: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
+        let py = array.py();
+        let item: usize = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
+        if dtype.getattr(intern!(py, "hasobject"))?.extract()? || ![1, 2, 4, 8].contains(&item) {
+            return Err(PyTypeError::new_err(format!("the elements are {dtype}, which have no buffer")));
+        }
+        let view = array.call_method1(intern!(py, "view"), (format!("u{item}"),))?;
+        let name: String = dtype.getattr(intern!(py, "name"))?.extract()?;
+        let data_type = DataType::from_name_in(Naming::Numpy, &name);
+        Ok(Elements { data_type, ..Self::by_buffer(&view, is_written)? })
+    }
+
+    /// By DLPack: any tensor on the CPU.
+    pub(crate) fn by_dlpack(array: &Bound<'_, PyAny>) -> PyResult<Elements> {
+        static ARGUMENTS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+        let py = array.py();
+        let arguments = ARGUMENTS.get_or_try_init(py, || {
+            let arguments = PyDict::new(py);
+            arguments.set_item("max_version", (1, 1))?;
+            PyResult::Ok(arguments.unbind())
+        })?;
+        let name = intern!(py, "__dlpack__");
+        let capsule = match array.call_method(name, (), Some(arguments.bind(py))) {
+            // Producers of before 2024 do not know the argument.
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => array.call_method0(name)?,
+            other => other?,
+        };
+        let capsule = capsule.cast_into::<PyCapsule>()?.into_any();
+        let take = |from: &CStr, to: &'static CStr| {
+            // SAFETY: a capsule that has this name holds a pointer to the structure of dlpack.h that goes
+            // with the name. Renaming it says that its consumer calls the deleter, which `Lender` does.
+            unsafe {
+                let valid = ffi::PyCapsule_IsValid(capsule.as_ptr(), from.as_ptr()) != 0;
+                let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), if valid { from } else { c"" }.as_ptr());
+                if pointer.is_null() {
+                    ffi::PyErr_Clear();
+                    return None;
+                }
+                (ffi::PyCapsule_SetName(capsule.as_ptr(), to.as_ptr()) == 0).then_some(pointer)
+            }
+        };
+        let (tensor, flags, lender) = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
+            let managed = managed.cast::<ManagedVersioned>();
+            // SAFETY: see `take`; the structure lives until the deleter is called.
+            let (tensor, flags) = unsafe { (&(*managed).tensor, (*managed).flags) };
+            (tensor, flags, Lender::DlPackVersioned(managed))
+        } else if let Some(managed) = take(c"dltensor", c"used_dltensor") {
+            let managed = managed.cast::<Managed>();
+            // SAFETY: as above.
+            (unsafe { &(*managed).tensor }, 0, Lender::DlPack(managed))
+        } else {
+            return Err(PyValueError::new_err("the capsule of __dlpack__ was used before"));
+        };
+        let device = tensor.device.device_type;
+        // kDLCPU, and memory of the CPU that CUDA or ROCm has pinned.
+        if ![1, 3, 11].contains(&device) {
+            let reason =
+                format!("the array is on device type {device} of DLPack, and only the CPU's memory can be read");
+            return Err(refusal("not_on_the_cpu", &reason));
+        }
+        // SAFETY: the producer promises that the lists have `ndim` numbers and live until the deleter is
+        // called.
+        let fields = unsafe { tensor.fields(flags) }.map_err(refused)?;
+        let bits = usize::from(fields.dtype.bits).saturating_mul(fields.dtype.lanes.into());
+        let is_padded = fields.is_padded_to_bytes && bits < 8;
+        if !bits.is_multiple_of(8) && !is_padded {
+            let reason = format!(
+                "the elements are {bits} bits, packed: pass the bytes as uint8, and say with layout= how they are laid out"
+            );
+            return Err(refusal("unsupported_element_bits", &reason));
+        }
+        let item = bits.div_ceil(8);
+        let data_type = DataType::try_from(fields.dtype).ok().filter(|_| fields.dtype.lanes == 1);
+        let mut sizes: SmallVec<[usize; 8]> = SmallVec::new();
+        for &size in fields.shape {
+            sizes.push(usize::try_from(size).map_err(|_| PyValueError::new_err("a size is negative"))?);
+        }
+        let strides = match fields.strides {
+            Some(strides) => strides.iter().map(|&stride| in_bytes(stride, item)).collect::<PyResult<_>>()?,
+            None => packed_strides(&sizes, item),
+        };
+        let offset = usize::try_from(fields.byte_offset).map_err(|_| too_large())?;
+        let first = tensor.data.cast::<u8>().wrapping_add(offset);
+        Self::new(first, sizes, strides, item, data_type, flags & 1 != 0, lender)
+    }
+
+    /// With the range of bytes from the lowest to the highest that an index touches.
+    fn new(
+        first: *mut u8,
+        sizes: SmallVec<[usize; 8]>,
+        strides: SmallVec<[isize; 8]>,
+        item: usize,
+        data_type: Option<DataType>,
+        is_read_only: bool,
+        lender: Lender,
+    ) -> PyResult<Elements> {
+        let (mut before, mut span) = (0_usize, if sizes.contains(&0) { 0 } else { item });
+        if span > 0 {
+            for (&size, &stride) in sizes.iter().zip(&strides) {
+                let reach = size.checked_sub(1).and_then(|last| last.checked_mul(stride.unsigned_abs()));
+                let reach = reach.ok_or_else(too_large)?;
+                span = span.checked_add(reach).filter(|&span| isize::try_from(span).is_ok()).ok_or_else(too_large)?;
+                before = before.wrapping_add(if stride < 0 { reach } else { 0 });
+            }
+        }
+        Ok(Elements { first, before, span, sizes, strides, item, data_type, is_read_only, _lender: lender })
+    }
+
+    /// The bytes of an index 0 element after the lowest.
+    pub(crate) fn first_byte(&self) -> usize {
+        self.before
+    }
+
+    /// The address of the lowest byte.
+    pub(crate) fn address(&self) -> usize {
+        self.first.addr().wrapping_sub(self.before)
+    }
+
+    /// All bytes from the lowest to the highest that an index touches.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self.span {
+            0 => &[],
+            // SAFETY: the lender says that every index of the array is valid, so these bytes are of one
+            // allocation, which lives as long as `self`. Another thread may write them while they are read,
+            // as with every array of Python; `bytes_mut` refuses such ranges for arrays of this call.
+            span => unsafe { std::slice::from_raw_parts(self.first.wrapping_sub(self.before), span) },
+        }
+    }
+
+    /// As [`bytes`](Self::bytes), to be written.
+    pub(crate) fn bytes_mut(&mut self, source: &Elements) -> PyResult<&mut [u8]> {
+        if self.is_read_only {
+            return Err(refusal("read_only", "the array `out` is read-only"));
+        }
+        let (start, other) = (self.address(), source.address());
+        if self.span > 0 && start < other.wrapping_add(source.span) && other < start.wrapping_add(self.span) {
+            return Err(refusal("shared_memory", "`out` shares memory with the array: copy the array first"));
+        }
+        Ok(match self.span {
+            0 => &mut [],
+            // SAFETY: as for `bytes`. The lender said that the memory is writable, and it is not that of
+            // `source`. New memory of NumPy is written before it is read.
+            span => unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_sub(self.before), span) },
+        })
+    }
+
+    /// Are the elements packed in the order of their indices?
+    pub(crate) fn is_packed(&self) -> bool {
+        let mut next = self.item;
+        self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
+            let fits = size <= 1 || usize::try_from(stride) == Ok(next);
+            next = next.wrapping_mul(size);
+            fits
+        }) || self.span == 0
+    }
+}
+
+fn too_large() -> PyErr {
+    refusal("overflow", "the array is larger than memory can be")
+}
+
+fn in_bytes(stride: i64, item: usize) -> PyResult<isize> {
+    let item = isize::try_from(item).map_err(|_| too_large())?;
+    isize::try_from(stride).ok().and_then(|stride| stride.checked_mul(item)).ok_or_else(too_large)
+}
+
+/// The byte strides of packed row-major elements.
+pub(crate) fn packed_strides(sizes: &[usize], item: usize) -> SmallVec<[isize; 8]> {
+    let mut next = item;
+    let mut strides: SmallVec<[isize; 8]> = SmallVec::new();
+    for &size in sizes.iter().rev() {
+        strides.push(isize::try_from(next).unwrap_or(isize::MAX));
+        next = next.saturating_mul(size.max(1));
+    }
+    strides.reverse();
+    strides
+}
+
+/// The type of a format of the module `struct`, as PEP 3118 extends it.
+fn type_of_format(format: &[u8], item: usize) -> Option<DataType> {
+    use DataType::*;
+    let code = match format {
+        [b'>' | b'!', rest @ ..] if item == 1 => rest,
+        [b'@' | b'=' | b'<' | b'^', rest @ ..] => rest,
+        whole => whole,
+    };
+    match (code, item) {
+        (b"?", 1) => Some(Pred),
+        (b"b", 1) => Some(S8),
+        (b"B" | b"c", 1) => Some(U8),
+        (b"h", 2) => Some(S16),
+        (b"H", 2) => Some(U16),
+        (b"i" | b"l", 4) => Some(S32),
+        (b"I" | b"L", 4) => Some(U32),
+        (b"l" | b"q" | b"n", 8) => Some(S64),
+        (b"L" | b"Q" | b"N", 8) => Some(U64),
+        (b"e", 2) => Some(F16),
+        (b"f", 4) => Some(F32),
+        (b"d", 8) => Some(F64),
+        (b"Zf", 8) => Some(C64),
+        (b"Zd", 16) => Some(C128),
+        _ => None,
+    }
+}

@@ -1,0 +1,255 @@
+"""Copies against NumPy, on arrays of every library that lends its memory."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import relayout
+from relayout import Layout, LayoutError, ascontiguous, copy
+
+ml_dtypes = pytest.importorskip("ml_dtypes")
+
+TYPES = ["u1", "i2", "f2", "f4", "f8", "c8", "c16", "?", "S3", "M8[s]", "V12", ">i4"]
+OWN_TYPES = [ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2, ml_dtypes.int4, ml_dtypes.uint4]
+
+
+def filled(rng, shape, dtype):
+    """An array of random bytes; of int4, of numbers."""
+    dtype = np.dtype(dtype)
+    if dtype.name in ("int4", "uint4"):
+        return rng.integers(0, 8, shape).astype(dtype)
+    count = int(np.prod(shape)) * dtype.itemsize
+    return rng.integers(0, 2 if dtype == bool else 256, count, dtype=np.uint8).view(dtype).reshape(shape)
+
+
+def random_view(rng, dtype):
+    """A view with permuted, reversed, strided, sliced, repeated and empty axes."""
+    rank = int(rng.integers(1, 6))
+    shape = rng.integers(1, 9 if rank > 2 else 60, rank)
+    if rng.random() < 0.05:
+        shape[rng.integers(rank)] = 0
+    array = filled(rng, shape, dtype)
+    steps = [slice(None, None, int(rng.choice([1, 1, 1, 2, 3, -1, -1, -2]))) for _ in shape]
+    array = array[tuple(steps)].transpose(rng.permutation(rank))
+    if rng.random() < 0.3:
+        axis = int(rng.integers(rank + 1))
+        array = np.expand_dims(array, axis)
+        shape = list(array.shape)
+        shape[axis] = int(rng.integers(1, 5))
+        array = np.broadcast_to(array, shape)
+    return array
+
+
+def same_bytes(a, b):
+    assert a.shape == b.shape and a.dtype == b.dtype
+    return a.tobytes() == b.tobytes()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_random_views_are_copied_as_numpy_does(threads):
+    rng = np.random.default_rng(20261126)
+    for case in range(1000):
+        dtype = (TYPES + OWN_TYPES)[case % (len(TYPES) + len(OWN_TYPES))]
+        view = random_view(rng, dtype)
+        expected = np.ascontiguousarray(view)
+        got = ascontiguous(view, threads=threads)
+        assert got.flags.c_contiguous and got.flags.writeable | (got is view), (case, view.shape, view.strides)
+        assert same_bytes(got, expected), (case, dtype, view.shape, view.strides)
+
+
+def test_random_views_are_copied_into_views():
+    rng = np.random.default_rng(7)
+    for case in range(500):
+        dtype = ["u1", "f2", "f4", "f8", ml_dtypes.bfloat16][case % 5]
+        source = random_view(rng, dtype)
+        order = rng.permutation(source.ndim)
+        room = np.zeros([2 * source.shape[axis] for axis in order], dtype)
+        out = room.transpose(np.argsort(order))
+        out = out[tuple(slice(None, size, 1) if rng.random() < 0.5 else slice(size - 1, None, -1) if size else slice(0)
+                        for size in source.shape)]
+        expected = room.copy()
+        copy(source, out=out)
+        assert same_bytes(np.ascontiguousarray(out), np.ascontiguousarray(source)), (case, source.strides, out.strides)
+        out[...] = np.zeros((), dtype)
+        assert same_bytes(room, expected), "nothing else was written"
+
+
+def test_large_copies_run_on_threads():
+    rng = np.random.default_rng(1)
+    planes = filled(rng, (3, 700, 900), "u1")
+    for view in [planes.transpose(1, 2, 0), planes[:, ::-1, :], planes.transpose(2, 1, 0)]:
+        for threads in [1, 2, 3]:
+            assert same_bytes(ascontiguous(view, threads=threads), np.ascontiguousarray(view))
+
+
+def test_what_numpy_does_besides():
+    for odd in [3, [1, 2], np.float32(1.5), np.array(7), np.array(["a", None], object)[::-1], (1.0, 2.0)]:
+        got, expected = ascontiguous(odd), np.ascontiguousarray(odd)
+        assert got.dtype == expected.dtype and got.shape == expected.shape and (got == expected).all()
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    assert ascontiguous(a) is a
+    assert ascontiguous(a.T, dtype="f8").dtype == np.float64
+    assert (ascontiguous(np.ma.masked_array(a.T)) == a.T).all()
+    record = np.zeros(4, [("x", "u1"), ("y", "f8")])
+    record["y"] = [1, 2, 3, 4]
+    assert same_bytes(ascontiguous(record["y"][::-1]), np.ascontiguousarray(record["y"][::-1]))
+    assert same_bytes(ascontiguous(record[::-1]), np.ascontiguousarray(record[::-1]))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "f4", "f8", *OWN_TYPES])
+def test_tiles_there_and_back(dtype):
+    rng = np.random.default_rng(3)
+    array = filled(rng, (37, 150), dtype)
+    layout = Layout("tpu:v5e", sizes=array.shape, dtype=array.dtype)
+    tiles = copy(array, layout)
+    assert tiles.nbytes == layout.bytes and tiles.ctypes.data % 64 == 0
+    for index in [(0, 0), (1, 128), (36, 149)]:
+        if tiles.dtype == array.dtype:
+            assert tiles[layout.offset(index)] == array[index]
+    back = copy(tiles, Layout(array), layout=layout)
+    assert same_bytes(back, array)
+    turned = copy(array[::-1, ::-1], layout)
+    assert same_bytes(copy(turned, Layout(array), layout=layout), array[::-1, ::-1].copy())
+
+
+def test_int4_is_packed_and_unpacked():
+    array = np.arange(-8, 8).astype(ml_dtypes.int4).reshape(2, 8)
+    packed = copy(array, "s4[2,8]{1,0:E(4)}")
+    assert packed.dtype == np.uint8 and packed[:4].tolist() == [0x98, 0xBA, 0xDC, 0xFE]
+    back = copy(packed, "s4[2,8]{1,0}", layout="s4[2,8]{1,0:E(4)}")
+    assert (back == array).all() and back.dtype == array.dtype
+
+
+def test_strided_results_have_the_tensors_sizes():
+    array = np.arange(2 * 3 * 4 * 5, dtype="f4").reshape(2, 3, 4, 5)
+    nhwc = copy(array, Layout("NHWC", sizes=array.shape, dtype="f32"))
+    assert nhwc.shape == array.shape and nhwc.strides == (240, 4, 60, 12) and (nhwc == array).all()
+    rows = copy(np.ones((2, 3), "f4"), "f32[2,3]:[5,1]")
+    assert rows.strides == (20, 4) and rows.base.sum() == 0 or rows.sum() == 6
+
+
+def test_out_is_memory_of_any_kind():
+    array = np.arange(15, dtype="u1").reshape(3, 5)
+    memory = bytearray(b"\xff" * 24)
+    assert copy(array, "u8[3,5]{1,0:T(2,2)}", out=memory) is memory
+    assert memory[:9] == bytes([0, 1, 5, 6, 2, 3, 7, 8, 4]) and memory[9] == 0xFF, "padding is left alone"
+    with pytest.raises(LayoutError) as refused:
+        copy(array, "u8[3,5]{1,0:T(2,2)}", out=bytearray(20))
+    assert refused.value.code == "buffer_too_short"
+
+
+def test_what_is_refused():
+    array = np.arange(12, dtype="f4").reshape(3, 4)
+    frozen = np.zeros(12, "f4")
+    frozen.flags.writeable = False
+    for code, call in {
+        "data_type_mismatch": lambda: copy(array, "f16[3,4]{1,0}"),
+        "size_mismatch": lambda: copy(array, "f32[4,4]{1,0}"),
+        "parse": lambda: copy(array, "f32[4,4"),
+        "overlapping_destination": lambda: copy(array, "f32[3,4]:[0,1]"),
+        "shared_memory": lambda: copy(array, out=array[::-1]),
+        "out_of_limits": lambda: copy(array, threads=0),
+        "not_expressible": lambda: copy(array.T, "f32[3,4]{1,0}", layout="f32[3,4]{1,0}"),
+        "unknown_data_type": lambda: copy(np.zeros(3, "V12")),
+        "negative": lambda: Layout(array[::-1]),
+    }.items():
+        with pytest.raises(LayoutError) as refused:
+            call()
+        assert refused.value.code == code and len(str(refused.value)) > 20, str(refused.value)
+    with pytest.raises((BufferError, ValueError)):
+        copy(array, "f32[3,4]{1,0}", out=frozen)
+    with pytest.raises(BufferError):
+        copy(array, out=b"0" * 48)
+    with pytest.raises(TypeError):
+        copy(object())
+    with pytest.raises(TypeError):
+        copy(np.array([None, 1], object), out=np.zeros(2))
+
+
+def test_threads_of_python_run_beside_each_other():
+    arrays = [np.random.default_rng(i).random((256, 300), "f4").T for i in range(8)]
+    wrong = []
+
+    def work(array):
+        for _ in range(50):
+            if not np.array_equal(ascontiguous(array, threads=2), array):
+                wrong.append(array)
+
+    workers = [threading.Thread(target=work, args=(array,)) for array in arrays]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+def test_children_of_a_fork_copy_too():
+    multiprocessing = pytest.importorskip("multiprocessing")
+    array = np.random.default_rng(0).random((512, 600), "f4").T
+    expected = ascontiguous(array, threads=2)
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        assert np.array_equal(pool.apply_async(in_child, (array,)).get(timeout=60), expected)
+
+
+def in_child(array):
+    return ascontiguous(array, threads=2)
+
+
+def test_memory_is_given_back():
+    import sys
+
+    array = np.zeros((4, 5), "f4")
+    before = sys.getrefcount(array)
+    for _ in range(100):
+        copy(array.T)
+        copy(array, "f32[4,5]{0,1:T(2,2)}")
+        ascontiguous(array.T)
+    assert sys.getrefcount(array) == before
+
+
+def test_pytorch():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(5)
+    for dtype in [torch.float32, torch.bfloat16, torch.float16, torch.int64, torch.bool, torch.uint8, torch.float8_e4m3fn]:
+        bits = torch.from_numpy(filled(rng, (6, 7, 5), "u1").copy())
+        tensor = (bits > 99) if dtype == torch.bool else bits.to(torch.float32).to(dtype)
+        view = tensor.permute(2, 0, 1)
+        got = ascontiguous(view)
+        assert isinstance(got, torch.Tensor) and got.dtype == dtype and got.is_contiguous()
+        assert torch.equal(got.view(torch.uint8), view.contiguous().view(torch.uint8))
+        assert ascontiguous(tensor) is tensor
+        layout = Layout("T(8,128)", sizes=(5, 6, 7), dtype=dtype)
+        tiles = copy(view, layout)
+        assert isinstance(tiles, torch.Tensor) and tiles.dtype == dtype
+        back = copy(tiles, Layout(tensor.permute(2, 0, 1).contiguous()), layout=layout)
+        assert torch.equal(back.view(torch.uint8), view.contiguous().view(torch.uint8))
+        out = torch.zeros((7, 6, 5), dtype=dtype).permute(2, 1, 0)
+        assert copy(view, out=out) is out and torch.equal(out.contiguous().view(torch.uint8), got.view(torch.uint8))
+    with pytest.raises((BufferError, RuntimeError)):
+        ascontiguous(torch.zeros(2, 3, requires_grad=True).T)
+
+
+def test_jax():
+    jax = pytest.importorskip("jax")
+    import jax.numpy as jnp
+
+    for dtype in [jnp.float32, jnp.bfloat16, jnp.int8, jnp.float8_e4m3fn]:
+        array = jnp.arange(37 * 150, dtype="float32").reshape(37, 150).astype(dtype)
+        layout = Layout("tpu:v5e", sizes=array.shape, dtype=dtype)
+        tiles = copy(array, layout)
+        assert isinstance(tiles, jax.Array) and tiles.dtype == dtype
+        back = copy(tiles, Layout(array), layout=layout)
+        assert isinstance(back, jax.Array) and np.asarray(back).tobytes() == np.asarray(array).tobytes()
+    with pytest.raises(LayoutError) as refused:
+        copy(np.zeros(3), out=jnp.zeros(3))
+    assert refused.value.code == "read_only"
+
+
+def test_results_are_taken_over_without_a_copy():
+    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
+    source = np.arange(4096, dtype="f4").reshape(64, 64)
+    result = copy(source, "f32[64,64]{0,1}")
+    assert torch.from_dlpack(result).data_ptr() == result.ctypes.data
+    row = copy(source, "f32[64,64]{1,0:T(8,128)}")
+    assert jax.numpy.asarray(row).unsafe_buffer_pointer() == row.ctypes.data

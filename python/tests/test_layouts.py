@@ -1,0 +1,187 @@
+"""Layouts, checks, programs and names."""
+
+import copy
+import doctest
+import pickle
+
+import numpy as np
+import pytest
+
+import relayout
+from relayout import Layout, LayoutError, hlo, names, validate
+
+
+def test_the_docstrings_hold():
+    tried = 0
+    for name in relayout.__all__:
+        if name.startswith("_"):
+            continue
+        for test in doctest.DocTestFinder(recurse=False).find(getattr(relayout, name), name, globs=vars(relayout)):
+            result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
+            assert result.failed == 0, name
+            tried += result.attempted
+    for method in ["lower", "same", "view", "offset", "index", "notations", "padding"]:
+        for test in doctest.DocTestFinder(recurse=False).find(getattr(Layout, method), method, globs=vars(relayout)):
+            result = doctest.DocTestRunner().run(test)
+            assert result.failed == 0, method
+            tried += result.attempted
+    assert tried > 20
+
+
+def test_the_stubs_hold():
+    stubtest = pytest.importorskip("mypy.stubtest")
+    options = stubtest.parse_options(["relayout", "--ignore-missing-stub"])
+    assert stubtest.test_stubs(options) == 0
+
+
+def test_every_offset_is_numpys():
+    rng = np.random.default_rng(11)
+    for _ in range(200):
+        shape = tuple(int(n) for n in rng.integers(1, 6, int(rng.integers(1, 5))))
+        array = np.zeros(tuple(2 * n for n in shape), "f4").transpose(rng.permutation(len(shape)))
+        array = array[tuple(slice(0, None, 2) for _ in shape)]
+        layout = Layout(array)
+        assert layout.sizes == array.shape and layout.dtype == "float32"
+        index = tuple(int(rng.integers(n)) for n in array.shape)
+        assert layout.offset(index) * 4 == sum(i * s for i, s in zip(index, array.strides))
+        assert layout.index(layout.offset(index)) == index
+
+
+def test_tiles_are_xlas():
+    layout = Layout("bf16[256,512]{1,0:T(8,128)(2,1)}")
+    # Row 3, column 130 of a tile of 8 x 128 whose rows are interleaved in pairs.
+    assert layout.offset((3, 130)) == 1 * 1024 + 1 * 256 + 2 * 2 + 1
+    assert (layout.bytes, layout.padding, layout.kind) == (262144, 0, "split")
+    column = Layout("f32[1000000,1]{1,0:T(8,128)}")
+    assert column.bytes == 128 * 4 * 1000000 and column.index(1) is None
+
+
+def test_errors_point_at_the_text():
+    with pytest.raises(LayoutError) as refused:
+        Layout("f32[3,5]{1,0:T(2,x)}")
+    error = refused.value
+    assert isinstance(error, ValueError) and (error.code, error.column) == ("parse", 18)
+    assert error.pointer.splitlines()[1].index("^") == 17
+    with pytest.raises(LayoutError) as refused:
+        Layout("f32[3,5]{1,0}").offset((3, 0))
+    assert refused.value.code == "index_out_of_range" and refused.value.column is None
+    for wrong in [lambda: Layout(), lambda: Layout(sizes=(2,)), lambda: Layout("f32[2]", dtype="f32"),
+                  lambda: Layout("f32[2]{0}").view(turn=1)]:
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_layouts_are_values():
+    texts = ["f32[2,3]:[5,1]", "bf16[256,512]{1,0:T(8,128)(2,1)}", "f16[8,64,56,56]:NHWC", "tensorrt.kCHW32:s8[2,33,3,2]"]
+    for text in texts:
+        layout = Layout(text)
+        assert layout == Layout(text) == copy.copy(layout) == pickle.loads(pickle.dumps(layout))
+        assert hash(layout) == hash(Layout(text)) and str(layout) == text and eval(repr(layout)) == layout
+    assert Layout("f32[3,100]:[128,1]").same("f32[3,100]{1,0:T(8,128)}") and not Layout("f32[3,100]{1,0}").same(texts[0])
+    assert Layout("tensorrt.kCHW32", sizes=(2, 33, 3, 2), dtype=np.int8) == Layout(texts[3])
+    assert Layout("nchw", sizes=(2, 3, 4, 5), dtype="float16").strides == (60, 20, 5, 1)
+
+
+def test_lowering_and_views():
+    split = Layout("f32[16,256]{1,0:T(8,128)}").lower()
+    assert (split.kind, split.layout.strides, split.dims) == ("split", (2048, 128, 1024, 1), (0, 0, 1, 1))
+    hard = Layout("f32[12,4]{1,0:T(6,2)(4,1)}").lower()
+    assert hard.kind == "index_map" and hard.layout is None and "does not divide" in hard.reason
+    view = Layout("f32[4,6]{1,0}").view(permute=(1, 0), slice=(slice(0, 6, 2), slice(1, 3)), broadcast=(5, 3, 2))
+    array = np.zeros((4, 6), "f4").T[0:6:2, 1:3]
+    assert view.strides == (0,) + tuple(s // 4 for s in array.strides) and view.offset((4, 0, 0)) == 6
+    with pytest.raises(LayoutError) as refused:
+        Layout("f32[4,6]:[8,1]").view(reshape=(24,))
+    assert refused.value.code == "not_a_view"
+
+
+def test_pictures():
+    assert Layout("f32[3,5]{1,0:T(2,2)}")._repr_svg_().startswith("<svg")
+    assert Layout("f32[4096,4096]{1,0:T(8,128)}")._repr_svg_().startswith("<svg"), "the corner of a large one"
+
+
+def test_checks_of_devices():
+    answer = validate(Layout("f32[4,100]:[100,1]"), "webgpu", buffer=4096, offset=256)
+    assert answer["ok"] and answer["bound"] == [256, 1856] and answer["errors"] == []
+    answer = validate("f32[4,100]:[100,1]", buffer=1600, offset=4)
+    assert not answer["ok"] and {error["code"] for error in answer["errors"]} >= {"binding_outside_buffer"}
+    assert validate("f32[4,100]:[100,1]", "directml")["needed_buffer_bytes"] == 1600
+    with pytest.raises(LayoutError, match="toaster"):
+        validate("f32[4]", "toaster")
+
+
+def test_names_of_devices():
+    assert len(names()) > 40
+    (row,) = names("kCHW32")
+    assert row["name"] == "tensorrt.kCHW32" and row["source"]
+    assert names("no such name") == []
+
+
+DUMP = """HloModule twice, is_scheduled=true
+
+ENTRY main {
+  x = f32[1024,1]{1,0:T(8,128)} parameter(0)
+  ROOT sum = f32[1024,1]{1,0:T(8,128)} add(x, x), metadata={op_name="jit(f)/add"}
+}
+"""
+
+
+def test_programs():
+    program = hlo(DUMP)
+    assert (program.argument_bytes, program.output_bytes, program.peak_bytes) == (524288, 524288, 1048576)
+    assert program.padding_bytes == 2 * (524288 - 4096) and program.is_scheduled
+    assert {array["instruction"] for array in program.arrays} == {"x", "sum"}
+    assert program.padded[0]["shape"] == "f32[1024,1]{1,0:T(8,128)}" and program.svg.startswith("<svg")
+    with pytest.raises(LayoutError, match="as_text"):
+        hlo("no program")
+
+
+def test_programs_of_jax():
+    jax = pytest.importorskip("jax")
+    compiled = jax.jit(lambda x: (x @ x.T).sum(0)).lower(jax.numpy.zeros((256, 64))).compile()
+    program, counted = hlo(compiled), compiled.memory_analysis()
+    assert program.argument_bytes == counted.argument_size_in_bytes == 65536
+    assert program.output_bytes == counted.output_size_in_bytes and program.unreadable_lines == 0
+
+
+# Reports of both kinds of devices, shortened.
+TPU = """RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm. Used 41.74G of 16.00G hbm.
+  Largest program allocations in hbm:
+
+  1. Size: 32.00G
+     Operator: op_type="FloorMod" op_name="update/FloorMod"
+     Shape: s32[8388608,8,4]{2,1,0:T(8,128)}
+     Unpadded size: 1.00G
+     Extra memory due to padding: 31.00G (32.0x expansion)
+     Allocation type: HLO temp
+     ==========================
+
+2020-05-04 09:05:40.7: E xla_util.cc:76]   2. Size: 8.00G
+2020-05-04 09:05:40.7: E xla_util.cc:76]      Shape: f32[256,512,128,2]{3,2,1,0}
+2020-05-04 09:05:40.7: E xla_util.cc:76]      Unpadded size: 128.00M
+"""
+GPU = """RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.
+Peak buffers:
+\tBuffer 1:
+\t\tSize: 6.00MiB
+\t\tOperator: op_name="jit(concatenate)/concatenate" source_file="models.py" source_line=689
+\t\tShape: f32[4096,128,3]
+\t\t==========================
+
+\tBuffer 2:
+\t\tSize: 384.0KiB
+\t\tEntry Parameter Subshape: f32[256,128,3]
+"""
+
+
+def test_reports_of_full_memory_are_explained():
+    first, second = relayout.explain(RuntimeError(TPU))["arrays"]
+    assert (first["bytes"], first["logical_bytes"], first["expansion"]) == (32 << 30, 1 << 30, 32.0)
+    assert first["operator"] == "update/FloorMod" and first["better_bytes"] == 1 << 30
+    assert Layout(first["better"]).padding == 0
+    assert (second["bytes"], second["padding"], second["expansion"]) == (8 << 30, (8 << 30) - (128 << 20), 64.0)
+    arrays = relayout.explain(GPU)["arrays"]
+    assert [array["bytes"] for array in arrays] == [6 << 20, 384 << 10] and arrays[0]["padding"] == 0
+    assert arrays[1]["shape"] == "f32[256,128,3]"
+    with pytest.raises(LayoutError, match="RESOURCE_EXHAUSTED"):
+        relayout.explain("segmentation fault")

@@ -1,0 +1,96 @@
+"""Models in parts, laid out by jobs that do not know each other."""
+
+import json
+import os
+import pathlib
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import relayout
+from relayout import convert_model
+
+safetensors = pytest.importorskip("safetensors.numpy")
+
+PARTS = 12
+
+
+def make_model(folder):
+    """A model of 12 parts of 4 tensors each, 1 MB a part."""
+    folder.mkdir()
+    rng, places = np.random.default_rng(12), {}
+    for part in range(1, PARTS + 1):
+        name = f"model-{part:05}-of-{PARTS:05}.safetensors"
+        tensors = {f"layer{part}.{i}.weight": rng.random((101 + part, 600 + i), dtype="f4") for i in range(4)}
+        safetensors.save_file(tensors, folder / name)
+        places |= {tensor: name for tensor in tensors}
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {"total_size": 1}, "weight_map": places}))
+    return index
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(".part")}
+
+
+def test_one_file(tmp_path):
+    array = np.arange(300 * 7, dtype="f4").reshape(300, 7)
+    safetensors.save_file({"w": array, "b": array[0].copy()}, tmp_path / "m.safetensors")
+    summary = convert_model(tmp_path / "m.safetensors", "packed", tmp_path / "t.safetensors", rules={"w": "T(8,128)"})
+    assert summary["written"] == str(tmp_path / "t.safetensors")
+    tiles = safetensors.load_file(tmp_path / "t.safetensors")["w"]
+    layout = "f32[300,7]{1,0:T(8,128)}"
+    assert (relayout.copy(tiles, "f32[300,7]{1,0}", layout=layout) == array).all()
+    with pytest.raises(OSError, match="cannot be"):
+        convert_model(tmp_path / "none.safetensors", "packed", tmp_path / "t.safetensors")
+    with pytest.raises(OSError, match="v9000"):
+        convert_model(tmp_path / "m.safetensors", "tpu:v9000", tmp_path / "t.safetensors")
+
+
+def test_parts_in_any_order(tmp_path):
+    index = make_model(tmp_path / "model")
+    convert_model(index, "tpu:v5e", tmp_path / "whole")
+    assert convert_model(index, "tpu:v5e", tmp_path / "parts", part=(3, 3))["written"] is None
+    assert convert_model(index, "tpu:v5e", tmp_path / "parts", part=(1, 3))["written"] is None
+    assert convert_model(index, "tpu:v5e", tmp_path / "parts", part=(2, 3))["written"].endswith("index.json")
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+
+
+def job(index, out, number, killed):
+    """One part. The first run of job 5 is killed while its file is being written."""
+    if number == 5 and not os.path.exists(killed):
+        pathlib.Path(killed).touch()
+
+        def kill():
+            while not any(name.endswith(".part") for name in os.listdir(out) if name.startswith((".", "model"))):
+                time.sleep(0.0001)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        os.makedirs(out, exist_ok=True)
+        threading.Thread(target=kill, daemon=True).start()
+        convert_model(index, "tpu:v5e", out, part=(number, PARTS))
+        os.kill(os.getpid(), signal.SIGKILL)
+    return convert_model(index, "tpu:v5e", out, part=(number, PARTS))["written"]
+
+
+def test_dask_converts_what_one_process_does(tmp_path):
+    distributed = pytest.importorskip("dask.distributed")
+    index = make_model(tmp_path / "model")
+    convert_model(index, "tpu:v5e", tmp_path / "whole")
+    expected, out, killed = contents(tmp_path / "whole"), tmp_path / "dask", tmp_path / "killed"
+    with (
+        distributed.LocalCluster(n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        futures = [client.submit(job, str(index), str(out), number, str(killed), retries=3, pure=False)
+                   for number in range(1, PARTS + 1)]
+        while not all(future.done() for future in futures):
+            for name, data in contents(out).items() if out.exists() else ():
+                assert data == expected[name], f"{name} has its name and is not complete"
+            time.sleep(0.01)
+        written = client.gather(futures)
+    assert killed.exists() and any(written), "a worker was killed, and some job wrote the index"
+    assert contents(out) == expected
