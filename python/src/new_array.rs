@@ -1,4 +1,4 @@
-//! New arrays: of NumPy, and from there of PyTorch and JAX, which take their memory as it is.
+//! New arrays: of NumPy, and from there of PyTorch, which takes their memory as it is, and of JAX, which copies it.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use crate::error::refused;
 use crate::layout::Layout;
 use crate::memory::Elements;
 
-/// Where new memory begins, in bytes: JAX takes over memory on such a boundary, and copies any other.
+/// Where new memory begins, in bytes: on a line of the cache, as DLPack wants it.
 const ALIGNMENT: u64 = 64;
 
 /// Whose arrays a function is given, and returns.

@@ -246,10 +246,7 @@ def test_jax():
     assert refused.value.code == "read_only"
 
 
-def test_results_are_taken_over_without_a_copy():
-    torch, jax = pytest.importorskip("torch"), pytest.importorskip("jax")
-    source = np.arange(4096, dtype="f4").reshape(64, 64)
-    result = copy(source, "f32[64,64]{0,1}")
+def test_pytorch_takes_results_over_without_a_copy():
+    torch = pytest.importorskip("torch")
+    result = copy(np.arange(4096, dtype="f4").reshape(64, 64), "f32[64,64]{0,1}")
     assert torch.from_dlpack(result).data_ptr() == result.ctypes.data
-    row = copy(source, "f32[64,64]{1,0:T(8,128)}")
-    assert jax.numpy.asarray(row).unsafe_buffer_pointer() == row.ctypes.data
