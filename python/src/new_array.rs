@@ -1,4 +1,4 @@
-//! New arrays: of NumPy, and from there of PyTorch, which takes their memory as it is, and of JAX, which copies it.
+//! New arrays: of NumPy, then of PyTorch, which takes their memory as it is, or of JAX, which copies it.
 
 use pyo3::intern;
 use pyo3::prelude::*;
