@@ -1,44 +1,63 @@
-//! The tables of byte shuffles: which byte of some source vectors each byte of the destination is.
+//! The tables of byte shuffles: which source byte each destination byte is a copy of.
 //!
 //! A few rows of odd runs are interleaved into one row: tiles of three elements, pixels of three 16-bit
-//! channels. No shuffle of whole units does that. But which source bytes a vector of the destination takes
-//! repeats with a *period* of the destination, and they come from two to four source vectors: one in each row
-//! at the same place in its row, or, where one row is separated into several, some that follow each other.
+//! channels. The shuffles of whole units are for units of 1, 2, 4 or 8 bytes. A shuffle of single bytes works
+//! for units of any length, once the index of every byte is computed.
+//!
+//! The indices repeat. After a *period* of the destination, each source row has moved on by a constant number
+//! of bytes, the *advance*, and the pattern starts again. A destination vector needs bytes of two to four
+//! source vectors:
+//!
+//! * To interleave, one vector of each row, all of them equally far into their rows.
+//! * To deinterleave, up to four vectors of the joined row that follow each other.
 //!
 //! ```text
-//! rows      aa1 aa2 aa3 ..          units of 2 and 1 byte: the period is 3 bytes per row
+//! rows      aa1 aa2 aa3 ..          units of 3 bytes in two rows
 //!           bb1 bb2 bb3 ..
-//! joined    aa1bb1aa2bb2aa3bb3 ..   period 6; source vectors move on by 3 bytes in one
+//! joined    aa1bb1aa2bb2aa3bb3 ..   the period is 6 bytes, the advance 3 bytes
+//! indices   012abc345def678ghi ..   0 is byte 0 of the first source vector, a is byte 0 of the second
 //! ```
 //!
-//! So the table names the source byte of each byte of one period and of a vector more, and a vector that
-//! begins somewhere inside a period reads the table from there on.
+//! The table holds the indices of one period and of a vector more. A vector that begins `phase` bytes into a
+//! period loads its indices from entry `phase` on. So there is one table for all phases, and
+//! `simd/byte_shuffle.rs` steps through a row:
+//!
+//! ```text
+//! at, source, phase = 0, 0, 0
+//! while at < row:
+//!     load a source vector at source + i * distance, for each i
+//!     shuffle them by table[phase .. phase + vector]
+//!     store the result at destination byte at
+//!     at += vector; phase += vector; source += advance for every period that phase has passed
+//! ```
 
 use crate::kernel::{Plane, Stride, side_by_side};
 
-/// The most source vectors of a shuffle: a byte of the table names one of them in two bits, and a byte of 64
-/// in six.
+/// The most source vectors of a shuffle. An index is a `u8`: with vectors of 64 bytes it names one of four
+/// vectors in two bits, and a byte of it in six.
 pub(crate) const MOST_REGISTERS: usize = 4;
 
-/// The longest period, four runs of half a vector, and a vector.
+/// The entries of a table, in bytes: the longest period, which is four runs of half a 64-byte vector, and a
+/// vector.
 pub(crate) const TABLE: usize = MOST_REGISTERS * 32 + 64;
 
 /// How the destination rows of a plane are shuffled from its source.
 pub(crate) struct ByteTable {
-    /// For each byte of the destination, which byte of the source vectors it is.
+    /// For each byte of the destination, the index of the byte among the source vectors, which count as one
+    /// array.
     pub(crate) table: [u8; TABLE],
-    /// The bytes of a period on the destination, and how far the source vectors move on in one.
+    /// The length of a period on the destination, and how far the source vectors move on in one, in bytes.
     pub(crate) period: usize,
     pub(crate) advance: usize,
-    /// How many source vectors, and how far apart.
+    /// How many source vectors there are, and how many bytes one begins after the other.
     pub(crate) registers: usize,
     pub(crate) distance: usize,
-    /// The bytes that are readable from the first source vector on, and how many fewer from each further one
-    /// on.
+    /// How many bytes are readable from the start of the first source vector. From each further source
+    /// vector, `fewer` bytes less are readable.
     pub(crate) readable: usize,
     pub(crate) fewer: usize,
-    /// Destination rows: how many, how many bytes each, how far apart they are stored, and how far apart they
-    /// begin on the source.
+    /// The destination rows: how many, how many bytes each has, how many bytes one begins after the other on
+    /// the destination, and how many on the source.
     pub(crate) rows: usize,
     pub(crate) row: usize,
     pub(crate) pitch: usize,
@@ -46,8 +65,8 @@ pub(crate) struct ByteTable {
 }
 
 impl ByteTable {
-    /// The shuffle that transposes a plane, for vectors of `vector` bytes, if the plane interleaves or
-    /// deinterleaves so few rows.
+    /// The shuffle that transposes a plane with vectors of `vector` bytes. `None` unless the plane
+    /// interleaves two to four rows, or deinterleaves two or three.
     pub(crate) fn of(plane: &Plane, vector: usize) -> Option<ByteTable> {
         let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
@@ -69,7 +88,7 @@ impl ByteTable {
                 pitch: 0,
                 source_step: 0,
             };
-            return shuffle.with_table(vector, |period, place| place / run * vector + period * run + place % run);
+            return shuffle.with_table(vector, |period, inside| inside / run * vector + period * run + inside % run);
         }
         if (2..MOST_REGISTERS).contains(&columns) && source == columns * run {
             let shuffle = ByteTable {
@@ -85,13 +104,13 @@ impl ByteTable {
                 pitch: destination,
                 source_step: run,
             };
-            return shuffle.with_table(vector, |period, place| period * source + place);
+            return shuffle.with_table(vector, |period, inside| period * source + inside);
         }
         None
     }
 
-    /// The shuffle that reverses runs of `extent` units of `unit` bytes, for vectors of `vector` bytes, if
-    /// they are short and are side by side.
+    /// The shuffle that reverses runs of `extent` units of `unit` bytes with vectors of `vector` bytes.
+    /// `None` unless the runs are side by side on both sides, and at most half a vector long.
     pub(crate) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteTable> {
         let (run, whole) = (unit * extent, unit * extent * count.extent);
         if !side_by_side(unit, extent, count, vector / 2) {
@@ -110,20 +129,20 @@ impl ByteTable {
             pitch: 0,
             source_step: 0,
         };
-        shuffle.with_table(vector, |period, place| period * run + (run - unit - place / unit * unit) + place % unit)
+        shuffle.with_table(vector, |period, inside| period * run + (run - unit - inside / unit * unit) + inside % unit)
     }
 
-    /// Fills in the table: `byte` says which byte of the source vectors becomes byte `place` of period
-    /// `period`. `None` if that is stored after the last of them.
+    /// Fills in the table. `byte(period, inside)` is the index of the source byte for destination byte
+    /// `inside` of a period. `None` if that index is after the last source vector.
     fn with_table(mut self, vector: usize, byte: impl Fn(usize, usize) -> usize) -> Option<ByteTable> {
-        let (mut period, mut place, mut last) = (0, 0, 0);
+        let (mut period, mut inside, mut last) = (0, 0, 0);
         for entry in &mut self.table[..self.period + vector - 1] {
             *entry =
-                u8::try_from(byte(period, place)).ok().filter(|&byte| usize::from(byte) < self.registers * vector)?;
+                u8::try_from(byte(period, inside)).ok().filter(|&byte| usize::from(byte) < self.registers * vector)?;
             last = last.max(usize::from(*entry) / vector);
-            place += 1;
-            if place == self.period {
-                (period, place) = (period + 1, 0);
+            inside += 1;
+            if inside == self.period {
+                (period, inside) = (period + 1, 0);
             }
         }
         self.registers = (last + 1).max(2);
@@ -131,15 +150,15 @@ impl ByteTable {
     }
 }
 
-/// Whether there is a table of bytes that transposes this plane in registers of `register` bytes: the plane
-/// interleaves two to four rows of odd runs into a dense row, or separates two or three.
+/// Whether there is a byte table that transposes this plane in registers of `register` bytes: the plane
+/// interleaves two to four rows of odd runs into a dense row, or deinterleaves two or three.
 #[must_use]
 pub fn shuffles_plane(plane: &Plane, register: usize) -> bool {
     ByteTable::of(plane, register).is_some()
 }
 
-/// Whether there is a table of bytes that reverses runs of `extent` units of `unit` bytes in registers of
-/// `register` bytes: the runs are side by side and at most half as long as a register.
+/// Whether there is a byte table that reverses runs of `extent` units of `unit` bytes in registers of
+/// `register` bytes: the runs are side by side, and at most half as long as a register.
 #[must_use]
 pub fn shuffles_reversed(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
     ByteTable::reversing(unit, extent, count, register).is_some()

@@ -1,14 +1,14 @@
 //! A copy that was checked once, and how it is run: the safety boundary of this crate.
 //!
 //! ```text
-//! Copy::new    kernel, loops, start      are there iterations outside of any buffer? is there code?    once
-//! Copy::run    source, destination       are the buffers as long as the copy reaches?                  each time
-//!              run_at_level              the vectors of which CPU?
+//! Copy::new    kernel, loops, start      is every iteration inside buffers of some length? is there code?   once
+//! Copy::run    source, destination       are the buffers at least that long?                                each time
+//!              run_at_level              which type of vector?
 //!              RunKernel::run            which kernel?
 //! ```
 //!
-//! All that is `unsafe` is entered in [`Copy::run`], and what it may assume is what [`Copy::new`] checked:
-//! `kernel/fit.rs` lists it. The fields of a `Copy` are private and do not change.
+//! All unsafe code of the kernels is entered in [`Copy::run`]. It may assume what [`Copy::new`] checked,
+//! which `kernel/fit.rs` lists. The fields of a `Copy` are private and do not change after the check.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use std::ops::Range;
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::{Destination, initialised};
-use super::kernel::{Kernel, Loop, Misfit, Place, Reach, Rows, Stride, writes_are_disjoint};
+use super::kernel::{Context, Kernel, Loop, Misfit, Reach, Rows, Stride, writes_are_disjoint};
 use super::level::Available;
 use super::odometer::Odometer;
 use super::portable;
@@ -25,35 +25,35 @@ use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// How a copy reads and stores, whatever its kernel.
+/// How a copy loads and stores, whatever its kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Whole cache lines are written by non-temporal stores, past the cache.
+    /// Whole cache lines are written with non-temporal stores.
     pub streaming: bool,
-    /// What is prefetched of the source between iterations.
+    /// How the source is prefetched between iterations.
     pub prefetch: Prefetch,
 }
 
-/// What is prefetched of the source between iterations. Planes and long lists of runs say for themselves how
-/// many panels, rows or runs ahead they prefetch.
+/// How the source is prefetched between iterations. The kernels of planes and of long lists of runs have
+/// distances of their own, in panels, rows or runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefetch {
-    /// Nothing.
+    /// Nothing is prefetched.
     None,
-    /// What the iteration will read that comes this many iterations later; at least 1.
+    /// The source of the iteration that is this many iterations ahead; at least 1.
     Iterations(u32),
-    /// What the row at hand has this many bytes further on.
+    /// The source this many bytes ahead in the row that is being copied.
     InRow(u32),
 }
 
 impl Access {
-    /// Through the cache, without a prefetch: right for what is in a cache.
+    /// Ordinary stores and no prefetch: right for data that is in a cache.
     pub const PLAIN: Access = Access { streaming: false, prefetch: Prefetch::None };
 }
 
-/// A kernel in all iterations of some loops, checked once.
+/// A kernel inside a nest of loops, checked once.
 ///
-/// `L` holds the loops: a `Vec`, or a slice for a copy that is run once and not kept.
+/// `L` is the type of the list of loops: a `Vec`, or a slice for a copy that is run once and not kept.
 ///
 /// ```
 /// use strided_copy::kernel::{Kernel, Loop, Runs, Stride};
@@ -80,12 +80,13 @@ pub struct Copy<L = Vec<Loop>> {
 }
 
 impl<L: AsRef<[Loop]>> Copy<L> {
-    /// The copy of a kernel in all iterations of some loops, outer to inner, the first of which begins at
-    /// `start`, source and destination. It runs on the vectors of `level`.
+    /// Checks a kernel inside a nest of loops, outer to inner. The first iteration begins at `start`, in
+    /// bytes on the source and on the destination. The copy will run on the vectors of `level`.
     ///
     /// # Errors
     ///
-    /// [`Misfit`] says what is wrong: with the reach, the form of the kernel, or how it is to run.
+    /// [`Misfit`] says what is wrong: the reach of the copy, the form of the kernel, or how the kernel is to
+    /// run.
     pub fn new(
         kernel: Kernel,
         loops: L,
@@ -95,15 +96,16 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ) -> Result<Copy<L>, Misfit> {
         let register = level.has_vectors().then(|| level.register());
         let reach = Reach::new(&kernel, loops.as_ref(), start)?;
-        kernel.fit(Place { loops: loops.as_ref(), streaming: access.streaming, register })?;
-        // A source of a few bytes may be repeated more often than a `u64` counts: then it is in no buffer.
+        kernel.fit(Context { loops: loops.as_ref(), streaming: access.streaming, register })?;
+        // A source of a few bytes may be repeated more often than a `u64` can count. No destination is that
+        // long.
         let extents = loops.as_ref().iter().map(Loop::extent);
         let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
         let bytes = bytes.ok_or(Misfit::Reach)?;
         Ok(Copy { kernel, loops, start, access, level, reach, bytes })
     }
 
-    /// What runs in each iteration.
+    /// The kernel that runs in each iteration.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
@@ -113,27 +115,28 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.loops.as_ref()
     }
 
-    /// Where the first iteration begins, source and destination.
+    /// Where the first iteration begins, in bytes on the source and on the destination.
     pub fn start(&self) -> (usize, usize) {
         self.start
     }
 
-    /// How it reads and stores.
+    /// How the copy loads and stores.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// The bytes that both buffers must have, source and destination.
+    /// The least length of both buffers, source and destination, in bytes.
     pub fn reach(&self) -> (usize, usize) {
         self.reach.ends()
     }
 
-    /// The bytes that all iterations write.
+    /// How many bytes all iterations write together.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether it writes every byte of a destination of this length, each once. `true` is certain.
+    /// Whether the copy writes every byte of a destination of this length, each once. `false` may also mean
+    /// that this was not found out.
     pub fn fills(&self, length: usize) -> bool {
         let inside = self.reach.is_inside(usize::MAX, length);
         inside && u64::try_from(length) == Ok(self.bytes) && writes_are_disjoint(&self.kernel, self.loops())
@@ -143,22 +146,22 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// # Panics
     ///
-    /// If the copy reaches past the end of a buffer.
+    /// If a buffer is shorter than the [reach](Self::reach) of the copy.
     #[inline]
     pub fn run(&self, source: &[u8], destination: Destination<'_>) {
         self.run_from(self.start, self.loops(), self.reach, source, destination);
     }
 
-    /// Runs the copy into memory without contents, if it [fills](Self::fills) the memory, and returns its
-    /// bytes. Memory that it may not fill is handed back as the error, and nothing has been run.
+    /// Runs the copy into uninitialised memory, if the copy [fills](Self::fills) that memory, and returns the
+    /// memory as bytes.
     ///
     /// # Errors
     ///
-    /// The memory.
+    /// The memory itself, if it is not certain that the copy fills it. Then nothing has run.
     ///
     /// # Panics
     ///
-    /// If the copy reaches past the end of the source.
+    /// If the source is shorter than the [reach](Self::reach) of the copy.
     pub fn run_uninit<'m>(
         &self,
         source: &[u8],
@@ -168,18 +171,19 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             return Err(memory);
         }
         self.run(source, Destination::uninitialised(memory));
-        // SAFETY: the copy fills the memory: it is inside, and writes as many different bytes as there are.
-        // All that kernels write is bytes of the source, or is made of them.
+        // SAFETY: the copy fills the memory: it writes only inside, and as many different bytes as the memory
+        // has. Every byte that a kernel writes is a byte of the source, or is computed from bytes of the
+        // source.
         Ok(unsafe { initialised(memory) })
     }
 
-    /// How many iterations the outermost loop has in a part of the copy, so that the parts write at least
-    /// `bytes` bytes each; `None` if the copy has no loop to be cut.
+    /// How many iterations of the outermost loop write at least `bytes` bytes; `None` if the copy has no
+    /// outermost loop that can be cut.
     pub fn iterations_for(&self, bytes: u64) -> Option<usize> {
         let (Loop::Strided(outermost), inner) = self.loops().split_first()? else { return None };
         let each = self.bytes.checked_div(u64::try_from(outermost.extent).ok()?)?.max(1);
         let iterations = usize::try_from(bytes.div_ceil(each)).ok()?;
-        // Iterations that are joined stay together.
+        // Iterations that are joined in a staging buffer must stay together.
         let joined = match self.kernel {
             Kernel::Transpose { by: super::kernel::Transpose::Deinterleave(Rows::Joined(runs)), .. }
             | Kernel::InterleaveBits { by: Rows::Joined(runs), .. }
@@ -193,13 +197,15 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         iterations.div_ceil(joined).checked_mul(joined)
     }
 
-    /// Runs some iterations of the outermost loop: `range` counts them. What the copy was checked for holds
-    /// for a part of it.
+    /// Runs `range` of the iterations of the outermost loop. The checks of [`Copy::new`] hold for every part
+    /// of the copy.
     ///
     /// # Panics
     ///
-    /// If the copy reaches past the end of a buffer, if the outermost loop is none or a table, if the range
-    /// is not inside it, or if it cuts iterations that are [joined](Rows::Joined).
+    /// * If a buffer is shorter than the [reach](Self::reach) of the whole copy.
+    /// * If there is no outermost loop, or it is a table.
+    /// * If `range` is not inside the extent of that loop, or separates iterations that are
+    ///   [joined](Rows::Joined).
     pub fn run_iterations(&self, range: Range<usize>, source: &[u8], destination: Destination<'_>) {
         let Some((Loop::Strided(outermost), inner)) = self.loops().split_first() else {
             panic!("a copy without a strided loop has no iterations to choose from");
@@ -218,11 +224,12 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         }
     }
 
-    /// Runs the copy with each side moved by as many bytes: a part that is at several places.
+    /// Runs the copy further on: `from` bytes are added to all source offsets, and `to` bytes to all
+    /// destination offsets. So one copy serves for equal parts of a buffer.
     ///
     /// # Panics
     ///
-    /// If the moved copy reaches past the end of a buffer.
+    /// If a buffer is shorter than the moved copy reaches.
     pub fn run_moved(&self, (from, to): (usize, usize), source: &[u8], mut destination: Destination<'_>) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = destination.len();
@@ -230,10 +237,10 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run(&source[from..], destination);
     }
 
-    /// Runs the kernel in some iterations: those of `loops`, the first of which begins at `start`.
+    /// Runs the kernel in the iterations of `loops`, the first of which begins at `start`.
     ///
-    /// The iterations are all of the copy's or some of them, so that `reach` is true of them, and `fit`
-    /// holds.
+    /// These are all iterations of the copy or a part of them, so they stay inside `reach`, and the kernel
+    /// fits them.
     #[inline(always)]
     fn run_from(
         &self,
@@ -250,9 +257,9 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             let Access { streaming, prefetch } = self.access;
             let walk = simd::Walk { start, loops, streaming, prefetch };
             let _fence = Fence { needed: streaming };
-            // SAFETY: by `Copy::new`, each iteration reads and writes inside the reach, which is inside the
-            // buffers, and the kernel fits: both are true of every part of the copy (`run_iterations`). The
-            // buffers are borrowed for the whole call, the destination exclusively, so they do not overlap.
+            // SAFETY: `Copy::new` checked that the kernel fits, and that every iteration stays inside the
+            // reach. The reach is inside both buffers, which do not overlap: the destination is borrowed
+            // exclusively.
             return unsafe { run_at_level(&self.kernel, &walk, self.level) };
         }
         self.run_portable(start, loops, source, destination.reborrow());
@@ -272,16 +279,16 @@ impl<L: AsRef<[Loop]>> Copy<L> {
 /// # Safety
 ///
 /// * The kernel [fits](Kernel::fit) the walk, and registers of this level.
-/// * In every iteration, what the kernel spans is readable from the iteration's offset after `walk.start.0`.
-///   All bytes between the first and the last that are read so are readable too.
-/// * In every iteration, what the kernel spans is writable from the iteration's offset after `walk.start.1`.
-///   It overlaps nothing that is read, and no other thread accesses it.
+/// * In every iteration, the bytes that the kernel spans on the source are readable, and so are all bytes
+///   between the first and the last byte that any iteration reads.
+/// * In every iteration, the bytes that the kernel spans on the destination are writable. They overlap
+///   nothing that is read, and no other thread accesses them.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;
     let kernel = simd::RunKernel { kernel, walk };
-    // SAFETY: `RunKernel` requires what this function requires, and that the CPU has the features: an
-    // `Available` level is made by a check of that alone. `Available::register` is the size of its vector.
+    // SAFETY: `RunKernel::run` has the conditions of this function, and two more: the CPU has the features of
+    // the vector, which `Available` has checked; and the vector has `Available::register` bytes.
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
@@ -299,9 +306,9 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
     }
 }
 
-/// Orders non-temporal stores before all later stores of this thread when it is dropped, on every way out of
-/// a copy: other threads then see the destination as they would after ordinary stores. (The stores of NEON
-/// are ordinary.)
+/// Runs a store fence when it is dropped, on every way out of a copy. The fence orders the non-temporal
+/// stores of the copy before all later stores of this thread, so other threads see the destination as after
+/// ordinary stores. The kernels for NEON have ordinary stores only.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 struct Fence {
     needed: bool,
@@ -313,7 +320,7 @@ impl Drop for Fence {
     fn drop(&mut self) {
         if self.needed {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: an instruction of SSE, which every x86-64 CPU has.
+            // SAFETY: `sfence` is an instruction of SSE, which every x86-64 CPU has.
             unsafe {
                 std::arch::x86_64::_mm_sfence();
             }

@@ -1,4 +1,4 @@
-//! The memory that a copy writes, which kernels cannot read back.
+//! The memory that a copy writes. Kernels never read it back.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -7,9 +7,9 @@ use std::ptr::NonNull;
 
 /// The bytes that a copy writes.
 ///
-/// They may be uninitialised, or memory that is not to be read, such as a mapped GPU buffer. So they can be
-/// written through this type, and read only where it was made of a `&mut [u8]`. Whatever is written is
-/// initialised.
+/// The bytes may be uninitialised, or belong to memory that must not be read, such as a mapped GPU buffer. So
+/// every `Destination` can be written, and only one that was made of a `&mut [u8]` can be read. A byte that
+/// was written is initialised.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
@@ -17,21 +17,21 @@ pub struct Destination<'a> {
     memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
 
-/// What may be done with the bytes of a destination beside writing them.
+/// What is known about the bytes of a destination besides that they may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// A `&mut [u8]`.
+    /// The bytes of a `&mut [u8]`.
     Initialised,
-    /// Ordinary memory without contents.
+    /// Ordinary memory whose bytes may be uninitialised.
     Uninitialised,
-    /// Memory that is never read: whole lines are stored past the cache, whatever the size of the copy.
+    /// Memory that is never read. Whole cache lines are written with non-temporal stores, whatever the size
+    /// of the copy.
     WriteOnly,
 }
 
-/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or hold nothing
-/// yet.
+/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or uninitialised.
 ///
-/// Bytes of one's own are such memory too, by `From`, initialised or not.
+/// A slice of bytes, initialised or not, converts into a `WriteOnly` with `From`.
 ///
 /// ```
 /// use strided_copy::WriteOnly;
@@ -42,12 +42,13 @@ enum Kind {
 pub struct WriteOnly<'a>(Destination<'a>);
 
 impl<'a> WriteOnly<'a> {
-    /// Memory that a pointer names (wgpu's `WriteOnly<[u8]>` gives it as `as_raw_ptr`).
+    /// Makes write-only memory of a pointer (wgpu's `WriteOnly<[u8]>` gives the pointer as `as_raw_ptr`).
     ///
     /// # Safety
     ///
-    /// For `'a`, all of its bytes are valid for writes, from any thread, and nothing else accesses them. They
-    /// need not be valid for reads: no kernel reads any of them, and no reference to them is made.
+    /// * For `'a`, all bytes are valid for writes from any thread, and nothing else accesses them.
+    /// * The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is
+    ///   made.
     ///
     /// ```
     /// use std::ptr::NonNull;
@@ -64,33 +65,34 @@ impl<'a> WriteOnly<'a> {
         WriteOnly(Destination { start, length, kind: Kind::WriteOnly, memory: PhantomData })
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.length
     }
 
-    /// Has it no bytes?
+    /// Whether the length is 0.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// As memory that every line is to be stored to once, past the cache.
+    /// The destination in which every whole cache line is written once, with a non-temporal store.
     pub fn into_destination(self) -> Destination<'a> {
         Destination { kind: Kind::WriteOnly, ..self.0 }
     }
 
-    /// As the memory that it was made of: bytes of one's own are stored to through the cache.
+    /// The destination with the kind of memory it was made of: a slice is written with ordinary stores.
     pub fn into_memory(self) -> Destination<'a> {
         self.0
     }
 }
 
-// SAFETY: as a `&mut [MaybeUninit<u8>]`, it is the only access to its bytes, from any thread (`new`).
+// SAFETY: like a `&mut [MaybeUninit<u8>]`, a `WriteOnly` is the only access to its bytes, from any thread, by
+// the contract of `new`.
 unsafe impl Send for WriteOnly<'_> {}
 
-// SAFETY: a shared one gives its length and nothing else.
+// SAFETY: a shared `WriteOnly` gives its length and no access to its bytes.
 unsafe impl Sync for WriteOnly<'_> {}
 
 impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
@@ -119,84 +121,85 @@ impl<'a> From<&'a mut [u8]> for Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Memory without contents.
+    /// Memory whose bytes may be uninitialised.
     pub fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
         let length = bytes.len();
         Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Has it no bytes?
+    /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Is it memory that every line is to be stored to once, past the cache?
+    /// Whether every whole cache line is to be written once, with a non-temporal store.
     pub fn is_write_only(&self) -> bool {
         self.kind == Kind::WriteOnly
     }
 
-    /// Its bytes, if they are initialised and may be read.
+    /// The bytes, if they are initialised and may be read.
     pub fn readable(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: it was made of a `&mut [u8]` of this length, which is borrowed for longer than `self` is
-        // here; what has been written since is initialised.
+        // SAFETY: a destination of this kind was made of a `&mut [u8]` of this length, which is borrowed for
+        // longer than `self` is borrowed here. Bytes written since then are initialised.
         (self.kind == Kind::Initialised)
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
     }
 
-    /// Its bytes, where elements share them with what is to stay.
+    /// The bytes, for elements that share a byte with a neighbour which must keep its value.
     ///
     /// # Panics
     ///
-    /// If it cannot be read: such a destination is given no plan with elements of this kind.
+    /// If the destination cannot be read. A copy with such elements is never given a destination of that
+    /// kind.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
         self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
     }
 
-    /// The same bytes, for a shorter time.
+    /// A destination of all the same bytes, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> Destination<'_> {
         Destination { memory: PhantomData, ..*self }
     }
 
-    /// Some of the bytes; `None` if they are outside.
+    /// The destination of a range of the bytes; `None` if the range is not inside.
     pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
-        // SAFETY: the range begins inside the bytes, or right after them.
+        // SAFETY: the range starts inside the bytes, or at their end.
         let start = unsafe { self.start.add(range.start) };
         Some(Destination { start, length, kind: self.kind, memory: PhantomData })
     }
 
-    /// Its first byte, for kernels over vectors.
+    /// A pointer to the first byte, for kernels over vectors.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// Writes some bytes, the first one at byte `at`.
+    /// Writes `bytes`, the first of them at offset `at`.
     ///
     /// # Panics
     ///
-    /// If they are not all inside.
+    /// If one of the bytes would be written outside of the destination.
     #[inline(always)]
     pub fn write(&mut self, at: usize, bytes: &[u8]) {
         let end = at.checked_add(bytes.len()).filter(|&end| end <= self.length);
         assert!(end.is_some(), "bytes {at} and after are written past the {} of a destination", self.length);
-        // SAFETY: the bytes from `at` on are inside the destination, which is writable and borrowed
-        // exclusively, so that `bytes` is elsewhere.
+        // SAFETY: all bytes from `at` to `end` are inside the destination. It is writable and borrowed
+        // exclusively, so `bytes` does not overlap it.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) }
     }
 
-    /// Sets elements of `width` bytes, one after the other, to `pattern`, and what they have beyond 128 bits
-    /// to zero.
+    /// Fills a range with elements of `width` bytes, all equal to `pattern`. An element wider than 128 bits
+    /// is zero in the bytes beyond the pattern.
     ///
     /// # Panics
     ///
-    /// If they are not all inside, or if `width` is 0.
+    /// If the range is not inside the destination, or if `width` is 0.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
-        /// Bytes of the elements that are made once and then written again and again.
+        /// Size in bytes of the block of elements that is made once and then written repeatedly.
         const BLOCK: usize = 1 << 10;
         let pattern = pattern.to_le_bytes();
         let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
@@ -204,7 +207,7 @@ impl<'a> Destination<'a> {
         let width = if same { 1 } else { width };
         let mut block = [0; BLOCK];
         if width <= BLOCK {
-            // Whole elements, as many as are needed.
+            // The block holds whole elements, and no more of them than the range needs.
             let some = range.len().next_multiple_of(width).min(BLOCK - BLOCK % width);
             let elements = block[..some].chunks_mut(width);
             elements.for_each(|element| {
@@ -225,20 +228,21 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Memory without contents as bytes, all zero.
+/// Fills memory with zeros, and gives it as initialised bytes.
 pub fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     memory.fill(MaybeUninit::new(0));
     // SAFETY: every byte was just written.
     unsafe { initialised(memory) }
 }
 
-/// Memory as bytes.
+/// Uninitialised memory as bytes, after all of it was written.
 ///
 /// # Safety
 ///
-/// All of it was written.
+/// * Every byte of `memory` was written.
 pub(crate) unsafe fn initialised(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    // SAFETY: the same bytes, borrowed for as long; they are initialised.
+    // SAFETY: the slice has the address, length and lifetime of `memory`, whose bytes are initialised by the
+    // contract of this function.
     unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len()) }
 }
 

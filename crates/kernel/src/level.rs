@@ -1,12 +1,12 @@
-//! Which kernels this CPU can run.
+//! The levels: sets of kernels, and which of them this CPU can run.
 
 use std::fmt;
 
-/// A set of kernels, by the instructions they need.
+/// A set of kernels, named after the instructions it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Safe Rust, any CPU.
+    /// Safe Rust, for any CPU.
     Portable,
     /// 64-bit ARM: vectors of 32 bytes, two registers each.
     Neon,
@@ -26,12 +26,12 @@ impl Level {
     /// All levels, the lowest first.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Neon, Level::Avx2, Level::Avx512];
 
-    /// Has this CPU what the level needs?
+    /// Whether this CPU has the instructions that the level requires.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
             Level::Portable => true,
-            // The order of bytes in a register is that of memory in little-endian programs alone.
+            // The first byte of a register is the first byte in memory only in little-endian programs.
             #[cfg(target_arch = "aarch64")]
             Level::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ impl Level {
         }
     }
 
-    /// `portable`, `neon`, `avx2` or `avx512`.
+    /// The name of the level: `portable`, `neon`, `avx2` or `avx512`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// A level that this CPU has: vectors may be used on the strength of it.
+/// A level that this CPU was found to support, so that code for it may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Available(Level);
 
@@ -94,7 +94,7 @@ impl Available {
         self.0
     }
 
-    /// Bytes of a register of its kernels.
+    /// Size of a vector register of this level, in bytes.
     #[must_use]
     pub fn register(self) -> usize {
         match self.0 {
@@ -105,7 +105,7 @@ impl Available {
         }
     }
 
-    /// Does it run kernels over vectors?
+    /// Whether the level has kernels over vectors.
     #[must_use]
     pub fn has_vectors(self) -> bool {
         self.0 != Level::Portable

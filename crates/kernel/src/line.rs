@@ -1,7 +1,7 @@
-//! The two sizes of memory that all kernels work in.
+//! The two units of memory that all kernels work in: the cache line and the page.
 
-/// Bytes of a cache line: on every x86-64 CPU, and on most ARM ones.
+/// Size of a cache line in bytes, on every x86-64 CPU and on most ARM CPUs.
 pub const LINE: usize = 64;
 
-/// Bytes of a page of memory.
+/// Size of a page of memory in bytes.
 pub const PAGE: usize = 1 << 12;

@@ -1,30 +1,31 @@
-//! What a CPU says of itself: which one it is, and its data caches.
+//! What a CPU reports about itself: its model, and its data caches.
 
 use crate::line::LINE;
 
 /// A CPU and its data caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Traits {
-    /// Which CPU it is, if it says so.
+    /// The model, if the CPU reports one.
     pub model: Option<Model>,
-    /// Bytes of the L1 data cache of a core.
+    /// Size of the L1 data cache of a core, in bytes.
     pub l1: usize,
-    /// How many lines a set of the L1 data cache holds.
+    /// Associativity of the L1 data cache: how many lines a set holds.
     pub l1_ways: usize,
-    /// Bytes of the L2 cache.
+    /// Size of the L2 cache, in bytes.
     pub l2: usize,
-    /// Bytes of a cache line. Kernels work in lines of [`LINE`](crate::line::LINE) bytes whatever it is.
+    /// Size of a cache line, in bytes. Kernels work in lines of [`LINE`](crate::line::LINE) bytes whatever
+    /// this is.
     pub line: usize,
 }
 
-/// The name of a CPU in numbers.
+/// The model of a CPU, as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// Who made it.
+    /// The maker of the CPU.
     pub vendor: Vendor,
-    /// The family, the extended family added (CPUID leaf 1).
+    /// The family, with the extended family added (CPUID leaf 1).
     pub family: u32,
-    /// The model, the extended model before it (CPUID leaf 1).
+    /// The model number, with the extended model in front (CPUID leaf 1).
     pub number: u32,
 }
 
@@ -38,11 +39,11 @@ pub enum Vendor {
 }
 
 impl Traits {
-    /// What is assumed of a CPU that says nothing: the least that a 64-bit CPU of the last ten years has
-    /// (Intel's client cores up to 2018; ARM's large cores have as much or more).
+    /// The traits assumed of a CPU that reports nothing: the smallest caches of a 64-bit CPU of the last ten
+    /// years (Intel's client cores up to 2018; ARM's large cores have as much or more).
     pub const ASSUMED: Traits = Traits { model: None, l1: 32 << 10, l1_ways: 8, l2: 256 << 10, line: LINE };
 
-    /// Those of the CPU that this runs on.
+    /// The traits of the CPU that this code runs on.
     #[must_use]
     pub fn of_this_cpu() -> Traits {
         #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,30 @@
-//! The odometer over the loops of a copy: where each iteration begins, source and destination.
+//! The odometer: the source and destination offsets of every iteration of a loop nest.
 //!
-//! It counts like the mileage of a car: the innermost loop turns fastest, and each loop that has run out
-//! starts again while the loop outside of it moves on by one.
+//! A kernel runs once in each iteration of the loops around it, and needs to know where the iteration begins
+//! on either side. Nested `for` loops would give the offsets, but the number of loops is not known until run
+//! time. So the loops are counted like the digits of a car's odometer: the last digit turns fastest, and a
+//! digit that has gone round starts again while the digit in front of it moves on by one.
+//!
+//! ```text
+//! loops, outer to inner     extents 2, 3      source strides 100, 10
+//! iterations                00   01   02   10   11   12
+//! source offsets             0   10   20  100  110  120
+//!                              +10  +10  new  +10  +10
+//! ```
+//!
+//! Most nests have one or two loops, and most time is spent in the innermost one. So the two innermost loops
+//! only add their strides to an offset. The loops outside of them are seen as one loop of many iterations:
+//! whenever the middle loop runs out, the number of the next outer iteration is divided into its digits, and
+//! their offsets are added up anew.
+//!
+//! ```text
+//! for number in 0..product of the outer extents:
+//!     offset = start + the sum of stride * digit, for the digits of number
+//!     for each iteration of the middle loop:
+//!         for each iteration of the innermost loop:
+//!             yield offset; offset += innermost stride
+//!         offset = start of this row + middle stride
+//! ```
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "offsets of iterations are inside the buffers, and are added with wrapping; counts stay below extents"
@@ -9,30 +32,29 @@
 
 use crate::kernel::{Loop, Stride};
 
-/// The offsets of all iterations in order, source and destination, in bytes.
-///
-/// The two innermost loops are counted by additions; the offset of the loops outside them is computed anew
-/// whenever the middle one has run out.
+/// The iterations of a loop nest in order: the offsets of each on the source and on the destination, in
+/// bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Odometer<'a> {
-    /// All loops but the two innermost, outer to inner, how many iterations of them have begun, and how many
-    /// there are.
+    /// The loops outside of the two innermost ones, outer to inner. Of their `outer_count` iterations,
+    /// `outer_begun` have begun.
     outer: &'a [Loop],
     outer_begun: usize,
     outer_count: usize,
     start: (usize, usize),
     middle: Stride,
     innermost: Stride,
-    /// Where the next iteration of the middle loop begins, and how many are left of it.
+    /// The offsets of the next iteration of the middle loop, and how many of its iterations are left.
     next_middle: (usize, usize),
     middle_left: usize,
-    /// The same of the innermost loop.
+    /// The offsets of the next iteration of the innermost loop, and how many of its iterations are left.
     next: (usize, usize),
     left: usize,
 }
 
 impl<'a> Odometer<'a> {
-    /// The iterations of these loops, the first of which begins at `start`, source and destination.
+    /// The iterations of `loops`, outer to inner. The first iteration has the offsets `start`, source and
+    /// destination.
     #[inline(always)]
     pub(super) fn new(loops: &'a [Loop], start: (usize, usize)) -> Odometer<'a> {
         let one = Odometer {
@@ -47,7 +69,7 @@ impl<'a> Odometer<'a> {
             next: start,
             left: 1,
         };
-        // The copy may be so small that the rest of this would take as long.
+        // A copy without loops may be so small that computing the rest would take as long as the copy.
         if loops.is_empty() {
             return one;
         }
@@ -61,7 +83,7 @@ impl<'a> Odometer<'a> {
         Odometer { outer, outer_count, middle, innermost, left: 0, ..one }
     }
 
-    /// The next iteration of the middle loop. `false` if it has run out.
+    /// Moves to the next iteration of the middle loop. Returns `false` if the middle loop has run out.
     #[inline(always)]
     fn advance_middle(&mut self) -> bool {
         if self.middle_left == 0 {
@@ -69,7 +91,7 @@ impl<'a> Odometer<'a> {
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
-        // Past the last iteration this may be outside the buffers, and is not used.
+        // After the last iteration this offset may be outside of the buffers; then it is not used.
         self.next_middle = (
             self.next_middle.0.wrapping_add_signed(self.middle.source),
             self.next_middle.1.wrapping_add_signed(self.middle.destination),
@@ -78,7 +100,7 @@ impl<'a> Odometer<'a> {
         self.left > 0
     }
 
-    /// The next iteration of the outer loops. `false` if all are over.
+    /// Moves to the next iteration of the outer loops. Returns `false` if they have run out.
     #[inline(always)]
     fn advance_outer(&mut self) -> bool {
         if self.outer_begun == self.outer_count {
@@ -91,21 +113,20 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// How many iterations some loops have: a function of its own, as few nests have more than two, and every
-/// kernel makes its iterations in line.
+/// How many iterations a nest has. This is a function of its own because few nests have more than two loops,
+/// and every kernel inlines its odometer.
 #[inline(never)]
 fn count(loops: &[Loop]) -> usize {
     loops.iter().map(Loop::extent).product()
 }
 
-/// Where iteration `number` of some loops begins. It takes and gives what registers hold: a function that was
-/// handed the iterator itself would keep it in memory, where a load of two words that were stored one by one
-/// waits.
+/// The offsets of iteration `number` of a nest. Arguments and result are passed in registers. If the odometer
+/// itself were passed, it would live in memory, and reading back two words stored one by one stalls.
 #[inline(never)]
 fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, usize) {
     let (mut offset, mut rest) = (start, number);
     for step in loops.iter().rev() {
-        // A loop has at least one iteration.
+        // A loop that is being run has at least one iteration; `max` keeps the division defined.
         let extent = step.extent().max(1);
         offset = plus(offset, step.at(rest % extent));
         rest /= extent;
@@ -114,7 +135,7 @@ fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, us
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    // A stride that counts down wraps; the sum is the offset of an iteration.
+    // A negative stride wraps. The sum is the offset of an iteration, which is in a buffer.
     (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1))
 }
 
@@ -128,7 +149,7 @@ impl Iterator for Odometer<'_> {
         }
         let offsets = self.next;
         self.left -= 1;
-        // As for the middle loop.
+        // After the last iteration this offset may be outside of the buffers; then it is not used.
         self.next = (
             offsets.0.wrapping_add_signed(self.innermost.source),
             offsets.1.wrapping_add_signed(self.innermost.destination),

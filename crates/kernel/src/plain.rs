@@ -1,33 +1,33 @@
-//! Copies that are over before a kernel is chosen: a loop nest as nested `for` loops, one run of bytes after
-//! the other.
+//! Small copies that run before a kernel is chosen: nested `for` loops around a run of bytes.
 
 use crate::destination::Destination;
 use crate::kernel::Stride;
 
-/// What runs, in a few words, as [`Kernel::name`](crate::kernel::Kernel::name).
+/// The name of what runs here, for the records that [`Kernel::name`](crate::kernel::Kernel::name) is for.
 pub const PLAIN: &str = "plain loops";
 
 /// The most loops of a [`PlainNest`].
 pub const MOST_PLAIN_LOOPS: usize = 8;
 
-/// A loop nest around a run of bytes. Its end was computed with checked arithmetic when it was made.
+/// A loop nest around a run of bytes. [`PlainNest::new`] computes its end with checked arithmetic.
 #[derive(Debug, Clone, Copy)]
 pub struct PlainNest<'a> {
     run: usize,
     /// Where the first iteration begins, source and destination.
     start: (usize, usize),
-    /// Outer to inner.
+    /// The loops, outer to inner.
     loops: &'a [Stride],
-    /// One past the last byte of both sides.
+    /// One more than the largest offset that is read on the source, and written on the destination.
     end: (usize, usize),
-    /// How many runs are copied.
+    /// How many runs are copied in all.
     runs: usize,
 }
 
 impl<'a> PlainNest<'a> {
-    /// The nest of these loops, outer to inner. `None` for more than [`MOST_PLAIN_LOOPS`], for one without
-    /// iterations, for an empty run, and for iterations that begin before byte 0 or end after the last
-    /// address.
+    /// A run of `run` bytes in each iteration of `loops`, outer to inner.
+    ///
+    /// `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations or the run no
+    /// bytes, or if an iteration would begin before byte 0 or end after the last address.
     #[inline]
     pub fn new(run: usize, start: (usize, usize), loops: &'a [Stride]) -> Option<PlainNest<'a>> {
         let (mut least, mut end) = (start, start);
@@ -45,7 +45,7 @@ impl<'a> PlainNest<'a> {
         (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end, runs })
     }
 
-    /// The bytes of a run.
+    /// The length of a run in bytes.
     #[must_use]
     pub fn bytes_of_run(&self) -> usize {
         self.run
@@ -63,14 +63,14 @@ impl<'a> PlainNest<'a> {
         self.loops
     }
 
-    /// How many runs are copied.
+    /// How many runs are copied in all.
     #[inline]
     #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
     }
 
-    /// Are all bytes inside buffers of these lengths?
+    /// Whether all runs are inside buffers of these lengths.
     #[inline]
     pub fn is_inside(&self, source: usize, destination: usize) -> bool {
         self.end.0 <= source && self.end.1 <= destination
@@ -80,15 +80,15 @@ impl<'a> PlainNest<'a> {
     ///
     /// # Panics
     ///
-    /// If it is not [inside](Self::is_inside) the buffers.
+    /// If a run is not [inside](Self::is_inside) the buffers.
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
         #[cfg(feature = "software")]
         crate::observed::ran(PLAIN);
         // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
-        // buffers. The destination is borrowed exclusively, so they do not overlap. Each arm copies a run of
-        // the length in its pattern.
+        // buffers. They do not overlap: the destination is borrowed exclusively. Each arm copies `self.run`
+        // bytes, which its pattern says.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops.is_empty() {
@@ -111,11 +111,11 @@ impl<'a> PlainNest<'a> {
         }
     }
 
-    /// Calls `copy` with the place of every run.
+    /// Calls `copy` with the source and the destination address of every run.
     ///
     /// # Safety
     ///
-    /// `copy` may be called with the places of all runs of the nest whose first run is at `from` and `to`.
+    /// * `copy` may be called for every run of the nest, if the first run is at `from` and `to`.
     #[inline(always)]
     unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
         let (inner, outer) = self.loops.split_last().unwrap_or((&Stride::ONCE, &[]));
@@ -133,7 +133,7 @@ impl<'a> PlainNest<'a> {
                 row_from = row_from.wrapping_offset(middle.source);
                 row_to = row_to.wrapping_offset(middle.destination);
             }
-            // The next iteration of the outer loops, the last of them fastest.
+            // Moves to the next iteration of the outer loops, the last of which turns fastest.
             let mut at = outer.len();
             loop {
                 let Some(next) = at.checked_sub(1) else { return };
@@ -158,21 +158,23 @@ impl<'a> PlainNest<'a> {
 ///
 /// # Safety
 ///
-/// `N` bytes are readable at `from` and writable at `to`.
+/// * `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise; an array of bytes may be anywhere.
+    // SAFETY: the contract of this function. An array of bytes has an alignment of 1.
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 
-/// Copies `run` bytes, from `N` to twice as many, as the first and the last `N`.
+/// Copies `run` bytes, `N` to `2 * N`, as two arrays of `N` bytes that may overlap: the first `N` and the
+/// last.
 ///
 /// # Safety
 ///
-/// `run` is from `N` to `2 * N`, and as many bytes are readable at `from` and writable at `to`.
+/// * `run` is at least `N` and at most `2 * N`.
+/// * `run` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn two<const N: usize>(from: *const u8, to: *mut u8, run: usize) {
-    // SAFETY: both are inside the run.
+    // SAFETY: the first `N` bytes and the last `N` bytes are inside the run, as it has at least `N`.
     unsafe {
         one::<N>(from, to);
         one::<N>(from.add(run - N), to.add(run - N));

@@ -1,4 +1,4 @@
-//! Vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. What is done with them is in
+//! The vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. The kernels that use them are in
 //! [`simd`](super::simd).
 
 pub(super) mod neon;

@@ -1,9 +1,9 @@
-//! Vectors of 32 bytes, half a cache line: two registers of NEON.
+//! Vectors of 32 bytes, half a cache line, as two NEON registers.
 //!
-//! One register is a lane. Pairs make the vector as long as that of AVX2, so that both share every kernel; a
-//! CPU has 16 pairs, as it has 16 registers with AVX2.
+//! One register is a lane. A pair is as long as a vector of AVX2, so both share every kernel. A CPU has 16
+//! pairs, which is also the number of registers with AVX2.
 //!
-//! Stores are ordinary ones: no intrinsic gives `stnp`. Nothing here has been timed.
+//! Stores are ordinary stores, because no intrinsic gives `stnp`. Nothing here has been timed.
 
 use std::arch::aarch64::*;
 use std::arch::asm;
@@ -17,11 +17,12 @@ mod tables;
 ///
 /// # Safety
 ///
-/// The CPU has NEON; and the conditions of [`Operation::run`] of this operation hold.
+/// * The CPU has NEON.
+/// * The conditions of [`Operation::run`] hold for this operation.
 #[target_feature(enable = "neon")]
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Pair::BYTES == 2 * 16) };
-    // SAFETY: this function has the features of `Pair`, which has 2 lanes; the rest is the caller's promise.
+    // SAFETY: this function has the features of `Pair`, which has 2 lanes; the rest is its contract.
     unsafe { operation.run::<Pair, 2>() }
 }
 
@@ -97,7 +98,7 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn store_past_cache(self, to: *mut u8) {
+    unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
         // SAFETY: the trait's contract.
         unsafe { self.store(to) }
@@ -217,20 +218,20 @@ unsafe impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
-        // SAFETY: a prefetch never faults, and changes nothing that a program sees. (The intrinsic is not
+        // SAFETY: a prefetch never faults and changes nothing that a program sees. (The intrinsic is not
         // stable yet.)
         unsafe { asm!("prfm pldl2keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
     #[inline(always)]
     unsafe fn prefetch_near(from: *const u8) {
-        // SAFETY: as above.
+        // SAFETY: a prefetch never faults and changes nothing that a program sees.
         unsafe { asm!("prfm pldl1keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
     }
 
     #[inline(always)]
     unsafe fn prefetch_to_write(to: *const u8) {
-        // SAFETY: as above.
+        // SAFETY: a prefetch never faults and changes nothing that a program sees.
         unsafe { asm!("prfm pstl1keep, [{}]", in(reg) to, options(nostack, readonly, preserves_flags)) }
     }
 
@@ -239,8 +240,8 @@ unsafe impl Vector for Pair {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = Self::zero();
-            // An index less the first of 32 bytes is below 32 for these alone, and the others keep what they
-            // had.
+            // Only an index into these 32 bytes is below 32 after the subtraction. Bytes with another index
+            // keep their value.
             let mut index = index;
             let next = vdupq_n_u8(32);
             for register in registers {
@@ -273,12 +274,12 @@ unsafe impl Vector for Pair {
     }
 }
 
-/// The units of `UNIT` bytes of two registers interleaved, as two registers in a row. [`unzipped`] has its
-/// shape by other intrinsics.
+/// Interleaves the units of `UNIT` bytes of two registers, into two registers. [`unzipped`] looks alike, with
+/// other intrinsics.
 ///
 /// # Safety
 ///
-/// As for [`Vector`].
+/// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
@@ -303,11 +304,11 @@ unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// The even and the odd units of `UNIT` bytes of two registers in a row: undoes [`zipped`].
+/// Separates the even and the odd units of `UNIT` bytes of two registers, which undoes [`zipped`].
 ///
 /// # Safety
 ///
-/// As for [`Vector`].
+/// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
@@ -332,11 +333,11 @@ unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// Three registers, each byte of which is one of three others in a row.
+/// Three registers are made of three others, in which each byte has its index.
 ///
 /// # Safety
 ///
-/// As for [`Vector`].
+/// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_t; 3] {
     // SAFETY: each array has the 16 bytes that are read; the rest is the caller's promise.

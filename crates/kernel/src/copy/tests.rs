@@ -13,13 +13,13 @@ fn runs(run: usize, count: Stride) -> Kernel {
     Kernel::Runs { run, count, by: Runs::Lines { ahead: 0 } }
 }
 
-/// Does the copy run with a source and a destination of this many bytes?
+/// Whether the copy runs with a source and a destination of these lengths.
 fn is_run(copy: &Copy, source: usize, destination: usize) -> bool {
     let (source, mut memory) = (vec![0; source], vec![0; destination]);
     catch_unwind(AssertUnwindSafe(|| copy.run(&source, Destination::from(&mut memory[..])))).is_ok()
 }
 
-/// Buffers that end one byte early, and a source or a destination that is left in front.
+/// Buffers that end one byte early, and starts that leave bytes of the source or the destination in front.
 #[test]
 fn a_copy_that_leaves_its_buffers_is_not_run() {
     let kernel = runs(4, Stride { extent: 3, source: 5, destination: 6 });
@@ -79,8 +79,8 @@ fn there_is_no_copy_without_code_for_it() {
     }
 }
 
-/// Each condition of `Panels::fit`: a staging buffer has room for some lines of some rows, and for what is
-/// left of a row less than a line.
+/// Each condition of `Panels::fit`: a staging buffer has room for a number of lines of a number of rows, and
+/// for leftovers of less than a line.
 #[test]
 fn panels_that_do_not_fit_are_refused() {
     let plane = |unit: usize, rows: usize| {
@@ -103,13 +103,12 @@ fn panels_that_do_not_fit_are_refused() {
     for (stage, height, width) in [
         (Stage::None, 0, 64),
         (Stage::None, 64, 0),
-        // More lines than a stage has, or none.
+        // More lines than a staging buffer has, or none.
         (Stage::Lines(17), 256, 64),
         (Stage::Lines(0), 256, 64),
         (Stage::Gather(0), 300, 40),
         (Stage::Gather(17), 300, 40),
-        // More rows than lines, less than a line, columns that end inside a stage, rows that do not follow
-        // each other.
+        // More rows than lines, less than a line, columns that end inside a staging buffer, rows with a gap.
         (continued(16, false), 257, 64),
         (continued(16, false), 15, 64),
         (continued(16, false), 256, 63),
@@ -117,16 +116,16 @@ fn panels_that_do_not_fit_are_refused() {
     ] {
         assert!(!fits(4, 300, by(stage, height, width), true), "{stage:?} {height} {width}");
     }
-    // Rows are gathered through the cache alone.
+    // Source rows are gathered only with ordinary stores.
     let gather = by(Stage::Gather(8), 300, 40);
     assert!(fits(4, 320, gather, true) && !fits(4, 320, Panels { whole_lines: true, ..gather }, true));
     assert!(!fits(3, 300, gather, true));
-    // Runs have a stage of their own, and no other.
+    // Runs that registers do not hold have one kind of staging buffer.
     let whole_lines = Panels { whole_lines: true, ..by(Stage::None, 256, 40) };
     assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64), true) && !fits(3, 300, whole_lines, true));
-    // A stage of one row of three bytes each is less than a line.
+    // Rows of three bytes, as many as a staging buffer takes, have less than a line together.
     assert!(fits(3, 2, by(continued(16, true), 2, 64), true) && !fits(3, 1, by(continued(16, true), 1, 64), true));
-    // Non-temporal stores are ordered by a fence alone, which runs if the copy streams.
+    // A fence orders non-temporal stores, and runs only if the copy streams.
     for panels in
         [whole_lines, Panels { whole_lines: true, ..by(Stage::Lines(8), 256, 64) }, by(continued(16, false), 256, 64)]
     {
@@ -134,7 +133,7 @@ fn panels_that_do_not_fit_are_refused() {
     }
 }
 
-/// The safe kernels fail outside their buffers instead of copying less.
+/// The safe kernels panic outside of their buffers, and do not copy less.
 #[test]
 #[should_panic(expected = "written past")]
 fn the_safe_kernels_write_nothing_outside() {

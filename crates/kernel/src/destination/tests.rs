@@ -5,14 +5,14 @@ fn memory_without_contents_is_zeroed() {
     assert_eq!(zeroed(&mut [MaybeUninit::uninit(); 3]), [0; 3]);
 }
 
-/// What may hold nothing is not read, and no part is outside.
+/// An uninitialised destination cannot be read, and no part reaches outside.
 #[test]
 fn only_bytes_that_were_given_as_such_are_read() {
     let (mut bytes, mut memory) = ([1; 4], [MaybeUninit::uninit(); 4]);
     assert!(Destination::uninitialised(&mut memory).readable().is_none());
     assert!(WriteOnly::from(&mut memory[..]).into_memory().readable().is_none());
     assert!(WriteOnly::from(&mut bytes[..]).into_destination().readable().is_none());
-    // SAFETY: four bytes, which nothing else accesses.
+    // SAFETY: the pointer is to four bytes that nothing else accesses.
     let only = unsafe { WriteOnly::new(NonNull::from(&mut bytes[..])) };
     assert!(only.into_memory().readable().is_none());
     let mut destination = Destination::from(&mut bytes[..]);
@@ -23,7 +23,7 @@ fn only_bytes_that_were_given_as_such_are_read() {
     );
 }
 
-/// Memory that may only be written is filled and written without a reference to it.
+/// Write-only memory is filled and written without a reference to it.
 #[test]
 fn a_destination_is_filled_with_whole_elements() {
     for (width, pattern, expected) in [

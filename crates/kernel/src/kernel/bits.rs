@@ -1,27 +1,27 @@
-//! Rows and planes of sub-byte elements: 1, 2 or 4 bits, and rows of any bits that begin inside a byte.
+//! Rows of sub-byte elements: elements of 1, 2 or 4 bits, and rows of bits that start inside a byte.
 
-/// Rows of sub-byte elements on one side, and on the other one row in which they are interleaved element by
-/// element.
+/// Several rows of sub-byte elements on one side, and on the other side one row in which their elements are
+/// interleaved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.
     pub bits: usize,
-    /// How many rows: one of [`ROWS`](BitInterleave::ROWS).
+    /// How many rows are interleaved: one of [`ROWS`](BitInterleave::ROWS).
     pub rows: usize,
-    /// Bytes of each, which are whole.
+    /// The length of each of these rows, in whole bytes.
     pub row: usize,
-    /// Bytes from the beginning of one row to the next.
+    /// The pitch of these rows: how many bytes a row begins after the previous one.
     pub pitch: usize,
     /// Which side has the single row.
     pub direction: Direction,
 }
 
 impl BitInterleave {
-    /// How many rows there are kernels for.
+    /// The numbers of rows that there are kernels for.
     pub const ROWS: [usize; 5] = [2, 4, 8, 16, 32];
 }
 
-/// Which side has the single row.
+/// The side that has the single, interleaved row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The destination.
@@ -30,15 +30,15 @@ pub enum Direction {
     Deinterleave,
 }
 
-/// Rows of bits that begin anywhere; everything is counted in bits.
+/// Rows of bits that may start inside a byte. All fields count bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitRows {
     /// The length of a row.
     pub bits: u64,
     /// How many rows.
     pub count: u64,
-    /// From the beginning of one row to the next.
+    /// The pitch of the rows on the source.
     pub source: u64,
-    /// The same on the destination.
+    /// The pitch of the rows on the destination.
     pub destination: u64,
 }

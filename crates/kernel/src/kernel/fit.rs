@@ -1,20 +1,20 @@
 //! What kernels may assume: the conditions under which a copy is sound.
 //!
-//! The code over vectors (`simd/`) reads and writes by pointers without asking again. What it rests on is
-//! checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
+//! The code over vectors (`simd/`) reads and writes through pointers, without bounds checks. The conditions
+//! that it relies on are checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
 //!
-//! 1. **Reach.** In every iteration of the loops, all that the kernel reads and writes is inside
-//!    `0..reach` on its side. [`Copy::run`](crate::Copy::run) asserts that both buffers are that long.
-//! 2. **Form.** Runs, rows and columns are not empty, units are at most as long as registers have room for,
-//!    and strides inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit,
-//!    and read whole runs.
-//! 3. **Code.** There is code for the decision that the kernel holds: a table of bytes that fits the
-//!    register, a shuffle for the number of rows, a staging buffer with room for the panels
-//!    ([`Panels::fit`](super::Panels::fit) has that argument).
-//! 4. **Stores past the cache** are made only by a copy that streams, after which a fence runs.
+//! 1. **Reach.** In every iteration of the loops, all that the kernel reads and writes is inside `0..reach`
+//!   on its side. [`Copy::run`](crate::Copy::run) asserts that both buffers are at least that long.
+//! 2. **Form.** Runs, rows and columns are not empty, units are short enough for registers, and strides
+//!   inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read whole
+//!   runs.
+//! 3. **Code.** There is code for what the kernel asks for: a byte table that fits the register, a shuffle
+//!   for the number of rows, a staging buffer with room for the panels ([`Panels::fit`](super::Panels::fit)
+//!   has the argument for panels).
+//! 4. **Non-temporal stores** are made only by a copy that streams, because a fence runs after such a copy.
 //!
-//! 2, 3 and 4 are [`Kernel::fit`], a match with one arm for each kind of kernel. A kernel of safe Rust
-//! (`portable/`) needs 2 alone.
+//! [`Kernel::fit`] checks conditions 2, 3 and 4, in a match with an arm for each kind of kernel. The kernels
+//! in safe Rust (`portable/`) need condition 2 alone.
 
 use std::fmt;
 
@@ -27,13 +27,13 @@ use super::{
 use crate::byte_table::ByteTable;
 use crate::line::LINE;
 
-/// Why there is no such copy.
+/// Why a copy cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Misfit {
     /// An iteration begins before byte 0 of a buffer, or ends after the last address.
     Reach,
-    /// An axis is empty, a unit too long, or a stride inside the kernel negative.
+    /// An axis is empty, a unit is too long, or a stride inside the kernel is negative.
     Form,
     /// There is no code for how the kernel is to run.
     Code,
@@ -53,23 +53,24 @@ impl std::error::Error for Misfit {}
 
 /// Where a kernel runs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
-    /// The loops around it.
+pub(crate) struct Context<'a> {
+    /// The loops around the kernel.
     pub(crate) loops: &'a [Loop],
-    /// It may store past the cache.
+    /// Whether the kernel may use non-temporal stores.
     pub(crate) streaming: bool,
-    /// Bytes of a vector register; `None` for safe Rust.
+    /// Size of a vector register in bytes; `None` for safe Rust.
     pub(crate) register: Option<usize>,
 }
 
 impl Kernel {
-    /// Conditions 2 to 4 of the [module](self). The reach was computed, so lengths fit a `usize`.
-    pub(crate) fn fit(&self, place: Place<'_>) -> Result<(), Misfit> {
+    /// Checks conditions 2 to 4 of the [module](self). The reach was computed before, so lengths do not
+    /// overflow.
+    pub(crate) fn fit(&self, context: Context<'_>) -> Result<(), Misfit> {
         if !self.is_well_formed() {
             return Err(Misfit::Form);
         }
-        match place.register {
-            Some(register) if !self.has_code(place, register) => Err(Misfit::Code),
+        match context.register {
+            Some(register) if !self.has_code(context, register) => Err(Misfit::Code),
             _ => Ok(()),
         }
     }
@@ -86,7 +87,7 @@ impl Kernel {
             Kernel::InterleaveBits { rows, .. } => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
-            // Its tables were made with it, and are for it alone.
+            // The tables were made together with the permutation, and fit no other.
             Kernel::PermuteBlocks(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
             Kernel::ChangeWords { words, .. } => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
@@ -96,9 +97,9 @@ impl Kernel {
         }
     }
 
-    /// Conditions 3 and 4, for registers of this many bytes.
-    fn has_code(&self, place: Place<'_>, register: usize) -> bool {
-        let streaming = place.streaming;
+    /// Conditions 3 and 4, for registers of `register` bytes.
+    fn has_code(&self, context: Context<'_>, register: usize) -> bool {
+        let streaming = context.streaming;
         match self {
             &Kernel::Runs { run, count, by } => match by {
                 Runs::Repeat => repeats(run, count) && run <= register,
@@ -108,31 +109,33 @@ impl Kernel {
                 Runs::Lines { .. } | Runs::Memcpy => true,
             },
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
-            Kernel::Transpose { plane, by } => by.has_code(plane, place, register),
+            Kernel::Transpose { plane, by } => by.has_code(plane, context, register),
             &Kernel::Reverse { unit, extent, count, by } => match by {
-                // A register holds a whole run, or whole units of one.
+                // A register holds whole short runs, or whole units of one run.
                 Reverse::Registers => {
                     let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
                     !streaming && unit * extent * bytes >= register
                 }
                 Reverse::Shuffle => ByteTable::reversing(unit, extent, count, register).is_some(),
-                // Without stores past the cache, all of a run is stored in part.
+                // With ordinary stores, this code copies only runs that are shorter than a register.
                 Reverse::Runs => streaming || unit * extent < register,
             },
             Kernel::InterleaveBits { by, .. } | Kernel::ChangeWords { by, .. } => match self.separated_rows() {
-                Some((row, pitch)) => by.has_code(row, pitch, place),
+                Some((row, pitch)) => by.has_code(row, pitch, context),
                 None => *by == Rows::Direct,
             },
         }
     }
 }
 
-/// Whether a run is repeated in the destination, back to back, and tiles a register.
+/// Whether the destination is one run again and again, back to back, and registers hold a whole number of
+/// runs.
 fn repeats(run: usize, count: Stride) -> bool {
     count.source == 0 && usize::try_from(count.destination) == Ok(run) && run.is_power_of_two()
 }
 
-/// Whether runs of units follow each other on both sides and are at most as long as a register.
+/// Whether runs of units follow each other without a gap on both sides, and are at most as long as a
+/// register.
 pub(crate) fn side_by_side(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
     let run = unit * extent;
     let strides = (usize::try_from(count.source), usize::try_from(count.destination));
@@ -140,7 +143,7 @@ pub(crate) fn side_by_side(unit: usize, extent: usize, count: Stride, register: 
 }
 
 impl Transpose {
-    fn has_code(&self, plane: &Plane, place: Place<'_>, register: usize) -> bool {
+    fn has_code(&self, plane: &Plane, context: Context<'_>, register: usize) -> bool {
         let Plane { unit, columns, rows, micro_tile } = plane;
         let whole_units = micro_tile.is_none();
         match self {
@@ -148,22 +151,22 @@ impl Transpose {
             Transpose::Lanes => whole_units && *unit == 16 && plane.has_constant_pitches(),
             Transpose::Interleave(by) => {
                 let one = whole_units && has_shuffle(*unit, rows.extent);
-                // The destination is one dense row: nothing is collected.
+                // The destination is one dense row, so nothing is collected in a staging buffer.
                 one && plane.interleaves().is_some() && *by == Rows::Direct
             }
             Transpose::Deinterleave(by) => {
                 let pitch = plane.deinterleaves().filter(|_| whole_units && has_shuffle(*unit, columns.extent));
-                pitch.is_some_and(|pitch| by.has_code(plane.destination_row(), pitch, place))
+                pitch.is_some_and(|pitch| by.has_code(plane.destination_row(), pitch, context))
             }
             Transpose::Shuffle => whole_units && ByteTable::of(plane, register).is_some(),
             Transpose::Panel { .. } => is_in_register(*unit) && rows.extent.max(columns.extent) <= MOST_ROWS,
-            Transpose::Panels(panels) => panels.fit(plane, place.streaming),
-            Transpose::Runs(runs) => whole_units && runs.has_code(plane, place),
+            Transpose::Panels(panels) => panels.fit(plane, context.streaming),
+            Transpose::Runs(runs) => whole_units && runs.has_code(plane, context),
         }
     }
 }
 
-/// Whether registers interleave this many rows of units of this many bytes.
+/// Whether there is a shuffle that interleaves this many rows of units of this many bytes.
 #[must_use]
 pub fn has_shuffle(unit: usize, rows: usize) -> bool {
     match rows {
@@ -174,45 +177,45 @@ pub fn has_shuffle(unit: usize, rows: usize) -> bool {
 }
 
 impl PlaneRuns {
-    fn has_code(&self, plane: &Plane, place: Place<'_>) -> bool {
+    fn has_code(&self, plane: &Plane, context: Context<'_>) -> bool {
         let ordered = match self.order {
             RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
             RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
-            // Two halves of a line are put together: pieces are even.
+            // Two half lines are joined before they are stored, so pieces have an even number of runs.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
-        // If the first destination row begins a line, every destination row of every iteration does.
+        // If the first destination row starts at a line, so does every destination row of every iteration.
         let aligned =
-            || plane.columns.are_multiples_of(LINE) && place.loops.iter().all(|step| step.moves_destination_by(LINE));
-        let unaligned = self.unaligned.is_none_or(|panels| aligned() && panels.fit(plane, place.streaming));
-        ordered && unaligned && (place.streaming || self.unaligned.is_none())
+            || plane.columns.are_multiples_of(LINE) && context.loops.iter().all(|step| step.moves_destination_by(LINE));
+        let unaligned = self.unaligned.is_none_or(|panels| aligned() && panels.fit(plane, context.streaming));
+        ordered && unaligned && (context.streaming || self.unaligned.is_none())
     }
 }
 
-/// Whether the runs of a plane are whole cache lines, or halves of one.
+/// Whether the runs of a plane are whole cache lines, or halves of a line.
 #[must_use]
 pub fn fills_lines(plane: &Plane) -> bool {
     plane.unit.is_multiple_of(LINE) || plane.unit == LINE / 2
 }
 
 impl Rows {
-    /// Whether rows of `row` bytes, `pitch` bytes apart on the destination, may be collected so.
-    fn has_code(self, row: usize, pitch: isize, place: Place<'_>) -> bool {
+    /// Whether destination rows of `row` bytes, `pitch` bytes apart, may be stored in this way.
+    fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,
-            Rows::Staged => place.streaming && pitch.unsigned_abs().is_multiple_of(LINE),
+            Rows::Staged => context.streaming && pitch.unsigned_abs().is_multiple_of(LINE),
             Rows::Joined(runs) => {
                 let runs = usize::from(runs);
-                let innermost = place.loops.last().and_then(Loop::stride);
+                let innermost = context.loops.last().and_then(Loop::stride);
                 let continues = innermost.is_some_and(|stride| {
                     usize::try_from(stride.destination) == Ok(row) && stride.extent.is_multiple_of(runs.max(1))
                 });
                 let fits = runs >= 2 && row <= JOINED_RUN && runs * row <= JOINED_RUN;
-                place.streaming && pitch >= 0 && continues && fits
+                context.streaming && pitch >= 0 && continues && fits
             }
         }
     }
 }
 
-// A lane holds a micro-tile.
+// A 16-byte lane holds a micro-tile.
 const _: () = assert!(MICRO_TILE <= LONGEST_UNIT && LONGEST_REVERSED <= 16);

@@ -1,16 +1,16 @@
 //! The loops around a kernel.
 
-/// A strided loop: `extent` iterations, each of which begins a fixed number of bytes from the one before.
+/// A strided loop: `extent` iterations, each of which begins a constant number of bytes after the previous
+/// one.
 ///
-/// The sign of a stride says what counts down: with a negative `destination`, the first iteration writes the
-/// highest addresses.
+/// Strides may be negative. With a negative `destination`, the first iteration writes the highest addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
-    /// How many iterations.
+    /// The number of iterations.
     pub extent: usize,
-    /// Bytes from one iteration to the next on the source.
+    /// How many bytes an iteration begins after the previous one on the source.
     pub source: isize,
-    /// Bytes from one iteration to the next on the destination.
+    /// How many bytes an iteration begins after the previous one on the destination.
     pub destination: isize,
 }
 
@@ -19,17 +19,17 @@ pub struct Stride {
 pub enum Loop {
     /// Iterations at a constant stride on either side.
     Strided(Stride),
-    /// The offsets of each iteration in bytes, source and destination: blocks that follow no stride, such as
-    /// blocks of 48 elements against blocks of 32.
+    /// Iterations at listed offsets in bytes, source and destination. Some blocks follow no stride, such as
+    /// blocks of 48 elements on one side against blocks of 32 on the other.
     Table(Vec<(usize, usize)>),
 }
 
 impl Stride {
-    /// A single iteration.
+    /// A loop of a single iteration.
     pub const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 
-    /// Whether the loop outside of this one begins each iteration where this one ends, so that the two are
-    /// one longer loop.
+    /// Whether this loop and the one outside of it are one longer loop, because the outer loop begins each
+    /// iteration where this loop ends.
     #[inline]
     #[must_use]
     pub fn continues_in(&self, outer: &Stride) -> bool {
@@ -37,7 +37,7 @@ impl Stride {
         whole(self.destination) == Some(outer.destination) && whole(self.source) == Some(outer.source)
     }
 
-    /// How far the last iteration begins from the first, source and destination; `None` if that does not fit.
+    /// The offset of the last iteration from the first, source and destination; `None` if one overflows.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<(isize, isize)> {
@@ -45,7 +45,7 @@ impl Stride {
         Some((last.checked_mul(self.source)?, last.checked_mul(self.destination)?))
     }
 
-    /// Whether neither side counts down.
+    /// Whether neither stride is negative.
     #[must_use]
     pub fn ascends(&self) -> bool {
         self.source >= 0 && self.destination >= 0
@@ -53,7 +53,7 @@ impl Stride {
 }
 
 impl Loop {
-    /// How many iterations.
+    /// The number of iterations.
     #[must_use]
     pub fn extent(&self) -> usize {
         match self {
@@ -71,8 +71,8 @@ impl Loop {
         }
     }
 
-    /// Where iteration `i` begins, source and destination, relative to the first. The offsets are to be added
-    /// with wrapping: a stride that counts down gives a number below zero, which wraps.
+    /// The offset of iteration `i` from the start of the loop, source and destination. Add it with wrapping:
+    /// a negative stride gives a wrapped negative offset.
     #[must_use]
     pub fn at(&self, i: usize) -> (usize, usize) {
         match self {
@@ -83,7 +83,7 @@ impl Loop {
         }
     }
 
-    /// Whether every iteration begins a multiple of this many bytes from the first on the destination.
+    /// Whether the destination offsets of all iterations are multiples of `bytes`.
     #[must_use]
     pub fn moves_destination_by(&self, bytes: usize) -> bool {
         match self {

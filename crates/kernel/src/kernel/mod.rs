@@ -1,15 +1,15 @@
-//! A copy of bytes as data: loops, and in their innermost iteration a kernel.
+//! A copy of bytes as data: a nest of loops, and a kernel that runs in each iteration of the innermost one.
 //!
 //! ```text
-//! for i in 0..8:                      loops: at most a few, outer to inner; each has a stride on either side
+//! for i in 0..8:                      loops: at most a few, outer to inner, with a stride on either side
 //!     for j in 0..2:
 //!         transpose 64 x 100          kernel: what runs in each iteration, with its own few numbers
 //! ```
 //!
-//! A [`Kernel`] says *what runs*: not only that a plane is transposed, but by which code, in which panels, by
-//! way of which staging buffer. Nothing is decided later. Whoever makes a kernel decides with the sizes, the
-//! strides and the machine known; [`Copy::new`](crate::Copy::new) checks that there is code for the decision
-//! (`fit.rs`); running it is one dispatch.
+//! A [`Kernel`] says *what runs*. It says not only that a plane is transposed, but also by which code, in
+//! which panels and through which staging buffer. The caller that makes a kernel knows the sizes, the strides
+//! and the machine, and decides. [`Copy::new`](crate::Copy::new) checks that there is code for the decision
+//! (`fit.rs`). Running the kernel is one dispatch, and decides nothing more.
 //!
 //! All offsets, strides and lengths are in bytes.
 
@@ -27,8 +27,8 @@ pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
 pub use width::{PackedWords, WidthChange, WidthRow};
 
+pub(crate) use fit::{Context, side_by_side};
 pub use fit::{Misfit, fills_lines, has_shuffle};
-pub(crate) use fit::{Place, side_by_side};
 pub(crate) use panels::{MOST_ROWS, STAGE, count};
 pub(crate) use reach::{Reach, writes_are_disjoint};
 
@@ -37,155 +37,158 @@ use crate::block_permutation::BlockPermutation;
 /// The longest unit that is transposed, in bytes: two cache lines.
 pub const LONGEST_UNIT: usize = 2 * crate::line::LINE;
 
-/// The longest unit that is reversed in registers, in bytes: half a vector of the narrowest kind.
+/// The longest unit that is reversed in registers, in bytes: half of the shortest vector.
 pub const LONGEST_REVERSED: usize = 16;
 
-/// The most rows that are interleaved into one: registers hold 2, 3, 4, 8 or 16 of them.
+/// The most rows that are interleaved into one row. There are shuffles for 2, 3, 4, 8 and 16 rows of units.
 pub const MOST_INTERLEAVED: usize = 16;
 
-/// The longest run that several iterations join in the staging buffer of an interleave, in bytes.
+/// The longest run that several iterations form together in the staging buffer of an interleave, in bytes.
 pub const JOINED_RUN: usize = 1 << 10;
 
-/// How many columns of a plane of runs are staged at a time.
+/// How many columns go into the staging buffer at a time, if registers do not hold units of this length.
 pub const RUN_COLUMNS: usize = 16;
 
-/// What runs in an iteration of the loops.
+/// The code that runs in an iteration of the loops, and its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kernel {
     /// Copies `count.extent` contiguous runs of `run` bytes.
     Runs {
-        /// Bytes of a run.
+        /// The length of a run in bytes.
         run: usize,
-        /// Where the runs begin: both strides are at least 0.
+        /// The number of runs, and their strides, which are at least 0.
         count: Stride,
-        /// By which code.
+        /// The code that copies the runs.
         by: Runs,
     },
-    /// For each iteration of `count`, copies a run of `run` bytes between each pair of offsets.
+    /// For each iteration of `count`, copies a run of `run` bytes for each pair of offsets.
     Table {
-        /// Bytes of a run.
+        /// The length of a run in bytes.
         run: usize,
-        /// Where the runs of an iteration of `count` begin, source and destination.
+        /// The offsets of each run of an iteration of `count`, source and destination.
         offsets: Vec<(usize, usize)>,
-        /// Where the iterations begin: both strides are at least 0.
+        /// The number of iterations, and their strides, which are at least 0.
         count: Stride,
     },
     /// Transposes a plane.
     Transpose {
         /// The plane.
         plane: Plane,
-        /// By which code.
+        /// The code that transposes the plane.
         by: Transpose,
     },
     /// Permutes the bytes, or the halves of bytes, of many small blocks.
     PermuteBlocks(BlockPermutation),
     /// Reverses the units of each of `count.extent` runs.
     Reverse {
-        /// Bytes that stay together.
+        /// The length of a unit in bytes. The order of the bytes of a unit is kept.
         unit: usize,
-        /// Units of a run.
+        /// How many units a run has.
         extent: usize,
-        /// Where the runs begin: both strides are at least 0.
+        /// The number of runs, and their strides, which are at least 0.
         count: Stride,
-        /// By which code.
+        /// The code that reverses the runs.
         by: Reverse,
     },
     /// Interleaves rows of elements of 1, 2 or 4 bits, or deinterleaves them.
     InterleaveBits {
         /// The rows.
         rows: BitInterleave,
-        /// Where rows of the destination are collected.
+        /// Whether the rows of the destination go through a staging buffer.
         by: Rows,
     },
-    /// Unpacks a row of elements of 1, 2 or 4 bits to a byte each, or packs it.
+    /// Unpacks a row of elements of 1, 2 or 4 bits to a byte each, or packs such bytes.
     ChangeWidth(WidthRow),
     /// Unpacks words of elements of 1, 2 or 4 bits into rows of bytes, or packs such rows into words.
     ChangeWords {
-        /// The words.
+        /// The words, and the rows on the other side.
         words: PackedWords,
-        /// Where rows of the destination are collected.
+        /// Whether the rows of the destination go through a staging buffer.
         by: Rows,
     },
 }
 
-/// How runs are copied.
+/// How contiguous runs are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// One short run is written again and again, from a register.
+    /// One short run is loaded into a register, and stored again and again.
     Repeat,
-    /// Runs of 1, 2, 4, 8, 12 or 16 bytes, by one load and one store each.
+    /// Runs of 1, 2, 4, 8, 12 or 16 bytes are copied by one load and one store each.
     Words,
-    /// Runs of 17 to 256 bytes, as their first and their last bytes: two pieces that may overlap, so that no
-    /// length takes a branch.
+    /// Runs of 17 to 256 bytes are copied as two halves, the first bytes and the last bytes, which may
+    /// overlap. So no length takes a branch.
     Halves,
-    /// Runs of at least a line, whose lines are copied in an order that hardware prefetchers do not follow.
+    /// Runs of at least a cache line are copied line by line, in an order that hardware prefetchers do not
+    /// follow.
     Scattered,
-    /// Line by line. Past the cache, a line that two neighbouring runs share is stored once and whole.
+    /// Runs are copied line by line. With non-temporal stores, a line that two neighbouring runs share is
+    /// stored once and whole.
     Lines {
-        /// How many runs ahead the source is prefetched; 0: it is not.
+        /// How many runs ahead the source is prefetched; 0 for no prefetch.
         ahead: u32,
     },
-    /// By the standard library's `memcpy`.
+    /// Runs are copied by the standard library's `memcpy`.
     Memcpy,
 }
 
 /// How a plane is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transpose {
-    /// Unit by unit, for planes too small or too narrow for anything else. Units of 1, 2, 4 or 8 bytes.
+    /// Unit by unit, for planes that are too small or too narrow for vectors. Units have 1, 2, 4 or 8 bytes.
     Units,
-    /// Blocks of 16-byte units in registers, what is left unit by unit. Both pitches are constant.
+    /// Blocks of 16-byte units in registers, and the remaining units one by one. Both pitches are constant.
     Lanes,
     /// A few source rows are interleaved, in registers, into one dense row of the destination.
     Interleave(Rows),
     /// One dense row of the source is deinterleaved, in registers, into a few rows of the destination.
     Deinterleave(Rows),
-    /// A few rows of odd runs are interleaved or deinterleaved by a table of bytes.
+    /// A few rows of odd runs are interleaved or deinterleaved by a byte table.
     Shuffle,
-    /// Blocks in registers; the whole plane is one panel, which is in the cache.
+    /// Blocks in registers. The whole plane is one panel, and is in a cache.
     Panel {
-        /// Blocks go in an order that hardware prefetchers do not follow.
+        /// Whether blocks go in an order that hardware prefetchers do not follow.
         scattered: bool,
     },
     /// Blocks in registers, panel by panel.
     Panels(Panels),
-    /// Whole runs, from row to row.
+    /// Run by run, for units that are too long for registers.
     Runs(PlaneRuns),
 }
 
 /// How a plane of long units is transposed, run by run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlaneRuns {
-    /// In which order.
+    /// The order of the runs.
     pub order: RunOrder,
-    /// How many source rows ahead is prefetched; 0: nothing is.
+    /// How many source rows ahead is prefetched; 0 for no prefetch.
     pub ahead: u32,
-    /// What runs instead where lines are to be stored past the cache and the destination does not begin at
-    /// one: the alignment of a buffer is known when it is there.
+    /// The panels that run instead if lines are to be written with non-temporal stores, but the destination
+    /// does not start at a line. The address of a destination is known only when the copy runs.
     pub unaligned: Option<Panels>,
 }
 
-/// In which order the runs of a plane are copied.
+/// The order in which the runs of a plane are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOrder {
-    /// Past the cache: the source front to back, a line of each destination row in turns.
+    /// With non-temporal stores: the source front to back, one line of each destination row in turn.
     Source,
-    /// Through the cache: of this many columns the source front to back, then the next columns.
+    /// With ordinary stores: this many columns of the source, front to back, and then the next columns.
     FewColumns(u8),
-    /// This many runs of a destination row, then as many of the next destination row.
+    /// This many runs of a destination row, then this many runs of the next destination row.
     Pieces(u16),
 }
 
-/// Where the destination rows of an interleave or a deinterleave are collected before they are stored.
+/// How the destination rows of an interleave or a deinterleave are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// Nowhere: registers are stored to their rows.
+    /// Registers are stored to their rows.
     Direct,
-    /// Past the cache, in a staging buffer: some lines of each row, which are then stored row by row. For
-    /// registers that are half a line, as few buffers of the CPU hold lines that are half full.
+    /// With non-temporal stores: some lines of each row are collected in a staging buffer, and stored row by
+    /// row. This is for registers of half a line, because a CPU has few buffers for lines that are written in
+    /// part.
     Staged,
-    /// Past the cache, in a staging buffer: this many iterations, whose runs continue each other in every row
-    /// of the destination.
+    /// With non-temporal stores: this many iterations are collected in a staging buffer. In every destination
+    /// row, the runs of these iterations continue each other.
     Joined(u16),
 }
 
@@ -194,14 +197,14 @@ pub enum Rows {
 pub enum Reverse {
     /// Whole units, or whole short runs, inside one register at a time.
     Registers,
-    /// Short runs that are side by side, by a table of bytes.
+    /// Short runs that are side by side, by a byte table.
     Shuffle,
-    /// Run by run, from two registers.
+    /// Run by run: each vector is shuffled from two registers.
     Runs,
 }
 
 impl Kernel {
-    /// What runs, in a few words. The words are those of a plan's explanation.
+    /// What runs, in a few words. The explanation of a plan shows these words.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -240,8 +243,8 @@ impl Kernel {
         }
     }
 
-    /// The rows of the destination that an iteration separates from one row of the source: the bytes of a row
-    /// and the row pitch. `None` if the kernel does no such thing.
+    /// For a kernel that separates one source row into several destination rows: the length of a destination
+    /// row and its pitch, in bytes. `None` for other kernels.
     #[must_use]
     pub fn separated_rows(&self) -> Option<(usize, isize)> {
         match self {

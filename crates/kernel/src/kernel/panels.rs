@@ -1,7 +1,12 @@
-//! Panels: the order in which the blocks of a large plane are transposed, and the staging buffer on the way.
+//! Panels: the order in which the blocks of a large plane are transposed, and the staging buffer in between.
 //!
-//! A plane that no cache holds is transposed in *panels* of `height` rows by `width` columns: the lines of
-//! a panel are read once and used up while they are in the cache.
+//! The problem: a plane is too large for the caches. A block reads a few bytes of many source rows. By the
+//! time its neighbour needs the other bytes of these source lines, the lines have been evicted, and are
+//! fetched again.
+//!
+//! The cure is to finish one *panel* before the next. A panel is a part of the plane, `height` rows by
+//! `width` columns, whose source lines fit a cache together. Each line is fetched once, and used up while it
+//! is there.
 //!
 //! ```text
 //!            width                       kept
@@ -10,78 +15,92 @@
 //!         | panel 2 | panel 3 |       | panel 2 panel 3 | ...
 //! ```
 //!
-//! Panels go from left to right, then down, through `kept` columns; then the next `kept` columns follow.
+//! ```text
+//! for each range of kept columns:
+//!     for each range of height rows:
+//!         for each range of width columns:
+//!             prefetch the panel that is `ahead` panels further on
+//!             transpose this panel, block by block
+//! ```
 //!
-//! Two things make a detour through a *staging buffer* worth it. If destination rows are a multiple of a page
-//! apart, all lines of a block compete for the same sets of the L1 cache: the buffer has rows that are one
-//! line further apart ([`Stage::Lines`]; [`Stage::Gather`] where that is true of the source rows). And if
-//! destination rows begin inside cache lines, stores past the cache would write every line in two parts: the
-//! last partial line of a row is kept until the row continues ([`Stage::Continue`]).
+//! Some panels do not go straight to the destination, but through a *staging buffer* (`stage`), for one of
+//! two reasons:
+//!
+//! * Destination rows are a multiple of a page apart. All lines that a block writes then compete for the same
+//!   few sets of the L1 cache, and evict each other. The rows of the staging buffer are one line longer than
+//!   their contents, so their lines fall into different sets ([`Stage::Lines`]). If it is the source rows
+//!   that are a multiple of a page apart, they are copied to the buffer first ([`Stage::Gather`]).
+//! * Destination rows start inside cache lines, and the copy uses non-temporal stores, which are fast only
+//!   for whole lines. The staging buffer holds back the last, partial line of each row until the row
+//!   continues in the panel below ([`Stage::Continue`]). Each row keeps a line, so only `kept` columns are
+//!   worked on at a time.
 
 use super::plane::Plane;
 use super::{LONGEST_UNIT, RUN_COLUMNS};
 use crate::line::LINE;
 
-/// How a plane is cut into panels, and what a panel goes through.
+/// How a plane is cut into panels, and whether they go through a staging buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panels {
-    /// Rows of a panel.
+    /// The number of rows of a panel.
     pub height: u32,
-    /// Columns of a panel.
+    /// The number of columns of a panel.
     pub width: u32,
-    /// Columns that are transposed through all rows before the next columns.
+    /// How many columns are transposed through all rows of the plane, before the next columns.
     pub kept: u32,
-    /// How many panels ahead the source is prefetched; 0: it is not.
+    /// How many panels ahead the source is prefetched; 0 for no prefetch.
     pub ahead: u32,
     /// The staging buffer, if there is one.
     pub stage: Stage,
-    /// Whole lines of the destination are stored past the cache. All destination rows begin at multiples of a
-    /// line from each other.
+    /// Whole lines of the destination are written with non-temporal stores. The pitch of the destination rows
+    /// is then a multiple of a line.
     pub whole_lines: bool,
-    /// Panels are prefetched into the L1 cache, not the L2 cache.
+    /// Panels are prefetched into the L1 cache, instead of the L2 cache.
     pub near: bool,
-    /// Blocks go in an order that hardware prefetchers do not follow.
+    /// Whether blocks go in an order that hardware prefetchers do not follow.
     pub scattered: bool,
 }
 
-/// The staging buffer of a panel.
+/// The staging buffer that panels go through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// There is none.
+    /// There is no staging buffer.
     None,
-    /// It collects this many lines of each destination row.
+    /// The buffer collects this many lines of each destination row.
     Lines(u8),
-    /// It collects this many lines of each source row, as many rows as fill a line of the destination. For
-    /// copies through the cache.
+    /// The buffer collects this many lines of each source row, of as many rows as fill a line of the
+    /// destination. This is for copies with ordinary stores.
     Gather(u8),
-    /// As [`Lines`](Stage::Lines), for destination rows that begin inside lines: the partial line at the end
-    /// of a row is kept until the row continues. For copies past the cache.
+    /// The buffer collects lines of destination rows that start inside cache lines. The partial line at the
+    /// end of each row is kept until the row continues. This is for copies with non-temporal stores.
     Continue {
-        /// Lines of each row.
+        /// How many lines of each destination row the buffer collects.
         lines: u8,
-        /// The destination rows follow each other without a gap, so that all of them are one row.
+        /// Whether the destination rows follow each other without a gap. Then they are treated as one row.
         joined: bool,
     },
 }
 
-/// Destination rows whose partial lines are kept at a time: 64 KiB of lines.
+/// How many destination rows keep a partial line at a time: 64 KiB of lines together.
 pub const KEPT_COLUMNS: usize = 1 << 10;
 
-/// The most columns of a staging buffer, each of which has a row of it.
+/// The most columns that a staging buffer takes. Each column is a row of the buffer.
 const MOST_COLUMNS: usize = 64;
 
-/// The most rows whose offsets are listed at a time: as many as a staging buffer of single bytes has.
+/// The most rows whose offsets are listed at a time. Eight lines of single bytes, all that a staging buffer
+/// takes, are as many.
 pub(crate) const MOST_ROWS: usize = 512;
 
-/// Bytes of a staging buffer: 64 rows of eight lines, or 32 of sixteen, and a line more in each row.
+/// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 of sixteen, and one more line in each
+/// row.
 pub(crate) const STAGE: usize = MOST_COLUMNS * 9 * LINE;
 
-// The columns that are kept are whole stages, of whatever unit.
+// Kept columns are a whole number of fillings of the staging buffer, whatever the unit.
 const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.is_multiple_of(RUN_COLUMNS));
 
 impl Stage {
-    /// The columns that a stage takes at a time: for units of a register a line of them, as a block writes
-    /// as many; else a fixed number of runs.
+    /// How many columns go into the staging buffer at a time. For units that registers hold, these are the
+    /// columns of one block, a line of units; for other units the number is fixed.
     pub(crate) fn columns_at_once(unit: usize) -> usize {
         if is_in_register(unit) { LINE / unit } else { RUN_COLUMNS }
     }
@@ -94,32 +113,35 @@ pub fn is_in_register(unit: usize) -> bool {
 }
 
 impl Panels {
-    /// Whether the panels may be run on this plane: the root that all unsafe code of panels rests on.
+    /// Whether the panels may be run on this plane. All unsafe code of panels relies on this check.
     ///
     /// The plane is well formed: it has rows and columns, and units of 1 to [`LONGEST_UNIT`] bytes. The code
-    /// of panels (`simd/panels`) accesses four kinds of memory, and every condition below is there for one.
+    /// of panels (`simd/plane`) accesses four kinds of memory, and each condition below bounds one of them.
     ///
     /// 1. **The plane itself.** Panels are cut from its rows and columns, so they are inside it whatever the
-    ///    numbers are. `height`, `width` and `kept` are above 0, as a panel without rows would never end.
-    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows of
-    ///    `n + 1` lines ([`Gather`](Stage::Gather): as many rows as fill a line): that product is at most
-    ///    `STAGE`. The code writes at most `n` lines of a row, as a step of a panel has at most
-    ///    `n * LINE / unit` rows ([`Panels::step`]): for [`Continue`](Stage::Continue) the step is the whole
-    ///    height, so the height is bounded here.
-    /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows: `n * LINE / unit`
-    ///    entries, which is bounded here; without a stage a step is cut to `MOST_ROWS`.
-    /// 4. **Kept partial lines**: [`KEPT_COLUMNS`] of them. Two columns that are kept at a time never share
-    ///    one, as they are either all columns and at most that many, or `kept` is exactly that many. A run
-    ///    that continues is at least a line, or its partial line would be kept before it is complete.
+    ///   numbers are. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
+    ///   end.
+    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows of `n
+    ///   + 1` lines ([`Gather`](Stage::Gather): as many rows as fill a line). The product is at most `STAGE`.
+    ///   The code writes at most `n` lines of a row, because a step of a panel has at most `n * LINE / unit`
+    ///   rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the whole height of a panel,
+    ///   so the height is bounded here.
+    /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows. With a staging buffer
+    ///   these are `n * LINE / unit` entries, which is bounded here; without one, a step has at most
+    ///   `MOST_ROWS` rows.
+    /// 4. **Kept partial lines**: there are [`KEPT_COLUMNS`] of them. Two columns that are kept at a time
+    ///   never share one: either all columns are kept, and are at most that many, or `kept` is exactly that
+    ///   number. A run that continues is at least a line long; a shorter one might not complete its partial
+    ///   line.
     ///
-    /// Stores past the cache go to aligned addresses: `whole_lines` requires that destination rows, and the
-    /// rows of a panel, are multiples of a line apart; the code asks where the first row begins. They are
-    /// allowed only if the copy streams, as only then a fence follows.
+    /// Non-temporal stores need aligned addresses. `whole_lines` requires that the pitch of the destination
+    /// rows, and the rows of a panel, are multiples of a line; the code checks where the first row starts.
+    /// These stores are allowed only if the copy streams, because only then a fence follows.
     #[must_use]
     pub(crate) fn fit(&self, plane: &Plane, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
         let [height, width, kept] = [self.height, self.width, self.kept].map(count);
-        // 1.
+        // Condition 1.
         if height == 0 || width == 0 || kept == 0 || unit > LONGEST_UNIT {
             return false;
         }
@@ -128,7 +150,7 @@ impl Panels {
         }
         let in_register = is_in_register(unit);
         let at_once = Stage::columns_at_once(unit);
-        // 2 and 3: a stage of this many lines, with this many rows.
+        // Conditions 2 and 3, for `staged` rows of `lines` lines each.
         let has_room = |lines: u8, staged: usize| {
             let lines = usize::from(lines);
             (1..=16).contains(&lines) && staged * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
@@ -146,7 +168,7 @@ impl Panels {
             Stage::Gather(lines) => in_register && !self.whole_lines && has_room(lines, LINE / unit),
             Stage::Continue { lines, joined } => {
                 let row = rows * unit;
-                // 4.
+                // Condition 4.
                 let continued = if joined {
                     let follow = plane.columns.stride() == Some(row) && height >= rows;
                     follow && at_once * row >= LINE
@@ -166,7 +188,7 @@ impl Panels {
         }
     }
 
-    /// The rows of a panel that are transposed before the next rows: as many as a stage takes.
+    /// How many rows of a panel are transposed before the next rows: as many as the staging buffer takes.
     #[inline(always)]
     pub(crate) fn step(&self, unit: usize) -> usize {
         match self.stage {
@@ -178,7 +200,7 @@ impl Panels {
     }
 }
 
-/// A number of a kernel as a count.
+/// A field of a kernel as a `usize`.
 #[inline(always)]
 pub(crate) fn count(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

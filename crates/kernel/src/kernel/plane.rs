@@ -1,4 +1,4 @@
-//! A plane to be transposed: two axes, one packed on either side.
+//! A plane to be transposed: two axes, each of which is packed on one of the two sides.
 //!
 //! ```text
 //! source                                  destination
@@ -9,92 +9,92 @@
 //!                                         column 3       d  h  l
 //! ```
 //!
-//! A *row* is always a row of the source, and a *column* a column of the source. So the columns of the source
-//! are the rows that the destination has in memory. Each axis has the offsets of the side on which it is not
-//! packed: `rows` those of the source rows, `columns` those of the destination rows.
+//! A *row* is always a row of the source, and a *column* is always a column of the source. So in memory, the
+//! rows of the destination are the columns. Each axis lists the offsets on the side where it is not packed:
+//! `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
 
-/// Bytes of a micro-tile, at most: one shuffle inside a 16-byte lane transposes it.
+/// The largest micro-tile in bytes. One shuffle inside a 16-byte lane transposes it.
 pub const MICRO_TILE: usize = 16;
 
-/// A plane of units: unit (row, column) goes from `rows.offset(row) + column * unit` on the source to
+/// A plane of units. The unit at (row, column) moves from `rows.offset(row) + column * unit` on the source to
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plane {
-    /// Bytes that stay together.
+    /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless it is a micro-tile.
     pub unit: usize,
-    /// Packed on the source; each is a row of the destination, at these offsets.
+    /// The columns: packed on the source, and at these offsets on the destination, where each is a row.
     pub columns: Axis,
-    /// Packed on the destination; at these offsets of the source.
+    /// The rows: packed on the destination, and at these offsets on the source.
     pub rows: Axis,
-    /// A unit is itself a small plane, which is transposed on the way.
+    /// If a unit is itself a small plane that is transposed on the way, its shape.
     pub micro_tile: Option<MicroTile>,
 }
 
 impl Plane {
-    /// Bytes of a source row.
+    /// The length of a source row in bytes.
     pub fn source_row(&self) -> usize {
         self.columns.extent.saturating_mul(self.unit)
     }
 
-    /// Bytes of a destination row.
+    /// The length of a destination row in bytes.
     pub fn destination_row(&self) -> usize {
         self.rows.extent.saturating_mul(self.unit)
     }
 
-    /// Do the rows sit at one stride on either side, going forwards?
+    /// Whether the rows of either side have a constant pitch that is not negative.
     pub fn has_constant_pitches(&self) -> bool {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
 
-    /// The pitch of the source rows in bytes, if the destination is dense: one row in which the source rows
-    /// are interleaved unit by unit. The pitch is negative if the first row is the last in memory.
+    /// The pitch of the source rows in bytes, if the destination is one dense row in which they are
+    /// interleaved unit by unit. The pitch is negative if the first row is the last in memory.
     #[must_use]
     pub fn interleaves(&self) -> Option<isize> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
 
-    /// The pitch of the destination rows in bytes, if the source is dense: one row in which the destination
-    /// rows are interleaved unit by unit. The pitch is negative if the first row is the last in memory.
+    /// The pitch of the destination rows in bytes, if the source is one dense row in which they are
+    /// interleaved unit by unit. The pitch is negative if the first row is the last in memory.
     #[must_use]
     pub fn deinterleaves(&self) -> Option<isize> {
         self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
     }
 }
 
-/// A unit of `rows` by `columns` elements of `element` bytes, of at most [`MICRO_TILE`] bytes in all.
+/// A unit of `rows` by `columns` elements of `element` bytes each, at most [`MICRO_TILE`] bytes in all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MicroTile {
-    /// Rows of elements.
+    /// The number of rows of elements.
     pub rows: usize,
-    /// Columns of elements.
+    /// The number of columns of elements.
     pub columns: usize,
-    /// Bytes of an element.
+    /// The size of an element in bytes.
     pub element: usize,
 }
 
 impl MicroTile {
-    /// The bytes of a tile.
+    /// The size of the tile in bytes.
     pub fn bytes(self) -> usize {
         self.rows.saturating_mul(self.columns).saturating_mul(self.element)
     }
 
-    /// Is there a shuffle for it: do whole tiles fill 16 bytes?
+    /// Whether there is a shuffle for the tile: whole tiles fill 16 bytes.
     pub(super) fn has_shuffle(self) -> bool {
         let bytes = self.bytes();
         bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
     }
 
-    /// The byte shuffle that transposes as many whole micro-tiles as 16 bytes hold: where each byte of the
-    /// result comes from. Zeros if whole tiles do not fill them.
+    /// The byte shuffle that transposes all micro-tiles in 16 bytes: for each byte of the result, the index
+    /// of the source byte. All indices are 0 if whole tiles do not fill 16 bytes.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
         let mut bytes = [0; MICRO_TILE];
         if !self.has_shuffle() {
             return bytes;
         }
-        // Place (column, row) of the result is place (row, column) of the source.
-        let places = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
-        let tile = places.flat_map(|place| (0..element).map(move |byte| place * element + byte));
+        // Element (column, row) of the result is element (row, column) of the source.
+        let indices = (0..columns).flat_map(|column| (0..rows).map(move |row| row * columns + column));
+        let tile = indices.flat_map(|index| (0..element).map(move |byte| index * element + byte));
         for (i, from) in tile.enumerate() {
             for first in (0..MICRO_TILE).step_by(self.bytes()) {
                 bytes[first + i] = u8::try_from(first + from).unwrap_or(0);
@@ -104,23 +104,23 @@ impl MicroTile {
     }
 }
 
-/// One axis of a plane: packed on one side, at these offsets on the other.
+/// One axis of a plane: packed on one side, and at listed or strided offsets on the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// How many places.
+    /// The number of indices.
     pub extent: usize,
     offsets: Offsets,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Offsets {
-    /// A constant distance. If it is negative, index 0 has the highest offset, and the last index offset 0.
+    /// A constant stride. If it is negative, index 0 has the highest offset, and the last index has offset 0.
     Stride(isize),
-    /// Several loops in one.
+    /// Several loops fused into one axis.
     Table(Fused),
 }
 
-/// The offsets of several loops, and the loops.
+/// The loops of a fused axis, and the offset of every index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Fused {
     offsets: Vec<usize>,
@@ -128,8 +128,8 @@ struct Fused {
 }
 
 impl Axis {
-    /// `extent` indices, `stride` bytes apart. With a negative stride, index 0 is the last in memory and the
-    /// last index has offset 0: offsets are never negative.
+    /// An axis of `extent` indices, `stride` bytes apart. Offsets are never negative: with a negative stride,
+    /// the last index has offset 0, and index 0 has the highest offset.
     #[must_use]
     pub fn new(extent: usize, stride: isize) -> Axis {
         Axis { extent, offsets: Offsets::Stride(stride) }
@@ -139,7 +139,7 @@ impl Axis {
     ///
     /// # Panics
     ///
-    /// If `i` is not below the extent and the axis is a table.
+    /// If the axis is a table and `i` is not below the extent.
     #[inline(always)]
     #[allow(
         clippy::arithmetic_side_effects,
@@ -155,7 +155,7 @@ impl Axis {
         }
     }
 
-    /// The distance of neighbours in bytes, if it is constant and offsets ascend.
+    /// The stride in bytes, if it is constant and not negative.
     #[inline(always)]
     #[must_use]
     pub fn stride(&self) -> Option<usize> {
@@ -165,7 +165,7 @@ impl Axis {
         }
     }
 
-    /// The distance of neighbours in bytes, if it is constant: negative if offsets descend.
+    /// The stride in bytes, if it is constant. It is negative if offsets descend.
     #[inline(always)]
     #[must_use]
     pub fn pitch(&self) -> Option<isize> {
@@ -175,7 +175,7 @@ impl Axis {
         }
     }
 
-    /// The loops it was made of, as pairs of stride and extent, the innermost one first.
+    /// The loops that the axis was made of, as pairs of stride and extent, the innermost loop first.
     pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
         let (one, fused): (_, &[_]) = match &self.offsets {
             Offsets::Stride(stride) => (Some((stride.unsigned_abs(), self.extent)), &[]),
@@ -184,7 +184,7 @@ impl Axis {
         one.into_iter().chain(fused.iter().copied())
     }
 
-    /// Are all offsets multiples of `bytes`?
+    /// Whether all offsets are multiples of `bytes`.
     pub fn are_multiples_of(&self, bytes: usize) -> bool {
         match &self.offsets {
             Offsets::Stride(stride) => stride.unsigned_abs().is_multiple_of(bytes),
@@ -192,7 +192,7 @@ impl Axis {
         }
     }
 
-    /// The largest offset; `None` if it does not fit a `usize`.
+    /// The largest offset; `None` if it overflows.
     pub(super) fn largest(&self) -> Option<usize> {
         let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).checked_mul(stride);
         match &self.offsets {
@@ -203,14 +203,14 @@ impl Axis {
         }
     }
 
-    /// The axis with other loops outside it, each a pair of stride and extent, the innermost one first.
+    /// The axis with further loops outside of it, each a pair of stride and extent, the innermost loop first.
     pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
-        // Nothing saturates or wraps: all these offsets are in a buffer.
+        // Nothing saturates or wraps here, because all these offsets are inside a buffer.
         let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));
         let mut offsets = Vec::with_capacity(extent);
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
         for &(stride, extent) in outer {
-            // Copied and moved in runs that double: the loops may be short.
+            // The offsets are appended in runs that double in length, because the loops may be short.
             let (inner, mut iterations) = (offsets.len(), 1);
             while iterations < extent {
                 let more = iterations.min(extent.saturating_sub(iterations));

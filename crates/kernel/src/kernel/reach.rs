@@ -1,9 +1,9 @@
-//! How far a copy reaches into its two buffers, and which bytes it writes.
+//! How far a copy reaches into its two buffers, and whether it writes any byte twice.
 
 use super::{Axis, Direction, Kernel, Loop, Misfit, Stride, WidthChange};
 
-/// Where a copy ends in both buffers, in bytes: the buffers must be at least as long. The copy begins at byte
-/// 0 or later on both sides.
+/// The end of a copy in both buffers, in bytes: a buffer must be at least that long. No iteration starts
+/// before byte 0 of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reach {
     source: usize,
@@ -11,8 +11,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// The reach of a kernel in all iterations of some loops, the first of which begins at `start`, source
-    /// and destination. A loop without iterations counts as if it had one.
+    /// Computes the reach of a kernel in all iterations of `loops`, the first of which begins at `start`,
+    /// source and destination. A loop without iterations counts as a loop of one.
     ///
     /// # Errors
     ///
@@ -37,17 +37,17 @@ impl Reach {
         self.source <= source && self.destination <= destination
     }
 
-    /// The bytes that both buffers must have, source and destination.
+    /// The least length of both buffers, source and destination, in bytes.
     pub(crate) fn ends(self) -> (usize, usize) {
         (self.source, self.destination)
     }
 }
 
-/// Offsets on the source and on the destination.
+/// An offset on the source and one on the destination.
 type Offsets = (isize, isize);
 
 impl Loop {
-    /// The least and the largest offset of an iteration on either side; `None` if one does not fit.
+    /// The least and the largest offset of all iterations, source and destination; `None` if one overflows.
     fn ends(&self) -> Option<(Offsets, Offsets)> {
         match self {
             Loop::Strided(stride) => {
@@ -62,18 +62,18 @@ impl Loop {
     }
 }
 
-/// The largest of some offsets on either side.
+/// The largest source offset and the largest destination offset of a list.
 fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
     offsets.iter().fold((0, 0), |largest, offset| (largest.0.max(offset.0), largest.1.max(offset.1)))
 }
 
 /// How the contiguous runs of one iteration of a kernel follow each other on one side.
 enum Step<'a> {
-    /// The bytes from one to the next, and how many there are.
+    /// The stride in bytes, and the number of runs.
     Strided(usize, usize),
-    /// At the offsets of a table: those of the source, or of the destination.
+    /// The offsets of a table: either the source offsets or the destination offsets of its entries.
     Listed(&'a [(usize, usize)], Side),
-    /// At the offsets of an axis.
+    /// The offsets of an axis.
     Axis(&'a Axis),
 }
 
@@ -95,7 +95,7 @@ impl Step<'_> {
         }
     }
 
-    /// The largest offset; `None` if it does not fit.
+    /// The largest offset; `None` if it overflows.
     fn last(&self) -> Option<usize> {
         match self {
             Step::Strided(stride, extent) => extent.saturating_sub(1).checked_mul(*stride),
@@ -105,13 +105,14 @@ impl Step<'_> {
         }
     }
 
-    /// Adds how far apart neighbours are at least on the destination, and how far the last is from the first.
+    /// Adds the smallest distance between two runs, and the distance of the last run from the first, to
+    /// `gaps`.
     fn add_gaps(&self, gaps: &mut Vec<(usize, usize)>) -> Option<()> {
         match self {
             Step::Strided(stride, extent) => {
                 gaps.push((if *extent <= 1 { usize::MAX } else { *stride }, self.last()?));
             }
-            // A long table is treated as if it repeated an offset.
+            // A long table is treated as if it had an offset twice.
             Step::Listed(entries, _) if entries.len() > 64 => return None,
             Step::Listed(entries, _) => {
                 let mut offsets: Vec<usize> = entries.iter().map(|&(_, to)| to).collect();
@@ -131,12 +132,12 @@ impl Step<'_> {
 }
 
 impl Kernel {
-    /// One side of an iteration: the bytes of a contiguous run, and the steps between runs. `None` if a
-    /// length does not fit.
+    /// One side of an iteration: the length of a contiguous run, and the steps between runs. `None` if a
+    /// length overflows.
     fn side(&self, side: Side) -> Option<(usize, [Step<'_>; 2])> {
         let source = side == Side::Source;
         let counted = |count: &Stride| {
-            // Both strides are at least 0: `fit.rs`.
+            // Both strides are at least 0: condition 2 of `fit.rs`.
             Step::Strided(if source { count.source } else { count.destination }.unsigned_abs(), count.extent)
         };
         let rows = |row: usize, pitch: usize, rows: usize, apart: bool| match apart {
@@ -169,8 +170,8 @@ impl Kernel {
         })
     }
 
-    /// How many bytes one iteration spans on the source and on the destination; `None` for a number that does
-    /// not fit.
+    /// How many bytes one iteration spans on the source and on the destination; `None` for a number that
+    /// overflows.
     pub(crate) fn span(&self) -> (Option<usize>, Option<usize>) {
         let span = |side| {
             let (run, [a, b]) = self.side(side)?;
@@ -179,7 +180,7 @@ impl Kernel {
         (span(Side::Source), span(Side::Destination))
     }
 
-    /// How many bytes one iteration writes; `None` if that does not fit.
+    /// How many bytes one iteration writes; `None` if the number overflows.
     pub(crate) fn bytes(&self) -> Option<u64> {
         let (run, [a, b]) = self.side(Side::Destination)?;
         [a.extent(), b.extent()]
@@ -188,12 +189,11 @@ impl Kernel {
     }
 }
 
-/// Whether all iterations of the loops write different bytes.
+/// Whether no byte is written twice. `false` may also mean that this was not found out.
 ///
-/// `true` is certain. The test is that the strides of the destination nest: neighbours in each loop are at
-/// least as far apart as all loops with smaller strides span together. Packed, padded and tiled destinations
-/// pass it. Strides that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long
-/// tables fail it.
+/// The test is that the destination strides nest: in each loop, neighbours are at least as far apart as all
+/// loops with smaller strides span together. Packed, padded and tiled destinations pass it. Strides that
+/// interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
 pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
     let disjoint = || {
         let (mut run, inside) = kernel.side(Side::Destination)?;
@@ -209,7 +209,7 @@ pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
                 Loop::Table(entries) => Step::Listed(entries, Side::Destination).add_gaps(&mut steps)?,
             }
         }
-        // Loops of one iteration come last, with a gap that no run reaches past.
+        // Loops of one iteration are sorted last: their gap is `usize::MAX`, which no run exceeds.
         steps.sort_unstable();
         for (gap, span) in steps {
             if gap < run {

@@ -17,7 +17,7 @@ fn plane(unit: usize, rows: Axis, columns: Axis) -> Kernel {
     }
 }
 
-/// Rows of 16 bytes, 100 apart.
+/// Rows of 16 bytes, 100 bytes apart.
 fn bits(rows: usize, direction: Direction) -> Kernel {
     Kernel::InterleaveBits { rows: BitInterleave { bits: 4, rows, row: 16, pitch: 100, direction }, by: Rows::Direct }
 }
@@ -34,7 +34,7 @@ fn reverse(unit: usize, extent: usize, count: Stride) -> Kernel {
     Kernel::Reverse { unit, extent, count, by: Reverse::Runs }
 }
 
-/// Each kernel, the bytes that one iteration writes, and those it spans on either side.
+/// Each kernel, with the bytes that one iteration writes, and the bytes that it spans on either side.
 fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
     let unpack = WidthChange::Unpack { signed: true };
     vec![
@@ -59,7 +59,7 @@ fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
     ]
 }
 
-const SAFE: Place<'static> = Place { loops: &[], streaming: false, register: None };
+const SAFE: Context<'static> = Context { loops: &[], streaming: false, register: None };
 
 #[test]
 fn a_kernel_spans_what_it_reads_and_writes() {
@@ -68,7 +68,7 @@ fn a_kernel_spans_what_it_reads_and_writes() {
         assert_eq!(kernel.bytes(), Some(bytes), "{kernel:?}");
         assert_eq!(kernel.fit(SAFE), Ok(()), "{kernel:?}");
     }
-    // What does not fit is no number.
+    // A number that overflows is `None`.
     assert_eq!(runs(7, by(3, isize::MAX, 1)).span(), (None, Some(9)));
     assert_eq!(runs(7, by(usize::MAX, 0, 0)).bytes(), None);
 }
@@ -77,10 +77,10 @@ fn a_kernel_spans_what_it_reads_and_writes() {
 fn a_copy_reaches_as_far_as_its_last_iteration() {
     let (up, down, table) =
         (Loop::Strided(by(3, 10, 100)), Loop::Strided(by(3, 10, -100)), Loop::Table(vec![(0, 50), (40, 0)]));
-    let places = |step: &Loop| (0..step.extent()).map(|i| step.at(i)).collect::<Vec<_>>();
-    assert_eq!(places(&up), [(0, 0), (10, 100), (20, 200)]);
-    assert_eq!(places(&down), [(0, 0), (10, 100_usize.wrapping_neg()), (20, 200_usize.wrapping_neg())]);
-    assert_eq!(places(&table), [(0, 50), (40, 0)]);
+    let offsets = |step: &Loop| (0..step.extent()).map(|i| step.at(i)).collect::<Vec<_>>();
+    assert_eq!(offsets(&up), [(0, 0), (10, 100), (20, 200)]);
+    assert_eq!(offsets(&down), [(0, 0), (10, 100_usize.wrapping_neg()), (20, 200_usize.wrapping_neg())]);
+    assert_eq!(offsets(&table), [(0, 50), (40, 0)]);
     let kernel = runs(7, Stride::ONCE);
     let reach = |loops: &[Loop], start| Reach::new(&kernel, loops, start).map(Reach::ends);
     assert_eq!(reach(&[], (0, 0)), Ok((7, 7)));
@@ -89,7 +89,7 @@ fn a_copy_reaches_as_far_as_its_last_iteration() {
     assert_eq!(reach(&loops, (1, 199)), Err(Misfit::Reach));
 }
 
-/// What kernels rest on, whatever the span is.
+/// Kernels rely on the form, whatever the span is.
 #[test]
 fn kernels_without_code_or_iterations_are_not_well_formed() {
     let axis = |extent| Axis::new(extent, 100);
@@ -122,7 +122,8 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
     }
 }
 
-/// As every kernel writes a part of its span, twice the span is far enough, and half of it not.
+/// Every kernel writes a part of its span, so iterations that are twice the span apart are disjoint, and half
+/// the span is too near.
 #[test]
 fn every_kernel_says_what_it_writes() {
     for (kernel, _, (_, span)) in kernels() {
@@ -141,7 +142,7 @@ fn are_disjoint(run: usize, destinations: &[(isize, usize)]) -> bool {
     writes_are_disjoint(&runs(run, Stride::ONCE), &loops.collect::<Vec<_>>())
 }
 
-/// A loop of one iteration meets nothing, wherever it would go.
+/// A loop of one iteration meets no other iteration, whatever its stride is.
 #[test]
 fn single_iterations_never_meet() {
     assert!(are_disjoint(4, &[(0, 1), (4, 3)]) && are_disjoint(4, &[(1, 1), (4, 3), (12, 2)]));
@@ -162,7 +163,7 @@ fn tables_nest_like_strides() {
     assert!(!table(&long, 1000) && table(&long[..64], 1000));
 }
 
-/// Against every byte that is written.
+/// The result is compared with a set of all bytes that are written.
 #[test]
 fn disjoint_is_never_said_of_iterations_that_meet() {
     let mut yes = 0;

@@ -1,60 +1,61 @@
-//! Elements whose storage width changes: packed into 1, 2 or 4 bits on one side, a byte each on the other.
+//! Elements whose storage width changes: packed into 1, 2 or 4 bits on one side, a byte each on the other
+//! side.
 
-/// What happens to an element between the two sides.
+/// How an element changes between the source and the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WidthChange {
-    /// The source is packed: the bits above the element are copies of its sign, or zero.
+    /// The source is packed. The bits above the element become copies of its sign, or zeros.
     Unpack {
-        /// Copies of the sign.
+        /// Whether the bits above the element are copies of its sign.
         signed: bool,
     },
-    /// The destination is packed, and gets the low bits.
+    /// The destination is packed, and takes the low bits of each source byte.
     Pack,
 }
 
-/// A row of elements that is packed on one side and has a byte for each on the other.
+/// A row of elements that is packed on one side, and has a byte for each element on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WidthRow {
     /// Bits of a packed element: 1, 2 or 4.
     pub bits: usize,
-    /// Which way.
+    /// Whether the row is packed or unpacked.
     pub change: WidthChange,
-    /// Bytes of the row where it is packed, which are whole.
+    /// The length of the packed row, in whole bytes.
     pub packed: usize,
 }
 
 impl WidthRow {
-    /// Bytes of the row where each element has one.
+    /// The length of the row with a byte for each element, in bytes.
     pub fn unpacked(&self) -> usize {
         self.packed.saturating_mul(8_usize.checked_div(self.bits).unwrap_or(0))
     }
 }
 
-/// Rows that have a byte for each element on one side; on the other one packed row, in which they are
-/// interleaved element by element: a word of 32 bits holds an element of each, as TPUs have them (`s4` in
-/// tiles of `(8,1)`).
+/// Rows that have a byte for each element on one side. On the other side their elements are interleaved in
+/// one packed row: each word of 32 bits holds one element of every row. TPUs store `s4` in tiles of `(8,1)`
+/// this way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedWords {
     /// Bits of a packed element: 1, 2 or 4.
     pub bits: usize,
-    /// Which way.
+    /// Whether the words are packed or unpacked.
     pub change: WidthChange,
-    /// How many words: the elements of each row.
+    /// How many words there are. Each row has as many elements.
     pub words: usize,
-    /// Bytes from the beginning of one row to the next.
+    /// The pitch of the rows: how many bytes a row begins after the previous one.
     pub pitch: usize,
 }
 
 impl PackedWords {
-    /// Bytes of a word.
+    /// Size of a word in bytes.
     pub const WORD: usize = 4;
 
-    /// How many rows: the elements of a word.
+    /// How many rows there are, which is how many elements a word holds.
     pub fn rows(&self) -> usize {
         PackedWords::WORD.saturating_mul(8).checked_div(self.bits).unwrap_or(0)
     }
 
-    /// Bytes of the packed row.
+    /// The length of the packed row in bytes.
     pub fn packed(&self) -> usize {
         self.words.saturating_mul(PackedWords::WORD)
     }

@@ -1,16 +1,16 @@
 use super::*;
 
-/// The safe twin: every run by its own offsets.
+/// The same copy in safe Rust: every run at its own offsets.
 fn literal(run: usize, start: (usize, usize), loops: &[Stride], source: &[u8], destination: &mut [u8]) {
-    let mut places = vec![(start.0.cast_signed(), start.1.cast_signed())];
+    let mut offsets = vec![(start.0.cast_signed(), start.1.cast_signed())];
     for step in loops {
         let next = |&(from, to): &(isize, isize)| {
             (0..step.extent)
                 .map(move |i| (from + i.cast_signed() * step.source, to + i.cast_signed() * step.destination))
         };
-        places = places.iter().flat_map(next).collect();
+        offsets = offsets.iter().flat_map(next).collect();
     }
-    for (from, to) in places {
+    for (from, to) in offsets {
         let (from, to) = (usize::try_from(from).unwrap(), usize::try_from(to).unwrap());
         destination[to..to + run].copy_from_slice(&source[from..from + run]);
     }

@@ -1,12 +1,13 @@
-//! Rows of bits that begin anywhere, eight bytes at a time.
+//! Copies of rows of bits that start anywhere in a byte, eight bytes at a time.
 
 use crate::kernel::BitRows;
 
-/// Copies rows, the first one from and to these bits. Bits around them stay as they are.
+/// Copies rows of bits. The first row starts at bit `start.0` of the source and bit `start.1` of the
+/// destination. The bits around the rows keep their values.
 ///
 /// # Panics
 ///
-/// If a row leaves a buffer.
+/// If a row is not inside a buffer.
 pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, u64)) {
     for i in 0..rows.count {
         let (from, to) = (start.0 + i * rows.source, start.1 + i * rows.destination);
@@ -14,19 +15,19 @@ pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, 
     }
 }
 
-/// The byte a bit is in.
+/// The index of the byte that a bit is in.
 fn byte(bit: u64) -> usize {
     number(bit / 8)
 }
 
 fn number(number: u64) -> usize {
-    // Nothing saturates: it counts bytes of a buffer.
+    // Nothing saturates: the number is an index into a buffer.
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Copies a row.
+/// Copies one row.
 fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
-    // Up to the first whole byte of the destination, whole bytes, and what is left.
+    // The head up to the first whole byte of the destination, then whole bytes, then the tail.
     let head = (to.next_multiple_of(8) - to).min(bits);
     let (whole, tail) = ((bits - head) / 8, (bits - head) % 8);
     if head > 0 {
@@ -42,7 +43,7 @@ fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64
     }
 }
 
-/// Fills the destination with what begins `shift` bits into the source.
+/// Fills the destination with the source bits from bit `shift` on.
 fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     if shift == 0 {
         return destination.copy_from_slice(&source[..destination.len()]);
@@ -51,7 +52,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     let after = 8 * words.len();
     let (low, high) = (source.as_chunks::<8>().0, source[1..].as_chunks::<8>().0);
     for ((word, low), high) in words.iter_mut().zip(low).zip(high) {
-        // Nine bytes, as two words that share seven of them.
+        // Eight bytes of the result need nine source bytes, loaded as two words that overlap in seven.
         *word = ((u64::from_le_bytes(*low) >> shift) | (u64::from_le_bytes(*high) << (8 - shift))).to_le_bytes();
     }
     for (byte, pair) in rest.iter_mut().zip(source[after..].windows(2)) {
@@ -59,7 +60,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     }
 }
 
-/// The `bits` bits, at most 8, from `start` on; those above them in the byte mean nothing.
+/// Reads `bits` bits, at most 8, from bit `start` on. Higher bits of the result are not defined.
 fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     let (first, shift) = (byte(start), start % 8);
     match source.get(first + 1) {
@@ -68,7 +69,7 @@ fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     }
 }
 
-/// Writes the low `bits` bits of `value`, which all go into one byte.
+/// Writes the low `bits` bits of `value`, all of which go into one byte.
 fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     let shift = start % 8;
     let mask = (u8::MAX >> (8 - bits)) << shift;
@@ -76,7 +77,7 @@ fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     *byte = (*byte & !mask) | ((value << shift) & mask);
 }
 
-/// Copies one element of `bits` bits, a divisor of 8, so that none is across two bytes.
+/// Copies one element of `bits` bits. `bits` divides 8, so that no element is in two bytes.
 pub fn copy_element(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
     put(destination, to, bits, source[byte(from)] >> (from % 8));
 }

@@ -1,15 +1,19 @@
-//! Permuted blocks, atom by atom.
+//! Permuted blocks, copied atom by atom.
 
-use super::Places;
+use super::Iteration;
 use crate::block_permutation::{Atom, BlockPermutation};
 use crate::destination::Destination;
 
-/// Copies all blocks.
-pub(super) fn permute_blocks(places: &Places<'_>, destination: &mut Destination<'_>, permutation: &BlockPermutation) {
+/// Copies all blocks of a permutation.
+pub(super) fn permute_blocks(
+    iteration: &Iteration<'_>,
+    destination: &mut Destination<'_>,
+    permutation: &BlockPermutation,
+) {
     let (atoms, block) = (permutation.sources(), permutation.block());
     for number in 0..permutation.blocks() {
-        let from = &places.source[number * permutation.source_step()..];
-        let to = places.to + number * block;
+        let from = &iteration.source[number * permutation.source_step()..];
+        let to = iteration.to + number * block;
         match permutation.atom() {
             Atom::Byte => {
                 for (i, &atom) in atoms.iter().enumerate() {

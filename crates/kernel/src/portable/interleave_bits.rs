@@ -1,18 +1,18 @@
-//! Interleaving sub-byte elements, one byte of the destination after the other.
+//! Interleaving of sub-byte elements, one destination byte at a time.
 
-use super::Places;
+use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{BitInterleave, Direction};
 
-/// Interleaves rows, or deinterleaves them.
-pub(super) fn interleave_bits(places: &Places<'_>, destination: &mut Destination<'_>, rows: &BitInterleave) {
+/// Interleaves rows of elements, or deinterleaves them.
+pub(super) fn interleave_bits(iteration: &Iteration<'_>, destination: &mut Destination<'_>, rows: &BitInterleave) {
     let BitInterleave { bits, rows, row, pitch, direction } = *rows;
     let in_byte = 8 / bits;
-    // A byte of elements, each by its byte of the source and its place in that.
+    // A byte of elements. For each of them, `element` gives the source byte and the index in that byte.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {
-            let element = places.source[byte] >> (from * bits) & (u8::MAX >> (8 - bits));
+            let element = iteration.source[byte] >> (from * bits) & (u8::MAX >> (8 - bits));
             value | element << (part * bits)
         })
     };
@@ -23,17 +23,17 @@ pub(super) fn interleave_bits(places: &Places<'_>, destination: &mut Destination
                     let (column, row) = ((to * in_byte + part) / rows, (to * in_byte + part) % rows);
                     (row * pitch + column / in_byte, column % in_byte)
                 });
-                destination.write(places.to + to, &[joined]);
+                destination.write(iteration.to + to, &[joined]);
             }
         }
         Direction::Deinterleave => {
             for number in 0..rows {
                 for to in 0..row {
                     let separated = byte(&|part| {
-                        let place = (to * in_byte + part) * rows + number;
-                        (place / in_byte, place % in_byte)
+                        let index = (to * in_byte + part) * rows + number;
+                        (index / in_byte, index % in_byte)
                     });
-                    destination.write(places.to + number * pitch + to, &[separated]);
+                    destination.write(iteration.to + number * pitch + to, &[separated]);
                 }
             }
         }

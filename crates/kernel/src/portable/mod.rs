@@ -1,8 +1,9 @@
-//! Kernels in safe Rust: right on any CPU, and what the kernels over vectors are tested against.
+//! Kernels in safe Rust: correct on any CPU, and the reference that the kernels over vectors are tested
+//! against.
 //!
-//! They write through [`Destination::write`](crate::Destination::write), which memory that is never read has
-//! too. Only [`bit_rows`] and packed elements, which share bytes with their neighbours, change bytes that can
-//! be read.
+//! The kernels write through [`Destination::write`](crate::Destination::write), which also works for memory
+//! that must not be read. Only [`bit_rows`] and packed elements read the destination, because they share
+//! bytes with their neighbours.
 
 pub mod bit_rows;
 mod block_permutation;
@@ -13,9 +14,9 @@ pub mod width;
 pub(super) use run::run;
 
 /// Where an iteration begins.
-struct Places<'a> {
-    /// The source from the beginning of the iteration on.
+struct Iteration<'a> {
+    /// The source, from the start of the iteration on.
     source: &'a [u8],
-    /// The byte of the destination at which the iteration begins.
+    /// The destination offset of the start of the iteration, in bytes.
     to: usize,
 }

@@ -1,55 +1,57 @@
-//! Copies and transposes of whole bytes.
+//! Copies, reversals and transposes of whole bytes, and the dispatch to the other portable kernels.
 
-use super::Places;
+use super::Iteration;
 use super::block_permutation::permute_blocks;
 use super::interleave_bits::interleave_bits;
 use super::width::{change_width, change_words};
 use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 
-/// Runs one iteration of a kernel, which begins at these bytes of the source and of the destination.
+/// Runs one iteration of a kernel that begins at offset `from` of the source and offset `to` of the
+/// destination.
 ///
 /// # Panics
 ///
-/// If the iteration leaves a buffer: this is the code that the kernels over vectors are tested against, and
-/// it fails where they would be wrong.
+/// If the iteration is not inside a buffer. The kernels over vectors are tested against this code, so it
+/// panics where they would be wrong.
 pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<'_>, (from, to): (usize, usize)) {
-    let places = &Places { source: &source[from..], to };
+    let iteration = &Iteration { source: &source[from..], to };
     match kernel {
-        Kernel::Runs { run, count, .. } => copy_runs(places, destination, *run, *count),
+        Kernel::Runs { run, count, .. } => copy_runs(iteration, destination, *run, *count),
         Kernel::Table { run, offsets, count } => {
             for i in 0..count.extent {
                 let (source, moved) = at(*count, i);
                 for &(from, to) in offsets {
-                    places.copy(source + from, destination, moved + to, *run);
+                    iteration.copy(source + from, destination, moved + to, *run);
                 }
             }
         }
         Kernel::Transpose { plane, .. } => match plane.micro_tile {
-            Some(tile) => transpose_micro_tiles(places, destination, plane, tile),
-            None => transpose(places, destination, plane),
+            Some(tile) => transpose_micro_tiles(iteration, destination, plane, tile),
+            None => transpose(iteration, destination, plane),
         },
-        Kernel::InterleaveBits { rows, .. } => interleave_bits(places, destination, rows),
+        Kernel::InterleaveBits { rows, .. } => interleave_bits(iteration, destination, rows),
         Kernel::Reverse { unit, extent, count, .. } => {
             for i in 0..count.extent {
                 let (from, to) = at(*count, i);
-                for place in 0..*extent {
-                    places.copy(from + (extent - 1 - place) * unit, destination, to + place * unit, *unit);
+                for index in 0..*extent {
+                    iteration.copy(from + (extent - 1 - index) * unit, destination, to + index * unit, *unit);
                 }
             }
         }
-        Kernel::PermuteBlocks(permutation) => permute_blocks(places, destination, permutation),
-        Kernel::ChangeWidth(row) => change_width(places, destination, row),
-        Kernel::ChangeWords { words, .. } => change_words(places, destination, words),
+        Kernel::PermuteBlocks(permutation) => permute_blocks(iteration, destination, permutation),
+        Kernel::ChangeWidth(row) => change_width(iteration, destination, row),
+        Kernel::ChangeWords { words, .. } => change_words(iteration, destination, words),
     }
 }
 
-/// Where iteration `i` of a loop inside a kernel begins, source and destination: its strides are at least 0.
+/// The offsets of iteration `i` of a loop inside a kernel, source and destination. The strides are at least
+/// 0.
 fn at(count: Stride, i: usize) -> (usize, usize) {
     (i * count.source.unsigned_abs(), i * count.destination.unsigned_abs())
 }
 
-impl Places<'_> {
+impl Iteration<'_> {
     /// Copies one run.
     #[inline(always)]
     fn copy(&self, from: usize, destination: &mut Destination<'_>, to: usize, run: usize) {
@@ -57,54 +59,54 @@ impl Places<'_> {
     }
 }
 
-/// Copies runs of `run` bytes, of a constant length where that is a common one.
-fn copy_runs(places: &Places<'_>, destination: &mut Destination<'_>, run: usize, count: Stride) {
+/// Copies runs of `run` bytes. Common lengths are constants, so that a run is one load and one store.
+fn copy_runs(iteration: &Iteration<'_>, destination: &mut Destination<'_>, run: usize, count: Stride) {
     match run {
-        1 => copy_runs_of::<1>(places, destination, count),
-        2 => copy_runs_of::<2>(places, destination, count),
-        4 => copy_runs_of::<4>(places, destination, count),
-        8 => copy_runs_of::<8>(places, destination, count),
-        12 => copy_runs_of::<12>(places, destination, count),
-        16 => copy_runs_of::<16>(places, destination, count),
+        1 => copy_runs_of::<1>(iteration, destination, count),
+        2 => copy_runs_of::<2>(iteration, destination, count),
+        4 => copy_runs_of::<4>(iteration, destination, count),
+        8 => copy_runs_of::<8>(iteration, destination, count),
+        12 => copy_runs_of::<12>(iteration, destination, count),
+        16 => copy_runs_of::<16>(iteration, destination, count),
         _ => {
             for i in 0..count.extent {
                 let (from, to) = at(count, i);
-                places.copy(from, destination, to, run);
+                iteration.copy(from, destination, to, run);
             }
         }
     }
 }
 
-fn copy_runs_of<const RUN: usize>(places: &Places<'_>, destination: &mut Destination<'_>, count: Stride) {
+fn copy_runs_of<const RUN: usize>(iteration: &Iteration<'_>, destination: &mut Destination<'_>, count: Stride) {
     for i in 0..count.extent {
         let (from, to) = at(count, i);
-        places.copy(from, destination, to, RUN);
+        iteration.copy(from, destination, to, RUN);
     }
 }
 
 /// Transposes a plane.
-fn transpose(places: &Places<'_>, destination: &mut Destination<'_>, plane: &Plane) {
+fn transpose(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane) {
     match plane.unit {
-        1 => transpose_blocks::<1>(places, destination, plane),
-        2 => transpose_blocks::<2>(places, destination, plane),
-        4 => transpose_blocks::<4>(places, destination, plane),
-        8 => transpose_blocks::<8>(places, destination, plane),
-        16 => transpose_blocks::<16>(places, destination, plane),
+        1 => transpose_blocks::<1>(iteration, destination, plane),
+        2 => transpose_blocks::<2>(iteration, destination, plane),
+        4 => transpose_blocks::<4>(iteration, destination, plane),
+        8 => transpose_blocks::<8>(iteration, destination, plane),
+        16 => transpose_blocks::<16>(iteration, destination, plane),
         unit => {
             let Plane { columns, rows, .. } = plane;
             for column in 0..columns.extent {
                 for row in 0..rows.extent {
                     let (from, to) = (column * unit + rows.offset(row), columns.offset(column) + row * unit);
-                    places.copy(from, destination, to, unit);
+                    iteration.copy(from, destination, to, unit);
                 }
             }
         }
     }
 }
 
-/// Transposes square blocks of units: a cache line of the source and of the destination is used up while it
-/// is in the cache.
-fn transpose_blocks<const UNIT: usize>(places: &Places<'_>, destination: &mut Destination<'_>, plane: &Plane) {
+/// Transposes square blocks of units, so that a cache line of either side is used up while it is in the
+/// cache.
+fn transpose_blocks<const UNIT: usize>(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane) {
     let Plane { columns, rows, .. } = plane;
     let side = (64 / UNIT).max(8);
     for first_column in (0..columns.extent).step_by(side) {
@@ -112,22 +114,22 @@ fn transpose_blocks<const UNIT: usize>(places: &Places<'_>, destination: &mut De
             for column in first_column..(first_column + side).min(columns.extent) {
                 for row in first_row..(first_row + side).min(rows.extent) {
                     let (from, to) = (column * UNIT + rows.offset(row), columns.offset(column) + row * UNIT);
-                    places.copy(from, destination, to, UNIT);
+                    iteration.copy(from, destination, to, UNIT);
                 }
             }
         }
     }
 }
 
-/// Transposes a plane whose units are transposed themselves, byte by byte.
-fn transpose_micro_tiles(places: &Places<'_>, destination: &mut Destination<'_>, plane: &Plane, tile: MicroTile) {
+/// Transposes a plane of micro-tiles, byte by byte.
+fn transpose_micro_tiles(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane, tile: MicroTile) {
     let Plane { unit, columns, rows, .. } = plane;
     let shuffle = tile.shuffle();
     for column in 0..columns.extent {
         for row in 0..rows.extent {
             for (i, &byte) in shuffle.iter().enumerate().take(*unit) {
                 let from = column * unit + rows.offset(row) + usize::from(byte);
-                places.copy(from, destination, columns.offset(column) + row * unit + i, 1);
+                iteration.copy(from, destination, columns.offset(column) + row * unit + i, 1);
             }
         }
     }

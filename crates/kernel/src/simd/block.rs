@@ -1,8 +1,43 @@
-//! Blocks of a transpose: a line of rows by a vector of columns, in registers.
+//! Blocks: the micro-tile transpose in registers that every panel is made of.
 //!
-//! Each row of a block is loaded into a vector. Whole 16-byte lanes of several rows change places first, then
-//! the units inside the lanes: what comes out are rows of the destination. A panel of them is one call by a
-//! pointer, compiled once for each unit.
+//! A transpose moves units from source rows to destination columns. One unit at a time, each store goes to
+//! another cache line than the one before, and a line is visited as many times as it has units.
+//!
+//! A *block* is the piece of a plane that makes whole lines out of whole vectors: as many rows as one cache
+//! line of the destination has units, and as many columns as a vector has. A block loads vectors along source
+//! rows and stores vectors along destination rows, so it touches each line of either side once. In between,
+//! units move from register to register:
+//!
+//! 1. Whole 16-byte lanes trade places between the registers, so that each register has lanes of equal
+//!   columns ([`Vector::load_transposed`]).
+//! 2. In every lane, units are interleaved with the units of another register, `log2(IN_LANE)` times
+//!   ([`transposed_lanes`]). These rounds are a perfect shuffle: register `i` and register `i + IN_LANE / 2`
+//!   become registers `2 * i` and `2 * i + 1`.
+//!
+//! ```text
+//! 4-byte units, vectors of two lanes; digits are columns
+//!
+//! loaded vectors             after step 1               after step 2
+//! a0 a1 a2 a3 a4 a5 a6 a7    a0 a1 a2 a3 e0 e1 e2 e3    a0 b0 c0 d0 e0 f0 g0 h0   destination row 0
+//! b0 b1 b2 b3 b4 b5 b6 b7    b0 b1 b2 b3 f0 f1 f2 f3    a1 b1 c1 d1 e1 f1 g1 h1   destination row 1
+//! ..                         ..                         ..
+//! h0 h1 h2 h3 h4 h5 h6 h7    d4 d5 d6 d7 h4 h5 h6 h7    a7 b7 c7 d7 e7 f7 g7 h7   destination row 7
+//! ```
+//!
+//! ```text
+//! for each strip of columns, one line of the source wide:
+//!     for each line of rows, top to bottom:
+//!         for each block of the strip, left to right:
+//!             prefetch some lines of the next panel
+//!             load, exchange, store
+//!         the columns that fill no vector, and the rows that fill no line, go to `edge`
+//! ```
+//!
+//! A register of 64 bytes is a line, so a block is one square. A register of 32 bytes is half a line, so a
+//! block is two squares, one above the other. With non-temporal stores, both squares are loaded before either
+//! is stored, so that the halves of a line leave the CPU together.
+//!
+//! A panel is one call through a pointer, compiled once for each length of unit.
 
 use std::mem::MaybeUninit;
 
@@ -13,41 +48,41 @@ use super::vector::{Operation, Vector};
 use crate::kernel::MICRO_TILE;
 use crate::line::LINE;
 
-/// Some rows and columns of a plane: unit (row, column) goes from `from + rows[row] + column * UNIT` to
-/// `to + columns[column] + row * UNIT`.
+/// Some rows and columns of a plane. The unit at (row, column) moves from `from + rows[row] + column * UNIT`
+/// to `to + columns[column] + row * UNIT`.
 pub(super) struct Panel<'a> {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// Where the rows begin on the source, and the columns on the destination.
+    /// The offsets of the rows on the source, and of the columns on the destination.
     pub(super) rows: *const usize,
     pub(super) columns: *const usize,
     pub(super) row_count: usize,
     pub(super) column_count: usize,
-    /// Columns on the left of these, which may be read.
+    /// How many columns on the left of column 0 are readable.
     pub(super) left: usize,
-    /// Bytes that stay together.
+    /// The length of a unit in bytes.
     pub(super) unit: usize,
     pub(super) how: How,
     pub(super) prefetch: PanelPrefetch<'a>,
 }
 
-/// How a panel is read and stored.
+/// How a panel is loaded and stored.
 #[derive(Clone, Copy)]
 pub(super) struct How {
-    /// Lines of whole blocks are stored past the cache: they are aligned in every row.
+    /// Whether the lines of whole blocks are written with non-temporal stores. They are aligned in every row.
     pub(super) streaming: bool,
-    /// The destination is a stage: whole vectors are written, whatever is missing in them, the last lines
-    /// first.
+    /// Whether the destination is a staging buffer. Then whole vectors are stored even where units are
+    /// missing, and the lines of a row are stored from last to first.
     pub(super) staged: bool,
-    /// Destination rows follow each other inside a page, so that their lines are stored nearly in the order
-    /// of the memory.
+    /// Whether the destination rows are so close together that their lines are stored almost in the order of
+    /// memory.
     pub(super) in_order: bool,
-    /// The source is in a cache.
+    /// Whether the source is in a cache.
     pub(super) in_cache: bool,
-    /// Blocks go in an [order](super::order) of their own. Those of shorter registers read and write parts of
-    /// lines, and do not.
+    /// Whether blocks go in a [scattered order](super::order). Blocks of 32-byte registers access parts of
+    /// lines, and never do.
     pub(super) scattered: bool,
-    /// The byte shuffle of 16 bytes, if units are transposed themselves.
+    /// The byte shuffle of 16 bytes that transposes each unit, if units are micro-tiles.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
 
@@ -55,14 +90,16 @@ pub(super) struct How {
 ///
 /// # Safety
 ///
-/// * The CPU has the features, and the unit is that of the function.
-/// * `rows` and `columns` point to as many offsets as are counted, in a stage to those of a vector's columns.
-/// * All rows and columns are readable on the source; so are `left` columns before them.
-/// * They are writable on the destination: in a stage a line for each line of rows, and all columns of a
-///   vector. If they are streamed, the first row begins a line in every column.
+/// * The CPU has the features of the vector, and `unit` is the length that the function was made for.
+/// * `rows` points to `row_count` offsets. `columns` points to `column_count` offsets; if the destination is
+///   a staging buffer, `column_count` is rounded up to a whole vector of units.
+/// * Every row is readable from `left` columns before column 0 to column `column_count`.
+/// * Every column is writable for `row_count` units. If the destination is a staging buffer, these are
+///   rounded up to whole lines, and the columns to a whole vector of units.
+/// * With `streaming`, the units of row 0 are at the start of a line in every column.
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
-/// The function for units of this many bytes; `None` if registers do not hold such units.
+/// The function for units of this length in bytes; `None` if registers do not hold such units.
 #[inline(always)]
 pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
@@ -76,11 +113,13 @@ pub(super) fn of_unit<V: Vector>(unit: usize) -> Option<TransposePanel> {
     Some(transpose)
 }
 
+/// Runs [`Blocks`] with the features of `V`.
+///
 /// # Safety
 ///
-/// As for [`TransposePanel`].
+/// The conditions of [`TransposePanel`].
 unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize>(panel: &mut Panel<'_>) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(Blocks::<UNIT, IN_LANE>(panel)) }
 }
 
@@ -89,14 +128,14 @@ struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize>(&'a mut Panel<'p>
 impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// As for [`TransposePanel`].
+    /// The conditions of [`TransposePanel`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(UNIT * IN_LANE == 16 && LANES * 16 == V::BYTES && LINE.is_multiple_of(V::BYTES)) };
         let Blocks(panel) = self;
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
         let Panel { from, to, rows, columns, row_count, column_count, how, .. } = *panel;
-        // A copy that nothing else points to: stores cannot change it, so it stays in registers.
+        // No pointer leads to this copy, so stores cannot change it, and it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
         let scattered = V::BYTES == LINE && how.scattered && !how.staged;
@@ -107,8 +146,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
             to: to.wrapping_add(line * LINE),
             columns: columns.wrapping_add(column),
         };
-        // SAFETY: whole blocks are a line of rows by a vector of columns of the panel; what is left goes to
-        // `edge`.
+        // SAFETY: each whole block is a line of rows by a vector of columns, all inside the panel. `edge`
+        // gets the rows and columns that are left, which are inside the panel too.
         unsafe {
             if scattered {
                 for block in Scattered::new(wide * high) {
@@ -119,7 +158,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
             for first in (0..column_count).step_by(in_line) {
                 let here = (column_count - first).min(in_line);
                 for line in if first < wide * in_line { high } else { 0 }..lines {
-                    // What is too much in the last line of a staged row is written over by the next row.
+                    // Whole lines are stored, and the units that are missing in the last line of a row may
+                    // spill into the row below. That row is stored later.
                     let line = if how.staged { lines - 1 - line } else { line };
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
@@ -152,7 +192,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
     }
 }
 
-/// Where a block begins: on the source and the destination, and in the offsets of its rows and columns.
+/// The upper left corner of a block: pointers to its first byte on either side, and to the offsets of its
+/// first row and first column.
 #[derive(Clone, Copy)]
 struct Corner {
     from: *const u8,
@@ -162,7 +203,7 @@ struct Corner {
 }
 
 impl Corner {
-    /// Further by bytes of the source, rows, bytes of the destination, and columns.
+    /// The corner moved by bytes of the source, rows, bytes of the destination, and columns.
     #[inline(always)]
     fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {
@@ -174,12 +215,12 @@ impl Corner {
     }
 }
 
-/// A whole block past the cache: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
+/// Transposes a whole block with non-temporal stores: `LINE / UNIT` rows by `IN_LANE * LANES` columns.
 ///
 /// # Safety
 ///
 /// * `V::BYTES` bytes are readable in each of the `LINE / UNIT` rows of the source.
-/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination, aligned.
+/// * `LINE` bytes are writable in each of the `IN_LANE * LANES` rows of the destination, and start at a line.
 #[inline(always)]
 unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize>(
     how: &How,
@@ -189,14 +230,14 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
     let units = IN_LANE * LANES;
     let Corner { from, rows, to, columns } = corner;
     if V::BYTES == LINE {
-        // SAFETY: the same rows.
+        // SAFETY: a vector is a line, so a square is the whole block.
         unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, corner, prefetch) };
         return;
     }
-    // Both halves of a line one after the other, so that they leave together.
+    // Both halves of a line are stored one after the other, so that the CPU combines them into one write.
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: here a line is two vectors, so `units` rows from 0 and from `units` on are the caller's
-    // `LINE / UNIT`; each line of the promised destination rows is written as two aligned vectors.
+    // SAFETY: a line is two vectors, so the rows from 0 on and those from `units` on are the `LINE / UNIT`
+    // rows of the contract. Each destination row is written as two aligned vectors, which are its line.
     unsafe {
         prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
@@ -217,25 +258,26 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
 ///
 /// # Safety
 ///
-/// `V::BYTES` bytes are writable at `to`, a multiple of as many if `how.streaming` is set.
+/// * `V::BYTES` bytes are writable at `to`.
+/// * If `how.streaming` is set, `to` is a multiple of `V::BYTES`.
 #[inline(always)]
 pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
-    // SAFETY: the same condition.
+    // SAFETY: the contract of this function.
     unsafe {
         match (how.streaming, how.in_order) {
             (true, true) => vector.stream(to),
-            (true, false) => vector.store_past_cache(to),
+            (true, false) => vector.store_non_temporal(to),
             (false, _) => vector.store(to),
         }
     }
 }
 
-/// As many rows as columns, `IN_LANE * LANES` of either.
+/// Transposes a square of `IN_LANE * LANES` rows by as many columns.
 ///
 /// # Safety
 ///
-/// `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows;
-/// aligned if `how.streaming` is set.
+/// * `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows.
+/// * With `STREAMING` and `how.streaming`, these destination addresses are multiples of `V::BYTES`.
 #[inline(always)]
 unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES: usize, const STREAMING: bool>(
     how: &How,
@@ -244,10 +286,10 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
 ) {
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
-    // SAFETY: whole vectors of the promised rows are read; each vector is stored to its own promised
-    // destination row.
+    // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
+    // The contract promises all of these rows.
     unsafe {
-        // Here alone: between the shuffles it would cost registers.
+        // The prefetches come before the shuffles, because between them they would take registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {
@@ -259,17 +301,18 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     }
 }
 
-/// 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds those of row `i + IN_LANE * l`.
+/// Loads 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds the bytes of row `i + IN_LANE *
+/// l`.
 ///
 /// # Safety
 ///
-/// 16 bytes are readable in each of the `IN_LANE * LANES` rows.
+/// * 16 bytes are readable in each of the `IN_LANE * LANES` rows.
 #[inline(always)]
 pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
     how: &How,
     (from, rows): (*const u8, *const usize),
 ) -> [V; IN_LANE] {
-    // SAFETY: 16 bytes of each row are read.
+    // SAFETY: 16 bytes of each row are loaded.
     unsafe {
         let mut lines = [V::zero(); IN_LANE];
         for (i, line) in lines.iter_mut().enumerate() {
@@ -284,12 +327,12 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// `IN_LANE * LANES` rows, so that lane `l` of register `i` in group `g` holds bytes `16 * g..16 * (g + 1)`
-/// of row `i + IN_LANE * l`.
+/// Loads a vector of each of `IN_LANE * LANES` rows and exchanges lanes: lane `l` of register `i` in group
+/// `g` holds bytes `16 * g..16 * (g + 1)` of row `i + IN_LANE * l`.
 ///
 /// # Safety
 ///
-/// `V::BYTES` bytes are readable in each of the rows.
+/// * `V::BYTES` bytes are readable in each of the rows.
 #[inline(always)]
 unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     how: &How,
@@ -297,8 +340,8 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
     let target = groups.as_mut_ptr().cast::<V>();
-    // SAFETY: the promised rows are read; register `i` of each of the `LANES` groups is written for each `i`
-    // below `IN_LANE`, which initialises all of `groups`.
+    // SAFETY: the rows are those of the contract. Register `i` of each of the `LANES` groups is written for
+    // every `i` below `IN_LANE`, so all of `groups` is initialised.
     unsafe {
         for i in 0..IN_LANE {
             let rows = std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane)));
@@ -316,12 +359,12 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// Transposes the units of every lane of `IN_LANE` registers, which hold `IN_LANE` units each: rounds of a
-/// perfect shuffle.
+/// Transposes the units of every lane of `IN_LANE` registers, whose lanes hold `IN_LANE` units each, by
+/// rounds of a perfect shuffle.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 pub(super) unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     lanes: &[V; IN_LANE],
@@ -330,7 +373,7 @@ pub(super) unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LAN
     for _ in 0..IN_LANE.ilog2() {
         let old = lines;
         for i in 0..IN_LANE / 2 {
-            // SAFETY: no memory is touched.
+            // SAFETY: no memory is accessed.
             (lines[2 * i], lines[2 * i + 1]) = unsafe { old[i].unpack::<UNIT>(old[i + IN_LANE / 2]) };
         }
     }

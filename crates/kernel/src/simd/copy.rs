@@ -1,4 +1,4 @@
-//! Copies of contiguous runs, one after the other.
+//! Copies of contiguous runs.
 
 use super::lines::{copy_lines, first_and_last, short};
 use super::order::opaque;
@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::kernel::{Runs, Stride};
 use crate::line::LINE;
 
-/// Copies `count.extent` runs of `run` bytes an iteration.
+/// Copies `count.extent` runs of `run` bytes in every iteration.
 pub(super) struct CopyRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,
@@ -19,14 +19,14 @@ pub(super) struct CopyRuns<'a> {
 impl Operation for CopyRuns<'_> {
     /// # Safety
     ///
-    /// In every iteration, each run is readable on the source, as is what is between the runs of all
-    /// iterations, and writable on the destination. `run` is above 0, and one that `by` is for
-    /// (`Kernel::fit`).
+    /// * In every iteration, each run is readable on the source and writable on the destination.
+    /// * All bytes between the first and the last byte that any iteration reads are readable.
+    /// * `run` is above 0, and is a length that `by` is for (`Kernel::fit`).
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count, by } = self;
-        // SAFETY: all arms copy the same runs, of lengths that `by` is for: a power of two of at most a
-        // register, the lengths of words, 17 to 256 bytes, a line and more.
+        // SAFETY: each arm gets the runs of the contract. `Kernel::fit` checked their length: a power of two
+        // of at most a register, a length in the patterns of words, 17 to 256 bytes, or at least a line.
         unsafe {
             match by {
                 Runs::Repeat => {
@@ -59,29 +59,30 @@ impl Operation for CopyRuns<'_> {
     }
 }
 
-/// Where run `i` of an iteration is, on both sides.
+/// The addresses of run `i` of an iteration.
 ///
 /// # Safety
 ///
-/// `i` is below `count.extent`, and run `i` is inside the memory that both pointers are in.
+/// * `i` is below `count.extent`, and run `i` is inside the memory that both pointers belong to.
 #[inline(always)]
 unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u8, *mut u8) {
-    // SAFETY: the caller's promise. The strides inside a kernel are at least 0.
+    // SAFETY: the contract of this function. The strides inside a kernel are at least 0.
     unsafe { (from.add(i * count.source.cast_unsigned()), to.add(i * count.destination.cast_unsigned())) }
 }
 
-/// Copies runs of any length line by line, past the cache or through it.
+/// Copies runs of any length line by line, with non-temporal or ordinary stores.
 ///
 /// # Safety
 ///
-/// In every iteration, each run is readable on the source, as is what is between the runs of all iterations,
-/// and writable on the destination. `run` is above 0.
+/// * In every iteration, each run is readable on the source and writable on the destination.
+/// * All bytes between the first and the last byte that any iteration reads are readable.
+/// * `run` is above 0.
 #[inline(always)]
 unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride, ahead: u32) {
     #[cfg(feature = "software")]
     crate::observed::ran("runs line by line");
     let source = count.source.cast_unsigned();
-    // Runs side by side in the destination are one long row of it, whose lines can be stored whole.
+    // Runs that are side by side on the destination are one long row, whose lines can be stored whole.
     let joined = STREAMING && count.destination.cast_unsigned() == run && run >= LINE && count.extent > 1;
     let ahead = crate::kernel::count(ahead);
     let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
@@ -89,8 +90,9 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
         let later = LaterRun { iteration: &iteration, count, ahead };
         let outside = beside.map_or(Neighbours::NONE, |beside| beside.neighbours(number));
         for i in 0..count.extent {
-            // SAFETY: a run of an iteration. One before it is of this iteration or of the one before, so all
-            // from there on is readable, and the line that both share is of these two runs alone.
+            // SAFETY: the run is one of this iteration. The run in front belongs to this or the previous
+            // iteration, so all source bytes from there on are readable, and the line that both share holds
+            // bytes of these two runs only.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 if STREAMING {
@@ -108,13 +110,13 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
 ///
 /// # Safety
 ///
-/// In every iteration, each run is readable on the source and writable on the destination.
+/// * In every iteration, each run is readable on the source and writable on the destination.
 unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
     crate::observed::ran("runs by memcpy");
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: a run of this iteration.
+            // SAFETY: `i` is below `count.extent`, so `from` and `to` are a run of this iteration.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 std::ptr::copy_nonoverlapping(from, to, run);
@@ -123,13 +125,13 @@ unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
     }
 }
 
-/// Copies runs of `SIZE` to twice as many bytes that are in the cache: two pieces each, which may overlap,
-/// without a branch.
+/// Copies runs of `SIZE` to `2 * SIZE` bytes that are in a cache, as two halves that may overlap, without a
+/// branch.
 ///
 /// # Safety
 ///
-/// `run` is at least `SIZE` and at most twice as much. In every iteration, each run is readable on the source
-/// and writable on the destination.
+/// * `run` is `SIZE` to `2 * SIZE`.
+/// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
@@ -137,7 +139,7 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
     assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: a run of `run` bytes, at least `SIZE`, of this iteration.
+            // SAFETY: `from` and `to` are a run of this iteration, of at least `SIZE` bytes.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 first_and_last::<SIZE>(from, to, run);
@@ -146,13 +148,13 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
     }
 }
 
-/// Copies runs of `LINES` to twice as many lines as their first and last `LINES`. They go through vectors:
-/// arrays of this many bytes would go by way of the stack.
+/// Copies runs of `LINES` to `2 * LINES` lines as their first and their last `LINES` lines. They go through
+/// vectors, because the compiler would copy arrays of this length over the stack.
 ///
 /// # Safety
 ///
-/// `run` is at least `LINES` lines and at most twice as much. In every iteration, each run is readable on the
-/// source and writable on the destination.
+/// * `run` is at least `LINES` lines and at most twice as much.
+/// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
@@ -161,7 +163,7 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     let last = run - LINES * LINE;
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: the first and the last `LINES` lines of a run of this iteration.
+            // SAFETY: the first and the last `LINES` lines are inside a run of this iteration.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 copy_lines::<V, LINES>(from, to, false);
@@ -171,12 +173,12 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     }
 }
 
-/// Copies runs that are in the L2 cache, whose lines go in the order 2, 3, 0, 1 of each four.
+/// Copies runs that are in the L2 cache. Of every four lines, the order is 2, 3, 0, 1.
 ///
 /// # Safety
 ///
-/// `run` is at least a line. In every iteration, each run is readable on the source and writable on the
-/// destination.
+/// * `run` is at least a line.
+/// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
     #[cfg(feature = "software")]
@@ -185,12 +187,13 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
     let fours = opaque(run - run % (4 * LINE));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: lines of a run of this iteration: `next ^ 2 * LINE` is in the same four as `next`, and
-            // the last may overlap the one before.
+            // SAFETY: every line is inside a run of this iteration: `next ^ 2 * LINE` is one of the same four
+            // lines as `next`, and the last line ends with the run.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 let (mut next, mut at) = (0, fours);
-                // One load and one store in a short loop: more of them would have constant strides again.
+                // The loop has one load and one store. Several of them would each have a constant stride
+                // again.
                 while next < fours {
                     let line = opaque(next) ^ (2 * LINE);
                     copy_lines::<V, 1>(from.add(line), to.add(line), false);
@@ -206,11 +209,11 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
     }
 }
 
-/// Copies runs of so few bytes that a vector is too much.
+/// Copies runs that are shorter than a vector, as one word each.
 ///
 /// # Safety
 ///
-/// In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
+/// * In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     #[cfg(feature = "software")]
@@ -218,12 +221,12 @@ unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     for iteration in walk.iterations() {
         if let Some(later) = iteration.later {
             for i in 0..count.extent {
-                // SAFETY: a prefetch may go anywhere.
+                // SAFETY: a prefetch may be given any address.
                 unsafe { V::prefetch(later.wrapping_add(i * count.source.cast_unsigned())) };
             }
         }
         for i in 0..count.extent {
-            // SAFETY: a run.
+            // SAFETY: `i` is below `count.extent`, so `from` and `to` are a run of this iteration.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
@@ -232,7 +235,7 @@ unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     }
 }
 
-/// Copies a run of `run` bytes between each pair of offsets, once for every iteration of `count`.
+/// For every iteration of `count`, copies a run of `run` bytes for each pair of offsets.
 pub(super) struct CopyTable<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,
@@ -243,7 +246,7 @@ pub(super) struct CopyTable<'a> {
 impl Operation for CopyTable<'_> {
     /// # Safety
     ///
-    /// In every iteration, each run is readable on the source and writable on the destination.
+    /// * In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         #[cfg(feature = "software")]
@@ -251,7 +254,8 @@ impl Operation for CopyTable<'_> {
         let CopyTable { walk, run, offsets, count } = self;
         for iteration in walk.iterations() {
             for i in 0..count.extent {
-                // SAFETY: a run.
+                // SAFETY: `i` is below `count.extent`, and each pair of offsets leads to a run of the
+                // contract.
                 unsafe {
                     let (from, to) = at(iteration.from, iteration.to, count, i);
                     for &(source, destination) in offsets {
@@ -268,14 +272,14 @@ impl Operation for CopyTable<'_> {
     }
 }
 
-/// Copies `bytes` bytes through the cache, and prefetches as many at `later`.
+/// Copies `bytes` bytes with ordinary stores, and prefetches as many bytes at `later`.
 ///
 /// # Safety
 ///
-/// `bytes` bytes are readable at `from` and writable at `to`.
+/// * `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: usize, later: Option<*const u8>) {
-    // SAFETY: all accesses are inside the first `bytes` bytes on both sides; a prefetch may go anywhere.
+    // SAFETY: all loads and stores are inside the `bytes` bytes. A prefetch may be given any address.
     unsafe {
         if bytes <= 4 * LINE {
             if let Some(later) = later.filter(|_| bytes <= LINE) {
@@ -283,13 +287,14 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
             }
             return short(from, to, bytes);
         }
-        // Line by line: prefetchers follow one instruction, not four (Z5).
+        // The loop copies a line at a time: a hardware prefetcher follows one load instruction, not four (Zen
+        // 5).
         let mut at = 0;
         while at < bytes {
             if let Some(later) = later {
                 V::prefetch(later.wrapping_add(at));
             }
-            // The last line may overlap the one before.
+            // The last line ends with the run, and may overlap the line in front of it.
             let line = at.min(bytes - LINE);
             copy_lines::<V, 1>(from.add(line), to.add(line), false);
             at += LINE;
@@ -301,18 +306,18 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
 ///
 /// # Safety
 ///
-/// `run` is a power of two of at most `V::BYTES`. As many bytes are readable at `from`, and `count` times as
-/// many writable at `to`.
+/// * `run` is a power of two of at most `V::BYTES`.
+/// * `run` bytes are readable at `from`, and `run * count` bytes writable at `to`.
 #[inline(always)]
 unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usize, streaming: bool) {
-    /// Two vectors of the widest kind.
+    /// The length of two vectors of the widest kind.
     const TWICE: usize = 128;
     const { assert!(2 * V::BYTES <= TWICE) };
     assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
-    // SAFETY: reads the run, and writes at places below `bytes`, whole vectors only where as many bytes are
-    // left. `head % run` is less than a vector, and two vectors are in `twice`. Streamed vectors are whole
-    // vectors after the aligned `head`.
+    // SAFETY: stores end at `bytes` or before: whole vectors are stored only where as many bytes are left.
+    // `twice` holds two vectors, and is read from `head % run` on, less than a vector. Streamed vectors
+    // follow the aligned `head`.
     unsafe {
         let pattern = V::repeat(from, run);
         let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
@@ -337,7 +342,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // A masked store of no bytes would still read the line after.
+        // A masked store of no bytes would still touch the line behind.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }

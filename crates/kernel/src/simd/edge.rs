@@ -1,8 +1,23 @@
-//! Blocks at the edges of a panel: fewer columns than fill a vector, or fewer rows than fill a line.
+//! The edges of a panel: blocks with fewer columns than a vector has units, or fewer rows than a line has.
 //!
-//! What is shuffled are lanes of 16 bytes, as many as there is something in. The last lane begins earlier
-//! where it would not fit at the end: what it has in common with the one before is read, or written, once
-//! more.
+//! A panel of 100 x 100 units is not made of whole blocks. Copying the remaining units one by one would take
+//! longer than all whole blocks together, so the edges are shuffled in registers too:
+//!
+//! ```text
+//!     whole blocks      | few columns         few columns:  whole lines are stored, 16 bytes of each source row
+//!                       |                                   at a time; the last 16 bytes begin further left, and
+//!     ------------------+------------                       overlap columns that were copied before
+//!     few rows          | corner              few rows,     partial loads, a whole transpose, and then as many
+//!                                             corner:       bytes of each destination row as it has
+//! ```
+//!
+//! If there are few columns, the last 16-byte lane of a row may reach past its end. It is loaded further left
+//! instead: the `over` columns that it shares with the previous lane are transposed again and not stored.
+//! Only if the whole panel is narrower than a lane, its columns are loaded in part.
+//!
+//! If there are few rows, the registers of the missing rows are zero. The destination rows come out as whole
+//! vectors, are stored into a small buffer on the stack, and copied from there with their true length. If the
+//! destination is a staging buffer, the vectors are stored to it directly.
 
 use std::mem::MaybeUninit;
 
@@ -11,18 +26,20 @@ use super::lines::short;
 use super::vector::{Operation, Vector};
 use crate::line::LINE;
 
-/// Transposes a block of at most a line of rows by a vector of columns: (the first, how many) of either.
+/// Transposes a block of at most a line of rows by a vector of columns. `rows` and `columns` are pairs of the
+/// first index and the count.
 ///
 /// # Safety
 ///
-/// As for a [panel](super::block::TransposePanel); the rows and columns are some of its.
+/// * The conditions of [`TransposePanel`](super::block::TransposePanel).
+/// * The rows and columns are inside the panel.
 #[inline(never)]
 pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const IN_LANE: usize>(
     panel: &Panel<'_>,
     rows: (usize, usize),
     columns: (usize, usize),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(Edge::<UNIT, IN_LANE> { panel, rows, columns }) }
 }
 
@@ -35,14 +52,15 @@ struct Edge<'a, 'p, const UNIT: usize, const IN_LANE: usize> {
 impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, IN_LANE> {
     /// # Safety
     ///
-    /// As for [`edge`].
+    /// The conditions of [`edge`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Edge { panel, rows: (row, rows), columns: (column, columns) } = self;
         let (how, units) = (panel.how, IN_LANE * LANES);
         debug_assert!(columns <= units && column + columns <= panel.column_count && row + rows <= panel.row_count);
         let whole_lines = rows == LINE / UNIT && panel.left + column + columns >= IN_LANE;
-        // SAFETY: the rows and columns of the caller.
+        // SAFETY: the rows and columns are those of the contract. `few_columns` gets a whole line of rows,
+        // and at least `IN_LANE` columns up to the last one, counting readable columns on the left.
         unsafe {
             if whole_lines {
                 self.few_columns::<V, LANES>(&how);
@@ -54,19 +72,20 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
 }
 
 impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
-    /// A line of rows by some columns, 16 bytes of each row at a time, the last of which begin before
-    /// `columns` where these are fewer. Lines are written once.
+    /// Transposes a whole line of rows by some columns, 16 bytes of each source row at a time. The last 16
+    /// bytes may begin left of `columns`. Each destination line is stored once.
     ///
     /// # Safety
     ///
-    /// As for [`edge`]; they are a line of rows, and `IN_LANE` columns or more end with these.
+    /// * The conditions of [`edge`].
+    /// * The rows are a whole line, and at least `IN_LANE` readable columns end with the last of `columns`.
     #[inline(always)]
     unsafe fn few_columns<V: Vector, const LANES: usize>(&self, how: &How) {
         let Edge { panel, rows: (row, _), columns: (column, columns) } = *self;
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
-            // SAFETY: 16 bytes of each row, from a column on that has `IN_LANE` of them; a line of
-            // destination rows from `begin` on.
+            // SAFETY: 16 bytes of each row end at or before the last column, and begin at a readable one. The
+            // destination rows from `begin` on have a whole line each.
             unsafe {
                 let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
@@ -87,14 +106,16 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         }
     }
 
-    /// A row of these columns.
+    /// Loads a row of the columns, as a whole vector or in part.
     ///
     /// # Safety
     ///
-    /// It is a row of the panel.
+    /// * `row` is a row of the panel.
+    /// * `columns` columns are readable from the first column of the edge on.
     #[inline(always)]
     unsafe fn loaded<V: Vector, const LANES: usize>(&self, how: &How, row: usize, columns: usize) -> V {
-        // SAFETY: the row has these columns.
+        // SAFETY: a partial load reads `columns` units. A whole load reads `IN_LANE * LANES` units, and is
+        // done only if there are at least as many columns.
         unsafe {
             let from = self.panel.from.add(self.columns.0 * UNIT + *self.panel.rows.add(row));
             let line = if columns < IN_LANE * LANES { V::load_partial(from, columns * UNIT) } else { V::load(from) };
@@ -105,11 +126,12 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         }
     }
 
-    /// Any of them: transposed into a stage, unless that is where they go, from which each row is copied.
+    /// Transposes any edge. The result is stored to the staging buffer if that is the destination, or else to
+    /// a buffer on the stack, from which each destination row is copied.
     ///
     /// # Safety
     ///
-    /// As for [`edge`].
+    /// The conditions of [`edge`].
     #[inline(always)]
     unsafe fn some<V: Vector, const LANES: usize>(&self, how: &How) {
         #[repr(align(64))]
@@ -120,8 +142,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         for part in (0..rows).step_by(units).rev() {
             let high = (rows - part).min(units);
-            // SAFETY: the caller's rows and columns; the stage has a line for each of at most a line of
-            // columns.
+            // SAFETY: the rows and columns are those of the contract. The buffer on the stack has a line for
+            // each of the at most `LINE` columns of a vector.
             unsafe {
                 let to = panel.to.add((row + part) * UNIT);
                 let mut groups = [[V::zero(); IN_LANE]; LANES];
@@ -139,11 +161,11 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
                 }
                 for (group, lanes) in groups.iter().enumerate() {
                     for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
-                        let place = group * IN_LANE + i;
+                        let index = group * IN_LANE + i;
                         line.store(if how.staged {
-                            to.add(*panel.columns.add(column + place))
+                            to.add(*panel.columns.add(column + index))
                         } else {
-                            stage.add(place * LINE)
+                            stage.add(index * LINE)
                         });
                     }
                 }

@@ -1,20 +1,31 @@
-//! Sub-byte elements of a few rows, so that a shuffle of whole bytes interleaves them.
+//! Rows of sub-byte elements, prepared so that a shuffle of whole bytes interleaves them.
 //!
-//! Write the place of an element as bits: which row, which byte of it, which part of that byte. Interleaving
-//! moves the bits of the row after all others. An exchange swaps one bit of the row with one of the part, for
-//! two rows at a time; once every bit of the part has been swapped, a shuffle of whole bytes does the rest.
+//! Write the index of an element in binary: the bits of the row, then the bits of the byte in that row, then
+//! the bits of the field inside that byte. Interleaving moves the bits of the row behind all others. A
+//! shuffle of bytes cannot move a bit of the field, but an exchange can: it swaps one bit of the row with one
+//! bit of the field, for two rows at a time. After every bit of the field was swapped, only whole bytes have
+//! to move.
+//!
+//! ```text
+//! two rows of 4-bit elements, two per byte, low half first
+//! rows            a0 a1 | a2 a3          exchange the odd fields of the first
+//!                 b0 b1 | b2 b3          row with the even fields of the second
+//! exchanged       a0 b0 | a2 b2
+//!                 a1 b1 | a3 b3          interleave whole bytes
+//! interleaved     a0 b0 | a1 b1 | a2 b2 | a3 b3
+//! ```
 
 use super::vector::Vector;
 
-/// The rows in `lines`, with every bit of the part of a byte swapped with one of the row: a shuffle of their
-/// bytes then interleaves elements of `BITS` bits. Whole bytes (8 bits) stay.
+/// Swaps every bit of the field with a bit of the row. After that, a shuffle of whole bytes interleaves
+/// elements of `BITS` bits. Rows of whole bytes (8 bits) do not change.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(mut lines: [V; ROWS]) -> [V; ROWS] {
-    // SAFETY: no memory is touched.
+    // SAFETY: no memory is accessed.
     unsafe {
         if BITS == 1 {
             exchange::<V, 1, BITS, ROWS>(&mut lines);
@@ -28,7 +39,7 @@ pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(
     }
     let mut ordered = lines;
     for (i, line) in lines.into_iter().enumerate() {
-        ordered[ordered_place(BITS, ROWS, i)] = line;
+        ordered[ordered_index(BITS, ROWS, i)] = line;
     }
     ordered
 }
@@ -37,14 +48,14 @@ pub(super) unsafe fn exchanged<V: Vector, const BITS: usize, const ROWS: usize>(
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(ordered: [V; ROWS]) -> [V; ROWS] {
     let mut lines = ordered;
     for (i, line) in lines.iter_mut().enumerate() {
-        *line = ordered[ordered_place(BITS, ROWS, i)];
+        *line = ordered[ordered_index(BITS, ROWS, i)];
     }
-    // SAFETY: no memory is touched.
+    // SAFETY: no memory is accessed.
     unsafe {
         if BITS <= 4 {
             exchange::<V, 4, BITS, ROWS>(&mut lines);
@@ -59,34 +70,34 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
     lines
 }
 
-/// Swaps the bit of the part of a byte that `WIDTH` bits make up with a bit of the row.
+/// Swaps a bit of the row with the bit of the field that stands for `WIDTH` bits.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS: usize>(lines: &mut [V; ROWS]) {
     let row_bit = row_bit(WIDTH, BITS, ROWS);
-    // No `filter`: with it, the loop is not unrolled and the registers go by way of the stack.
+    // A `filter` would keep the loop from being unrolled, and the registers would be stored on the stack.
     for i in 0..ROWS {
         if i & row_bit == 0 {
-            // SAFETY: no memory is touched.
+            // SAFETY: no memory is accessed.
             (lines[i], lines[i | row_bit]) = unsafe { lines[i].exchange_bits::<WIDTH>(lines[i | row_bit]) };
         }
     }
 }
 
-/// The bit of the row number that is swapped with the bit of the part that `width` bits make up: one after
-/// the other, and from the first on again where there are fewer. `bits` is the width of an element, `rows`
-/// the number of rows, a power of two.
+/// The bit of the row that is swapped with the bit of the field that stands for `width` bits. The bits of the
+/// row are taken in turn, and again from the first if there are fewer of them. `bits` is the width of an
+/// element, and `rows` the number of rows, a power of two.
 #[inline(always)]
 const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// The place of row `i` once all bits are swapped: those that were bits of the part come first.
+/// The index of row `i` after all swaps: the bits that came from the field are the lowest bits of the row.
 #[inline(always)]
-const fn ordered_place(bits: usize, rows: usize, i: usize) -> usize {
+const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();
     (i >> rotation) | (i << (rows.ilog2() - rotation)) & (rows - 1)
 }

@@ -1,5 +1,5 @@
-//! Permuted blocks, by shuffles of windows of the source: the essay is in
-//! [`block_permutation`](crate::block_permutation).
+//! Permuted blocks, by shuffles of source windows. [`block_permutation`](crate::block_permutation) explains
+//! the algorithm.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -17,13 +17,15 @@ use crate::portable;
 ///
 /// # Safety
 ///
-/// In every iteration, the span of the permutation is readable on the source and writable on the destination.
+/// * In every iteration, the span of the permutation is readable on the source and writable on the
+///   destination.
 #[inline(never)]
 pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &BlockPermutation) {
     #[cfg(feature = "software")]
     crate::observed::ran("blocks permuted in registers");
     let gathers = permutation.gathers();
-    // SAFETY: the caller's promise; the register and the kind of the windows are compared here.
+    // SAFETY: the contract of this function. The size of the register and the kind of windows are checked
+    // here.
     unsafe {
         if gathers.register() != V::BYTES || permutation.blocks() < gathers.blocks() {
             for iteration in walk.iterations() {
@@ -37,11 +39,12 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
     }
 }
 
-/// Copies some blocks atom by atom, by way of a buffer that safe code may write.
+/// Copies some blocks atom by atom, through a buffer that safe code may write.
 ///
 /// # Safety
 ///
-/// The span of the permutation is readable at `from` and writable at `to`; it has these blocks.
+/// * The span of the permutation is readable at `from` and writable at `to`.
+/// * The permutation has these blocks.
 #[inline(never)]
 unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutation, blocks: Range<usize>) {
     let mut stage = [MaybeUninit::uninit(); LONGEST_PERIOD];
@@ -50,8 +53,8 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     for first in blocks.clone().step_by(at_once) {
         let Some((part, _)) = permutation.part(first..(first + at_once).min(blocks.end)) else { return };
         let (Some(span), Some(bytes)) = part.span() else { return };
-        // SAFETY: the part's span on both sides, by the caller's promise, and as many bytes of the buffer as
-        // were just written.
+        // SAFETY: the span of the part is inside the span of the permutation on both sides. The first `bytes`
+        // bytes of the buffer were just written.
         unsafe {
             let source = std::slice::from_raw_parts(from.add(first * source_step), span);
             let destination = &mut Destination::uninitialised(&mut stage[..bytes]);
@@ -70,13 +73,13 @@ struct GatherBlocks<'a, const WHOLE: bool> {
 impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     /// # Safety
     ///
-    /// In every iteration, the span of the permutation is readable on the source and writable on the
-    /// destination.
+    /// * In every iteration, the span of the permutation is readable on the source and writable on the
+    ///   destination.
     ///
     /// # Panics
     ///
-    /// If the tables of the permutation are not for vectors of `V::BYTES` bytes or not for such windows, or
-    /// if it has fewer blocks than a period.
+    /// * If the tables are for vectors of another size or for windows of the other kind.
+    /// * If the permutation has fewer blocks than a period.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let GatherBlocks { walk, permutation } = self;
@@ -92,11 +95,11 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         for iteration in walk.iterations() {
             let (mut staged, mut run) = (0, 0);
             for first in (0..blocks).step_by(of_period) {
-                // The last period ends with the last block.
+                // The last period ends with the last block, and may begin inside the previous period.
                 let begin = first.min(blocks - of_period);
-                // SAFETY: a period from block `begin` on is inside the permutation, whose span is readable
-                // and writable. Periods in the buffer are `staged` bytes, those of the run of the destination
-                // that begins at `run`; one more fits.
+                // SAFETY: the period from block `begin` on is inside the permutation, whose span is readable
+                // and writable. The buffer holds `staged` bytes of the destination from `run` on, and has
+                // room for one more period.
                 unsafe {
                     let from = iteration.from.add(begin * step);
                     if !walk.streaming {
@@ -112,14 +115,15 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 }
             }
             if walk.streaming {
-                // SAFETY: as above.
+                // SAFETY: the first `staged` bytes of the buffer were written, and belong at `run` of the
+                // destination.
                 unsafe { stage.drain(iteration.to.add(run), staged) };
             }
         }
     }
 }
 
-/// A staging buffer between the shuffles and non-temporal stores: a piece of the L1 cache.
+/// A staging buffer between the shuffles and the non-temporal stores. It stays in the L1 cache.
 struct Stage<V> {
     buffer: Buffer,
     vector: PhantomData<V>,
@@ -134,19 +138,20 @@ impl<V: Vector> Stage<V> {
         self.buffer.0.as_mut_ptr().cast()
     }
 
-    /// Copies the first `bytes` bytes past the cache.
+    /// Copies the first `bytes` bytes of the buffer to `to`, with non-temporal stores.
     ///
     /// # Safety
     ///
-    /// They have been written, and as many are writable at `to`.
+    /// * The first `bytes` bytes of the buffer have been written.
+    /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
     unsafe fn drain(&mut self, to: *mut u8, bytes: usize) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function.
         unsafe { stream_run::<V>(self.start(), to, bytes, Neighbours::NONE, None) };
     }
 }
 
-/// The tables of a period.
+/// One period of a permutation, and its tables.
 struct Period<'a, V, const LANES: usize, const WHOLE: bool> {
     gathers: &'a Gathers,
     tables: Tables,
@@ -158,14 +163,14 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     ///
     /// # Safety
     ///
-    /// The blocks of a period are readable at `from`, and writable at `to`.
+    /// * The blocks of a period are readable at `from`, and writable at `to`.
     #[inline(always)]
     unsafe fn permute(&self, from: *const u8, to: *mut u8) {
         let mut tables = self.tables;
         for group in self.gathers.groups() {
             let (rounds, vectors) = (group.rounds, group.vectors);
-            // SAFETY: the groups go through the tables once, in order; each arm has the number of rounds that
-            // its function is compiled for.
+            // SAFETY: the groups go through the tables once and in order. Each arm calls the function that
+            // was compiled for its number of rounds.
             tables = unsafe {
                 match rounds {
                     4 if WHOLE && self.gathers.of_nibbles() => self.group::<4, true>(tables, vectors, 4, from, to),
@@ -183,13 +188,14 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         }
     }
 
-    /// Makes the next vectors of a period, and gives the tables for those after them. `ROUNDS` is `rounds`,
-    /// or 0 if a loop counts them.
+    /// Computes the next vectors of a period, and returns the tables for the vectors after them. `ROUNDS` is
+    /// `rounds`, or 0 if a loop is to count the rounds.
     ///
     /// # Safety
     ///
-    /// The blocks of a period are readable at `from`, and writable at `to`. The tables have entries for
-    /// `vectors` vectors of `rounds` rounds, of nibbles if and only if `NIBBLES` is set.
+    /// * The blocks of a period are readable at `from`, and writable at `to`.
+    /// * The tables have entries for `vectors` vectors of `rounds` rounds. `NIBBLES` says whether atoms are
+    ///   nibbles.
     #[inline(always)]
     unsafe fn group<const ROUNDS: usize, const NIBBLES: bool>(
         &self,
@@ -202,8 +208,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         debug_assert!(ROUNDS == 0 && !WHOLE || ROUNDS == rounds);
         let rounds = if ROUNDS == 0 { rounds } else { ROUNDS };
         for _ in 0..vectors {
-            // SAFETY: each step reads its entries of the tables and moves behind them. By invariant 2 of
-            // `Gathers`, a vector is writable at its place.
+            // SAFETY: each step reads the entries of one vector, and moves the tables behind them. By
+            // invariant 2 of `Gathers`, a vector is writable at its offset.
             unsafe {
                 let mut vector = self.shuffled::<ROUNDS>(&mut tables, rounds, from);
                 if NIBBLES {
@@ -211,23 +217,23 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
                     vector = odds.choose_bits(evens, V::load(tables.high));
                     tables.high = tables.high.add(V::BYTES);
                 }
-                vector.store(to.add(offset(tables.places.read())));
-                tables.places = tables.places.add(1);
+                vector.store(to.add(offset(tables.offsets.read())));
+                tables.offsets = tables.offsets.add(1);
             }
         }
         tables
     }
 
-    /// The bytes that the next entries of the tables name.
+    /// Loads and shuffles the bytes that the next entries of the tables name.
     ///
     /// # Safety
     ///
-    /// The blocks of a period are readable at `from`, and the tables have entries for a vector of `rounds`
-    /// rounds.
+    /// * The blocks of a period are readable at `from`.
+    /// * The tables have entries for a vector of `rounds` rounds.
     #[inline(always)]
     unsafe fn shuffled<const ROUNDS: usize>(&self, tables: &mut Tables, rounds: usize, from: *const u8) -> V {
-        // SAFETY: the entries that are read are those of one vector. By invariant 1 of `Gathers`, every
-        // window is inside the blocks of a period.
+        // SAFETY: the entries that are read belong to one vector. By invariant 1 of `Gathers`, every window
+        // is inside the blocks of a period.
         unsafe {
             let window = |entry: *const u32| from.add(offset(entry.read()));
             if WHOLE {
@@ -255,7 +261,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     }
 }
 
-/// An offset of a table.
+/// An entry of a table as an offset.
 #[inline(always)]
 fn offset(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

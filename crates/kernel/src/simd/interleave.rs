@@ -1,8 +1,8 @@
-//! A few rows interleaved into one, and the way back: tiles such as (2,1) and (4,1), the channels of an
-//! image, packed elements.
+//! Interleaving a few rows into one row, and deinterleaving: tiles such as (2,1) and (4,1), the channels of
+//! an image, packed elements.
 //!
-//! Planar pixels become interleaved ones when a unit of each row is written in turns. Unit by unit, that is a
-//! load and a store for each; in registers it is one shuffle for a whole register of units:
+//! Planar pixels become interleaved pixels by taking one unit of each row in turn. Unit by unit, that takes a
+//! load and a store for each unit. In registers, one shuffle moves as many units as a register holds:
 //!
 //! ```text
 //! rows            r0 r1 r2 r3 | r4 ..      one register of each row
@@ -13,18 +13,19 @@
 //!
 //! ```text
 //! for each iteration of the loops:
-//!     columns up to the first line of the destination       by way of registers in memory (`part`)
-//!     whole registers of columns                            a block: load, shuffle, store
-//!     columns that fill no register                         the last register again, or `part`
+//!     columns before the first line of the destination      in registers that are filled in part (`part.rs`)
+//!     whole registers of columns                            block: load, shuffle, store
+//!     columns that fill no register                         the last whole register again, or `part.rs`
 //! ```
 //!
-//! A *block* does this for some registers of columns. It is compiled once for each [`Shuffle`] and called by
-//! a pointer, so that the loop around it is compiled once for a level.
+//! A *block* here is some whole registers of columns. The code of a block is compiled once for each
+//! [`Shuffle`] and called through a pointer, so the loop around it is compiled once for each level.
 //!
-//! When the destination has the rows and is stored past the cache, a CPU has few buffers for lines that are
-//! half full. Registers of half a line then go to a *staging buffer* first, some lines of each row, which are
-//! stored row by row; and where rows of neighbouring iterations continue each other, several iterations are
-//! joined there.
+//! When several destination rows are written with non-temporal stores, each row has an open line. A CPU has
+//! few buffers for lines that are written in part, and more rows than buffers make every line two writes.
+//! Registers of half a line therefore go to a *staging buffer* first. It collects some lines of each row, and
+//! these are stored row by row. If the rows of neighbouring iterations continue each other, several
+//! iterations are joined in the staging buffer.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -38,33 +39,34 @@ use super::walk::{Iteration, Walk};
 use crate::kernel::{JOINED_RUN, Rows};
 use crate::line::LINE;
 
-/// Rows of the destination that are stored to in turns from which on no page is looked up ahead: it would be
-/// one more access for each. By trial.
+/// From this many destination rows on, no address translation is loaded ahead. With so many rows, that would
+/// be one more access for each store (found by trial).
 const MANY_ROWS: usize = 16;
 
-/// Columns of some rows: where they begin on the source and on the destination, how many registers of each
-/// row, how far apart rows are, how far ahead is prefetched (0: not), and whether it is stored past the cache
-/// and numbers have a sign.
+/// The code of a block: `block(from, to, count, pitch, ahead, (streaming, signed))` shuffles `count`
+/// registers of each row. The side whose rows are apart has them `pitch` bytes apart. The source is
+/// prefetched `ahead` bytes ahead, unless `ahead` is 0. `streaming` asks for non-temporal stores, and
+/// `signed` for sign extension.
 ///
 /// # Safety
 ///
-/// As many registers of each row are readable, or writable; with `streaming`, they are aligned on the
-/// destination.
+/// * `count` registers of each row are readable at `from`, or writable at `to`.
+/// * With `streaming`, all destination registers are aligned.
 type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 
-/// How some rows are shuffled.
+/// The code for a number of rows, and what it loads and stores.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffling {
     pub(super) block: Block,
-    /// Registers that are loaded, and stored.
+    /// How many registers are loaded, and how many are stored.
     pub(super) sources: usize,
     pub(super) destinations: usize,
-    /// The rows that are apart are those of the source; the other side is dense.
+    /// Whether the rows that are apart are on the source. The rows of the other side are dense.
     pub(super) source_apart: bool,
 }
 
 impl Shuffling {
-    /// The one of a shuffle.
+    /// The code that is compiled for shuffle `S`.
     pub(super) fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
         Shuffling {
             block: block::<V, S, N>,
@@ -75,11 +77,12 @@ impl Shuffling {
     }
 }
 
-/// See [`Block`].
+/// Runs [`Columns`] with the features of `V`.
 ///
 /// # Safety
 ///
-/// As for a `Block`, and the CPU has the features of `V`.
+/// * The conditions of [`Block`].
+/// * The CPU has the features of `V`.
 unsafe fn block<V: Vector, S: Shuffle<N>, const N: usize>(
     from: *const u8,
     to: *mut u8,
@@ -88,7 +91,7 @@ unsafe fn block<V: Vector, S: Shuffle<N>, const N: usize>(
     ahead: usize,
     (streaming, signed): (bool, bool),
 ) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(Columns::<S, N> { from, to, count, pitch, ahead, streaming, signed, shuffle: PhantomData }) }
 }
 
@@ -107,7 +110,7 @@ struct Columns<S, const N: usize> {
 impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
     /// # Safety
     ///
-    /// As for a [`Block`].
+    /// The conditions of [`Block`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let Columns { mut from, mut to, count, pitch, ahead, streaming, signed, .. } = self;
@@ -115,7 +118,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
         let destination = |i: usize| if S::SOURCE_APART { i * V::BYTES } else { i.wrapping_mul(pitch) };
         let (sources, destinations) = if S::SOURCE_APART { (1, S::DESTINATIONS) } else { (S::SOURCES, 1) };
         for _ in 0..count {
-            // SAFETY: registers of the rows; a prefetch may go anywhere.
+            // SAFETY: each load and each store is a register of one of the `count` columns of a row.
             unsafe {
                 let mut registers = [V::zero(); N];
                 for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
@@ -130,7 +133,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
                     let to = to.wrapping_add(destination(i));
                     match streaming {
                         true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
-                        true => register.store_past_cache(to),
+                        true => register.store_non_temporal(to),
                         false => register.store(to),
                     }
                 }
@@ -141,42 +144,43 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
     }
 }
 
-/// The most rows.
+/// The most rows that are interleaved.
 pub(super) const ROWS: usize = 32;
 
-/// Bytes from one staged row to the next: a line more than the longest run, so that neighbours are in
-/// different sets of the L1 cache.
+/// The pitch of the rows of the staging buffer, in bytes. A row is a line longer than the longest run, so
+/// that neighbouring rows are in different sets of the L1 cache.
 const STAGED_ROW: usize = JOINED_RUN + LINE;
 
-/// Bytes of all rows that are staged at once, about: a quarter of an L1 cache.
+/// The most bytes that are collected at once in all rows together, roughly: a quarter of an L1 cache of 32
+/// KiB.
 const STAGED: usize = 1 << 13;
 
-/// Rows before they are drained.
+/// The staging buffer: rows that are collected before they are stored.
 #[repr(align(64))]
 struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 
-/// Rows of `row` bytes, `pitch` bytes apart on one side and joined on the other.
+/// Rows of `row` bytes, which are `pitch` bytes apart on one side and interleaved on the other side.
 pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) shuffling: Shuffling,
     pub(super) row: usize,
-    /// Bytes that stay together.
+    /// The length of a unit in bytes.
     pub(super) unit: usize,
-    /// From one row to the next; negative if the first row is the last in memory.
+    /// The pitch of the rows; negative if the first row is the last in memory.
     pub(super) pitch: isize,
     pub(super) signed: bool,
-    /// Where rows of the destination are collected.
+    /// Whether the rows of the destination go through a staging buffer.
     pub(super) by: Rows,
 }
 
 impl Operation for InterleaveRows<'_> {
     /// # Safety
     ///
-    /// The shuffle is one for `V`, and `by` fits the rows (`Kernel::fit`). In every iteration, the rows are
-    /// readable on the source and writable on the destination.
+    /// * The shuffle was made for `V`, and `by` fits the rows (`Kernel::fit`).
+    /// * In every iteration, the rows are readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        // SAFETY: the caller's rows.
+        // SAFETY: the contract of this function.
         unsafe {
             match self.by {
                 Rows::Direct => self.rows::<V>(None),
@@ -186,36 +190,40 @@ impl Operation for InterleaveRows<'_> {
     }
 }
 
-/// Rows by way of a stage: a function of its own, whose stack is some pages.
+/// Interleaves rows through a staging buffer. This is a function of its own because its stack frame has
+/// several pages.
 ///
 /// # Safety
 ///
-/// As for the operation.
+/// The conditions of the operation [`InterleaveRows`].
 #[inline(never)]
 unsafe fn by_stage<V: Vector>(rows: &InterleaveRows<'_>) {
-    // SAFETY: the same rows.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(ByStage(rows)) }
 }
 
-/// Rows that are collected in a staging buffer.
+/// Rows that go through a staging buffer, as an operation.
 struct ByStage<'a, 'w>(&'a InterleaveRows<'w>);
 
 impl Operation for ByStage<'_, '_> {
     /// # Safety
     ///
-    /// As for [`by_stage`].
+    /// The conditions of [`by_stage`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut stage = Stage(MaybeUninit::uninit());
-        // SAFETY: the same rows.
+        // SAFETY: the contract of this function, and the memory of a staging buffer.
         unsafe { self.0.rows::<V>(Some(stage.0.as_mut_ptr().cast::<u8>())) }
     }
 }
 
 impl InterleaveRows<'_> {
+    /// Interleaves the rows of every iteration.
+    ///
     /// # Safety
     ///
-    /// As for the operation; `stage` is the memory of a [`Stage`], and there is one if rows are collected.
+    /// * The conditions of the operation [`InterleaveRows`].
+    /// * `stage` is the memory of a [`Stage`], and is `Some` if `by` asks for a staging buffer.
     #[inline(always)]
     unsafe fn rows<V: Vector>(&self, stage: Option<*mut u8>) {
         let &InterleaveRows { walk, shuffling, row, unit, pitch, by, .. } = self;
@@ -223,12 +231,12 @@ impl InterleaveRows<'_> {
         let stage = stage.unwrap_or(std::ptr::null_mut());
         let runs = if let Rows::Joined(runs) = by { usize::from(runs) } else { 0 };
         let dense_destination = source_apart || destinations == 1;
-        // Every row of the destination begins lines where the first one does.
+        // Whether every destination row starts lines where the first destination row does.
         let may_stream = walk.streaming && (dense_destination || pitch.unsigned_abs().is_multiple_of(LINE));
-        // The bytes of each row of the destination for a byte of a row.
+        // How many bytes each destination row gets for a byte of a row.
         let step = if source_apart { destinations } else { 1 };
-        // Of rows in the opposite order, the last one comes first in memory: offsets go back from the first,
-        // and wrap.
+        // If the rows are in reverse order, the last row is the first in memory. Then offsets are counted
+        // from the first row, and are negative numbers that wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
         let mut run = 0;
@@ -241,8 +249,9 @@ impl InterleaveRows<'_> {
             }
             let ahead = iteration.later.map_or(walk.in_row(), |later| later.addr().wrapping_sub(iteration.from.addr()));
             let Iteration { from, to, .. } = iteration;
-            // SAFETY: the caller's rows. The runs of neighbouring iterations follow each other in a row of
-            // the stage, as in the destination.
+            // SAFETY: the rows are those of the contract. In a row of the staging buffer, the runs of the
+            // joined iterations follow each other as on the destination, and have at most `JOINED_RUN` bytes
+            // together.
             unsafe {
                 if runs > 0 {
                     let end = row - row % V::BYTES;
@@ -255,8 +264,7 @@ impl InterleaveRows<'_> {
                     run = (run + 1) % runs;
                     continue;
                 }
-                // Lines are streamed if they are aligned after a few columns, in every row of the
-                // destination.
+                // Lines can be streamed if all destination rows are aligned after the same number of columns.
                 let (mut streaming, mut head) = (false, 0);
                 if may_stream {
                     let to_line = to.align_offset(LINE);
@@ -278,12 +286,14 @@ impl InterleaveRows<'_> {
 }
 
 impl InterleaveRows<'_> {
-    /// Columns of which a line is two registers, past the cache: both halves of a line at once, and several
-    /// lines, as few buffers hold lines that are filled in part.
+    /// Shuffles columns in registers of half a line, with non-temporal stores. Several lines of each row are
+    /// collected in the staging buffer and stored whole, because a CPU has few buffers for lines that are
+    /// written in part.
     ///
     /// # Safety
     ///
-    /// As for [`columns`](Self::columns), and there is a stage.
+    /// * The conditions of [`columns`](Self::columns).
+    /// * `stage` is the memory of a [`Stage`].
     #[inline(always)]
     unsafe fn by_lines<V: Vector>(
         &self,
@@ -295,7 +305,8 @@ impl InterleaveRows<'_> {
         let most = (STAGED / self.shuffling.destinations).clamp(4 * LINE, JOINED_RUN);
         for at in columns.clone().step_by(most) {
             let some = most.min(columns.end - at);
-            // SAFETY: the caller's columns, of which a row of the stage has room for `JOINED_RUN`.
+            // SAFETY: `some` of the columns, at most `JOINED_RUN`, for which a row of the staging buffer has
+            // room.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
                 self.columns::<V>(from, staged, at..at + some, (ahead, false));
@@ -304,12 +315,12 @@ impl InterleaveRows<'_> {
         }
     }
 
-    /// Columns that are whole registers.
+    /// Shuffles columns that are whole registers.
     ///
     /// # Safety
     ///
-    /// They are readable in the rows at `from` and writable in those at `to`; aligned there if they are
-    /// streamed.
+    /// * The columns are readable in the rows at `from` and writable in the rows at `to`.
+    /// * With `streaming`, they start at an aligned address in every destination row.
     #[inline(always)]
     unsafe fn columns<V: Vector>(
         &self,
@@ -323,25 +334,26 @@ impl InterleaveRows<'_> {
         let pitch = if source_apart { self.pitch() } else { pitch };
         if !columns.is_empty() {
             let (from, to) = (from.wrapping_add(columns.start * read), to.wrapping_add(columns.start * written));
-            // SAFETY: the caller's promise.
+            // SAFETY: the contract of this function.
             unsafe { block(from, to, columns.len() / V::BYTES, pitch, ahead, (streaming, self.signed)) };
         }
     }
 
-    /// From one row to the next where they are apart, to be added with wrapping.
+    /// The pitch of the rows that are apart, to be added with wrapping.
     fn pitch(&self) -> usize {
         self.pitch.cast_unsigned()
     }
 
-    /// The last columns of a row, which fill no register: with columns before them, which are written again,
-    /// if they are in the cache and there are enough.
+    /// Shuffles the last columns of a row, which do not fill a register. With ordinary stores and enough
+    /// columns before them, the last whole register is shuffled, which stores some columns again.
     ///
     /// # Safety
     ///
-    /// All columns up to these are readable in the rows at `from` and writable in those at `to`.
+    /// * All columns before the end of `columns` are readable in the rows at `from` and writable in the rows
+    ///   at `to`.
     #[inline(always)]
     unsafe fn rest<V: Vector>(&self, from: *const u8, to: (*mut u8, usize), columns: Range<usize>, streamed: bool) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function.
         unsafe {
             match columns.end.checked_sub(V::BYTES) {
                 _ if columns.is_empty() => {}
@@ -351,31 +363,33 @@ impl InterleaveRows<'_> {
         }
     }
 
-    /// Columns that fill no register: by way of registers of their own.
+    /// Shuffles columns that fill no register, in registers that are filled in part.
     ///
     /// # Safety
     ///
-    /// They are readable in the rows at `from` and writable in those at `to`.
+    /// * The columns are readable in the rows at `from` and writable in the rows at `to`.
     #[inline(always)]
     unsafe fn part<V: Vector>(&self, from: *const u8, (to, pitch): (*mut u8, usize), columns: Range<usize>) {
         if columns.is_empty() {
             return;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function.
         unsafe { part::<V>(self.shuffling, (from, self.pitch()), (to, pitch), columns, self.signed) };
     }
 }
 
-/// Writes runs of some staged rows past the cache.
+/// Writes runs of some rows of the staging buffer with non-temporal stores.
 ///
 /// # Safety
 ///
-/// `run` bytes are readable in each of these staged rows, which are [`STAGED_ROW`] bytes apart, and writable
-/// in those of the destination, which begin at `to.0` and are `to.1` bytes apart.
+/// * `run` bytes are readable in each of `rows` rows of the staging buffer, which are [`STAGED_ROW`] bytes
+///   apart.
+/// * `run` bytes are writable in each of the destination rows, which begin at `to.0` and are `to.1` bytes
+///   apart.
 #[inline(always)]
 unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, run: usize) {
     for i in 0..rows {
-        // SAFETY: a staged row, and its run of the destination.
+        // SAFETY: `i` is below `rows`, so both runs are those of the contract.
         unsafe {
             let (from, to) = (stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)));
             stream_run::<V>(from, to, run, Neighbours::NONE, None);

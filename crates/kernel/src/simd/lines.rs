@@ -1,19 +1,30 @@
-//! A few lines, or less than a few, copied as they are.
+//! The smallest copies that others are made of: up to four cache lines, or up to 256 bytes.
+//!
+//! A run of any length up to 256 bytes is copied without a loop. For a length of `SIZE` to `2 * SIZE` bytes,
+//! the first `SIZE` bytes and the last `SIZE` bytes are copied. The two halves overlap unless the length is
+//! exactly `2 * SIZE`, and both are loaded before either is stored:
+//!
+//! ```text
+//! 13 bytes        0 1 2 3 4 5 6 7 8 9 a b c
+//! first 8         [-------------]
+//! last 8                    [-------------]
+//! ```
 
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// Copies up to four lines; all are read before one is written.
+/// Copies up to four lines. All of them are loaded before one is stored.
 ///
 /// # Safety
 ///
-/// `LINES * LINE` bytes are readable at `from` and writable at `to`, which is a multiple of a line if
-/// `streaming` is set.
+/// * `LINES * LINE` bytes are readable at `from` and writable at `to`.
+/// * If `streaming` is set, `to` is a multiple of a line.
 #[inline(always)]
 pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
     debug_assert!(!streaming || to.align_offset(LINE) == 0);
-    // SAFETY: `LINE / V::BYTES` vectors of each line, aligned as the lines are.
+    // SAFETY: a line is `LINE / V::BYTES` vectors, so every access is inside the lines, and aligned as they
+    // are.
     unsafe {
         let mut parts = [[V::zero(); 2]; LINES];
         for (i, line) in parts.iter_mut().enumerate() {
@@ -30,15 +41,15 @@ pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, 
     }
 }
 
-/// Copies at most 256 bytes: two overlapping pieces of half the next power of two.
+/// Copies at most 256 bytes as two halves that may overlap.
 ///
 /// # Safety
 ///
-/// `bytes` bytes are readable at `from` and writable at `to`.
+/// * `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes <= 256);
-    // SAFETY: each arm is given at least as many bytes as its pieces have.
+    // SAFETY: each arm has a `SIZE` that is at most `bytes`.
     unsafe {
         match bytes {
             128..=256 => first_and_last::<128>(from, to, bytes),
@@ -54,15 +65,16 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies the first and the last `SIZE` of `bytes` bytes.
+/// Copies the first `SIZE` and the last `SIZE` of `bytes` bytes.
 ///
 /// # Safety
 ///
-/// `bytes` is at least `SIZE`, and as many bytes are readable at `from` and writable at `to`.
+/// * `bytes` is at least `SIZE`.
+/// * `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 pub(super) unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes >= SIZE);
-    // SAFETY: both pieces are inside the first `bytes` bytes.
+    // SAFETY: both halves are inside the `bytes` bytes, as these are at least `SIZE`.
     unsafe {
         let first = from.cast::<[u8; SIZE]>().read();
         let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();

@@ -1,14 +1,17 @@
-//! Kernels over vectors, written once for every width.
+//! Kernels over vectors, each written once for vectors of any width.
 //!
 //! # Safety
 //!
 //! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety`
-//! does not repeat: *the CPU has the features of `V`*. It is met by running inside [`Vector::vectorize`],
-//! whose caller promises it, and all calls between these functions keep the same `V`. What else a function
-//! needs, it lists.
+//! list does not repeat: *the CPU has the features of `V`*. The condition holds inside [`Vector::vectorize`],
+//! whose caller promises it, and all calls between these functions keep the type `V`. Each function lists its
+//! other conditions.
 //!
-//! `LANES` is the number of 16-byte lanes of `V`, `UNIT` the bytes that stay together, `IN_LANE` how many
-//! units a lane holds.
+//! Three constants have the same meaning everywhere: `LANES` is the number of 16-byte lanes of `V`, `UNIT` is
+//! the length of a unit in bytes, and `IN_LANE` is how many units a lane holds.
+//!
+//! Every prefetch here may be given any address, because a prefetch of memory that is not mapped has no
+//! effect.
 
 mod block;
 mod byte_shuffle;

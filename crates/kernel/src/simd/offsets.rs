@@ -1,31 +1,31 @@
-//! Where some rows of a plane begin, one by one: kernels need not know whether their pitch is constant.
+//! Lists of the offsets of rows or columns, so that kernels need not know whether a pitch is constant.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::kernel::{Axis, MOST_ROWS};
 
-/// The memory of some offsets.
-pub(super) type Places = MaybeUninit<[usize; MOST_ROWS]>;
+/// The memory of a list.
+pub(super) type List = MaybeUninit<[usize; MOST_ROWS]>;
 
-/// At most [`MOST`](Offsets::MOST) offsets.
+/// A list of at most [`MOST`](Offsets::MOST) offsets.
 pub(super) struct Offsets<'a> {
-    places: &'a mut Places,
-    /// The rows that they are of.
+    list: &'a mut List,
+    /// The rows whose offsets are listed.
     rows: Range<usize>,
 }
 
 impl<'a> Offsets<'a> {
-    /// As many rows as a stage of bytes has in eight lines.
+    /// The most offsets of a list.
     pub(super) const MOST: usize = MOST_ROWS;
 
     #[inline(always)]
-    pub(super) fn new(places: &'a mut Places) -> Offsets<'a> {
-        Offsets { places, rows: 0..0 }
+    pub(super) fn new(list: &'a mut List) -> Offsets<'a> {
+        Offsets { list, rows: 0..0 }
     }
 
-    /// Lists the offsets of some rows of an axis. Each list is filled from one axis only, so that the same
-    /// rows need not be listed again.
+    /// Lists the offsets of some rows of an axis. A list is always filled from one axis, so rows that are
+    /// listed already are not listed again.
     ///
     /// # Panics
     ///
@@ -40,19 +40,19 @@ impl<'a> Offsets<'a> {
     #[inline(never)]
     fn fill_anew(&mut self, axis: &Axis, rows: Range<usize>) {
         assert!(rows.len() <= Self::MOST, "more offsets than a list holds");
-        let places = self.places.as_mut_ptr().cast::<usize>();
+        let list = self.list.as_mut_ptr().cast::<usize>();
         if let Some(pitch) = axis.stride() {
-            // Several sums at a time, where a product each would be computed one by one.
+            // Additions are vectorized by the compiler, and products of 64 bits are not.
             let mut offset = rows.start * pitch;
             for i in 0..rows.len() {
-                // SAFETY: one of at most `MOST` entries.
-                unsafe { places.add(i).write(offset) };
+                // SAFETY: `i` is below the number of rows, which is at most `MOST`.
+                unsafe { list.add(i).write(offset) };
                 offset = offset.wrapping_add(pitch);
             }
         } else {
             for (i, row) in rows.clone().enumerate() {
-                // SAFETY: one of at most `MOST` entries.
-                unsafe { places.add(i).write(axis.offset(row)) };
+                // SAFETY: `i` is below the number of rows, which is at most `MOST`.
+                unsafe { list.add(i).write(axis.offset(row)) };
             }
         }
         self.rows = rows;
@@ -67,10 +67,10 @@ impl<'a> Offsets<'a> {
     pub(super) fn fill_strided(&mut self, pitch: usize, count: usize) {
         if self.rows != (pitch..pitch + count) {
             assert!(count <= Self::MOST, "more offsets than a list holds");
-            let places = self.places.as_mut_ptr().cast::<usize>();
+            let list = self.list.as_mut_ptr().cast::<usize>();
             for i in 0..count {
-                // SAFETY: one of at most `MOST` entries.
-                unsafe { places.add(i).write(i * pitch) };
+                // SAFETY: `i` is below `count`, which is at most `MOST`.
+                unsafe { list.add(i).write(i * pitch) };
             }
             self.rows = pitch..pitch + count;
         }
@@ -78,6 +78,6 @@ impl<'a> Offsets<'a> {
 
     #[inline(always)]
     pub(super) fn as_ptr(&self) -> *const usize {
-        self.places.as_ptr().cast()
+        self.list.as_ptr().cast()
     }
 }

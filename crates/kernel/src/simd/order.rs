@@ -1,18 +1,19 @@
-//! In which order lines and blocks go through the L2 cache.
+//! A scattered order for lines and blocks that are in the L2 cache.
 //!
-//! Where a copy jumps, hardware prefetchers fetch lines that are pushed out before they are used: on Z5 it
-//! takes twice as long. An order without a constant stride is not followed.
+//! Where a copy jumps between addresses, hardware prefetchers still see strides, and fetch lines that are
+//! evicted before they are used. On a Zen 5 such a copy takes twice as long. Prefetchers do not follow an
+//! order without a constant stride.
 
-/// The same number, but not to the compiler: it does not unroll a loop with it.
+/// Returns `number`, but hides its value from the compiler, so that a loop over it is not unrolled.
 #[inline(always)]
 pub(super) fn opaque(mut number: usize) -> usize {
-    // SAFETY: there is no instruction.
+    // SAFETY: the assembly has no instruction, only a comment.
     unsafe { std::arch::asm!("/* {} */", inout(reg) number, options(pure, nomem, nostack, preserves_flags)) };
     number
 }
 
-/// The numbers below a count, each once: a linear congruential generator that passes over those that are too
-/// large.
+/// The numbers below `count`, each once, in a scattered order. A linear congruential generator produces all
+/// numbers below the next power of two, and those that are too large are skipped.
 pub(super) struct Scattered {
     number: usize,
     mask: usize,
@@ -34,7 +35,7 @@ impl Iterator for Scattered {
     fn next(&mut self) -> Option<usize> {
         self.left = self.left.checked_sub(1)?;
         loop {
-            // Its period is all of the power of two: the factor is 1 modulo 4, the summand odd.
+            // The period is the whole power of two, because the factor is 1 modulo 4 and the summand is odd.
             self.number = self.number.wrapping_mul(69).wrapping_add(35) & self.mask;
             if self.number < self.count {
                 return Some(self.number);

@@ -1,4 +1,4 @@
-//! Columns of interleaved rows that fill no register.
+//! Columns of interleaved rows that do not fill a register.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -8,15 +8,17 @@ use super::lines::short;
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// Registers of the rows at the end of a row.
+/// Memory for a register of each row.
 #[repr(align(64))]
 struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 
-/// Some columns by way of registers of their own.
+/// Shuffles some columns through memory for whole registers: copies the columns there, runs the block, and
+/// copies the result to the destination.
 ///
 /// # Safety
 ///
-/// The shuffle is one for `V`. The columns are readable in the rows at `from` and writable in those at `to`.
+/// * The shuffle was made for `V`.
+/// * The columns are readable in the rows at `from` and writable in the rows at `to`.
 #[inline(never)]
 pub(super) unsafe fn part<V: Vector>(
     shuffling: Shuffling,
@@ -30,8 +32,8 @@ pub(super) unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` bytes of each row, and of as many registers; what these have after them is zero.
-        // All of `stored` that is read was written by the block.
+        // SAFETY: `bytes` columns of each row are copied to its register, whose other bytes are zero. The
+        // block writes all of `stored` that is read.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {

@@ -1,31 +1,38 @@
-//! Planes that are transposed by blocks in registers: as one panel, or panel by panel.
+//! Large planes, transposed by blocks in registers: as one panel, or panel by panel.
 //!
-//! Every block reads whole vectors and writes whole lines once, so only the order of the blocks matters. Two
-//! wishes contradict each other (measured on a Zen 5):
+//! A block loads whole vectors and stores whole lines, each once (`block.rs`). So what is left to decide is
+//! the order of the blocks, and two wishes contradict each other (measured on a Zen 5):
 //!
-//! * Neighbouring lines are best written soon after each other: some 48 lines at one offset of different
-//!   pages conflict. So the blocks of one strip, one line of the source wide, come first, which leaves runs
-//!   in its destination rows.
-//! * Reads are fastest in long runs of few rows, which is the opposite. So while a panel is transposed, the
-//!   lines of the next panel are prefetched row by row, one for every line that is read.
+//! * Stores want lines that are neighbours in memory soon after each other. Some 48 lines at one offset of
+//!   different pages evict each other. So all blocks of one strip, one line of the source wide, come first,
+//!   and fill runs of several lines in each destination row.
+//! * Loads want long runs of few source rows, which is the opposite order. So while a panel is transposed,
+//!   the lines of the next panel are prefetched row by row, one line for every line that is loaded.
+//!
+//! ```text
+//! source panel, 3 rows shown              order of the blocks
+//! | b0 | b3 | b6 |                        b0 b1 b2, then b3 b4 b5, then b6 b7 b8
+//! | b1 | b4 | b7 |                        order of the prefetches in the next panel
+//! | b2 | b5 | b8 |                        all of its first row, all of its second row, ..
+//! ```
 //!
 //! ```text
 //! for each iteration of the loops:
-//!     rows up to the first line of the destination, if whole lines are stored past the cache
+//!     transpose the rows before the first destination line      // non-temporal stores of whole lines only
 //!     for each panel, left to right, then down:
 //!         for each step of its rows, as many as the staging buffer takes:
 //!             transpose to the destination, or to the staging buffer and from there
 //!         prefetch what is left of the next panel
 //! ```
 //!
-//! What panels and staging buffers are, and which of them fit a plane, is in `kernel/panels.rs`.
+//! `kernel/panels.rs` explains panels and staging buffers, and checks which of them fit a plane.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::block::{How, Panel, TransposePanel, of_unit};
 use super::leftover::Leftover;
-use super::offsets::{Offsets, Places};
+use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
 use super::run_panel::runs;
 use super::vector::{Operation, Vector};
@@ -41,17 +48,18 @@ mod staged;
 pub(super) struct StagedPlanes<'a> {
     walk: &'a Walk<'a>,
     plane: &'a Plane,
-    way: &'a Panels,
+    panels: &'a Panels,
     transpose: TransposePanel,
-    /// Columns that go into a stage at a time.
+    /// How many columns go into the staging buffer at a time.
     at_once: usize,
 }
 
 impl<'a> StagedPlanes<'a> {
-    /// The panels of a plane, in blocks of registers where its units fill them, else run by run.
-    pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, way: &'a Panels) -> StagedPlanes<'a> {
+    /// The panels of a plane. Units that registers hold are transposed in blocks, and longer units run by
+    /// run.
+    pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, panels: &'a Panels) -> StagedPlanes<'a> {
         let transpose = of_unit::<V>(plane.unit).unwrap_or(runs::<V>);
-        StagedPlanes { walk, plane, way, transpose, at_once: Stage::columns_at_once(plane.unit) }
+        StagedPlanes { walk, plane, panels, transpose, at_once: Stage::columns_at_once(plane.unit) }
     }
 }
 
@@ -59,33 +67,33 @@ impl<'a> StagedPlanes<'a> {
 ///
 /// # Safety
 ///
-/// The panels [fit](Panels::fit) the plane, and `transpose` is for its unit. In every iteration, the plane's
-/// span is readable on the source and writable on the destination.
+/// * The panels [fit](Panels::fit) the plane, and `transpose` is for its unit.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn panels<V: Vector>(planes: StagedPlanes<'_>) {
     #[cfg(feature = "software")]
     crate::observed::ran("register blocks in panels");
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe {
-        match planes.way.stage {
+        match planes.panels.stage {
             Stage::None => direct::<V>(&planes),
             _ => staged::<V>(&planes),
         }
     }
 }
 
-/// Transposes planes that are one panel each, in a cache and stored through it: one call of the blocks is
-/// all.
+/// Transposes planes that are one panel each. The plane is in a cache and is written with ordinary stores, so
+/// one call does all blocks.
 ///
 /// # Safety
 ///
-/// `transpose` is for the unit of the plane, which has at most `MOST_ROWS` rows and columns. In every
-/// iteration, its span is readable on the source and writable on the destination.
+/// * `transpose` is for the unit of the plane, which has at most `MOST_ROWS` rows and columns.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option<TransposePanel>, scattered: bool) {
     #[cfg(feature = "software")]
     crate::observed::ran("register blocks in one panel");
     let transpose = transpose.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for units of a register"));
-    let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
-    let (mut rows, mut columns) = (Offsets::new(&mut row_places), Offsets::new(&mut column_places));
+    let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
+    let (mut rows, mut columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
     rows.fill(&plane.rows, 0..plane.rows.extent);
     columns.fill(&plane.columns, 0..plane.columns.extent);
     let micro_tile = plane.micro_tile.map(MicroTile::shuffle);
@@ -103,65 +111,66 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
             how,
             prefetch: PanelPrefetch::nothing(&plane.rows),
         };
-        // SAFETY: all rows and columns of the plane.
+        // SAFETY: the panel has exactly the rows and columns of the plane.
         unsafe { transpose(&mut panel) };
     }
 }
 
-/// Transposes panels without a stage.
+/// Transposes panels directly, without a staging buffer.
 ///
 /// # Safety
 ///
-/// As for [`panels`].
+/// The conditions of [`panels`].
 #[inline(never)]
 unsafe fn direct<V: Vector>(planes: &StagedPlanes<'_>) {
-    // SAFETY: the same planes.
+    // SAFETY: the contract of this function; the panels have no staging buffer.
     unsafe { planes.planes::<V>(None) }
 }
 
-/// Transposes panels by way of a stage: a function of its own, whose stack is some pages.
+/// Transposes panels through a staging buffer. This is a function of its own because its stack frame has
+/// several pages.
 ///
 /// # Safety
 ///
-/// As for [`panels`].
+/// The conditions of [`panels`].
 #[inline(never)]
 unsafe fn staged<V: Vector>(planes: &StagedPlanes<'_>) {
-    // SAFETY: the same planes.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(Staged(planes)) }
 }
 
-/// Panels that go by way of a stage.
+/// The planes of [`staged`], as an operation.
 struct Staged<'a, 'p>(&'a StagedPlanes<'p>);
 
 impl Operation for Staged<'_, '_> {
     /// # Safety
     ///
-    /// As for [`panels`].
+    /// The conditions of [`panels`].
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut rows = StageRows(MaybeUninit::uninit());
         let mut leftovers = [const { Leftover::NOTHING }; KEPT_COLUMNS];
-        let mut places = Places::uninit();
-        let columns = Offsets::new(&mut places);
+        let mut list = List::uninit();
+        let columns = Offsets::new(&mut list);
         let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
-        // SAFETY: the same planes.
+        // SAFETY: the contract of this function; there is a staging buffer.
         unsafe { self.0.planes::<V>(Some(&mut staged)) }
     }
 }
 
-/// Rows of a stage, with a line in front of the first and one at the end.
+/// The rows of a staging buffer, with one free line in front of the first row and one after the last.
 #[repr(align(64))]
 struct StageRows(MaybeUninit<[u8; STAGE + 2 * LINE]>);
 
-/// What panels go by way of.
+/// The buffers that panels go through.
 struct Buffers<'a> {
     rows: *mut u8,
     leftovers: &'a mut [Leftover; KEPT_COLUMNS],
-    /// Where the staged rows begin.
+    /// The offsets of the rows of the staging buffer.
     columns: Offsets<'a>,
 }
 
-/// One panel: the plane that it is one of, its columns and rows, and what to prefetch.
+/// One panel: its plane, its columns and rows, and how it is stored.
 struct PlanePanel<'a, 'p, 'o> {
     planes: &'a StagedPlanes<'p>,
     iteration: Iteration,
@@ -173,36 +182,39 @@ struct PlanePanel<'a, 'p, 'o> {
 }
 
 impl StagedPlanes<'_> {
-    /// How panels are stored through the cache.
+    /// How panels are stored with ordinary stores.
     #[inline(always)]
     fn how(&self) -> How {
-        let way = self.way;
+        let panels = self.panels;
         How {
             streaming: false,
             staged: false,
-            in_order: way.whole_lines && (self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE),
-            in_cache: !way.whole_lines && way.ahead == 0,
-            scattered: way.scattered,
+            in_order: panels.whole_lines && (self.plane.columns.extent == 1 || self.plane.columns.offset(1) < PAGE),
+            in_cache: !panels.whole_lines && panels.ahead == 0,
+            scattered: panels.scattered,
             micro_tile: self.plane.micro_tile.map(MicroTile::shuffle),
         }
     }
 
+    /// Transposes all panels of all planes.
+    ///
     /// # Safety
     ///
-    /// As for [`panels`]; there are buffers if there is a stage.
+    /// * The conditions of [`panels`].
+    /// * `stage` is `Some` if the panels have a staging buffer.
     #[inline(always)]
     unsafe fn planes<V: Vector>(&self, mut stage: Option<&mut Buffers<'_>>) {
-        let &StagedPlanes { walk, plane, way, .. } = self;
+        let &StagedPlanes { walk, plane, panels, .. } = self;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let how = self.how();
-        let (mut row_places, mut column_places) = (Places::uninit(), Places::uninit());
-        let mut row_offsets = Offsets::new(&mut row_places);
-        let mut column_offsets = Offsets::new(&mut column_places);
+        let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
+        let mut row_offsets = Offsets::new(&mut row_list);
+        let mut column_offsets = Offsets::new(&mut column_list);
         for iteration in walk.iterations() {
-            // Whole lines can only be streamed if every destination row has them at the same places: the
-            // destination rows, and the rows of a panel, are whole lines apart (`Panels::fit`).
+            // Whole lines can be streamed only if lines start at the same rows in every column. `Panels::fit`
+            // checked that the pitch of the destination rows, and the rows of a panel, are whole lines.
             let to_line = iteration.to.align_offset(LINE);
-            let streaming = way.whole_lines && to_line.is_multiple_of(unit);
+            let streaming = panels.whole_lines && to_line.is_multiple_of(unit);
             let head = if streaming { (to_line / unit).min(rows) } else { 0 };
             let nothing = PanelPrefetch::nothing(&plane.rows);
             if head > 0 {
@@ -210,30 +222,31 @@ impl StagedPlanes<'_> {
                 let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                 let (rows, columns) = (0..head, 0..columns);
                 let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                // SAFETY: some rows of the plane, less than a line of them.
+                // SAFETY: the part has the first `head` rows of the plane, less than a line of them, and all
+                // columns.
                 unsafe { part.direct(&mut { nothing }) };
             }
             let how = How { streaming, ..how };
-            let all = Order { way, columns, rows, head, kept_from: 0, column: 0, row: head };
+            let all = Order { panels, columns, rows, head, kept_from: 0, column: 0, row: head };
             let mut later = Later { panels: all.clone(), planes: [Some(iteration.from), iteration.later], all: &all };
-            later.by_ref().take(count(way.ahead)).for_each(drop);
+            later.by_ref().take(count(panels.ahead)).for_each(drop);
             for (columns, rows) in all.clone() {
-                let mut next = match (way.ahead > 0).then(|| later.next()).flatten() {
+                let mut next = match (panels.ahead > 0).then(|| later.next()).flatten() {
                     Some((from, (columns, rows))) => {
                         let lines = (columns.len() * unit).div_ceil(LINE);
                         PanelPrefetch::new(from.wrapping_add(columns.start * unit), &plane.rows, rows, lines)
                     }
                     None => nothing,
                 }
-                .near(way.near);
-                let step = way.step(unit);
+                .near(panels.near);
+                let step = panels.step(unit);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
                     row_offsets.fill(&plane.rows, rows.clone());
                     let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                     let columns = columns.clone();
                     let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                    // SAFETY: a panel of the plane, or a step of its rows.
+                    // SAFETY: the part is a panel of the plane, or a step of the rows of one.
                     unsafe {
                         match &mut stage {
                             Some(stage) => stage.panel::<V>(part, &mut next),
@@ -241,7 +254,7 @@ impl StagedPlanes<'_> {
                         }
                     }
                 }
-                // SAFETY: a prefetch may go anywhere.
+                // SAFETY: a prefetch may be given any address.
                 unsafe { next.issue::<V>(usize::MAX) };
             }
         }
@@ -253,8 +266,10 @@ impl PlanePanel<'_, '_, '_> {
     ///
     /// # Safety
     ///
-    /// The rows and columns are in the plane, and of rows there are at most [a step](Panels::step);
-    /// `row_offsets` are those of the rows; `how` is true of them.
+    /// * The rows and columns are inside the plane, and there are at most as many rows as [a
+    ///   step](Panels::step) has.
+    /// * `row_offsets` lists the offsets of these rows.
+    /// * `how` is true of the panel.
     #[inline(always)]
     unsafe fn direct(self, prefetch: &mut PanelPrefetch<'_>) {
         let PlanePanel { planes, iteration, columns, rows, row_offsets, column_offsets, how } = self;
@@ -274,7 +289,7 @@ impl PlanePanel<'_, '_, '_> {
                 how,
                 prefetch: *prefetch,
             };
-            // SAFETY: rows and columns of the plane.
+            // SAFETY: the panel has rows and columns of the plane, and the lists have an offset for each.
             unsafe { transpose(&mut panel) };
             *prefetch = panel.prefetch;
         }

@@ -1,4 +1,4 @@
-//! Prefetching the panel that is transposed next.
+//! Prefetches for the panel that is transposed next.
 
 use std::ops::Range;
 
@@ -6,21 +6,21 @@ use super::vector::Vector;
 use crate::kernel::Axis;
 use crate::line::LINE;
 
-/// The lines of a panel that will be read next, row by row.
+/// The source lines of the next panel that are still to be prefetched, row by row.
 #[derive(Clone, Copy)]
 pub(super) struct PanelPrefetch<'a> {
-    /// The first column of the panel where row 0 of its plane begins, and the rows.
+    /// The first column of the panel in row 0 of its plane, and the offsets of the rows.
     from: *const u8,
     axis: &'a Axis,
-    /// Where the next row begins.
+    /// The address of the next row.
     begin: *const u8,
     /// The next row, and the end of the rows.
     row: usize,
     rows: usize,
-    /// The next line of the row, and how many it has.
+    /// The next line of the row, and how many lines each row has.
     line: usize,
     lines: usize,
-    /// Into the L1 cache, not the L2.
+    /// Whether lines go into the L1 cache, instead of the L2 cache.
     near: bool,
 }
 
@@ -39,7 +39,7 @@ impl<'a> PanelPrefetch<'a> {
         PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)
     }
 
-    /// The same into the L1 cache if `near`.
+    /// Chooses the L1 cache if `near` is set, and the L2 cache otherwise.
     #[inline(always)]
     pub(super) fn near(self, near: bool) -> Self {
         PanelPrefetch { near, ..self }
@@ -49,20 +49,21 @@ impl<'a> PanelPrefetch<'a> {
     ///
     /// # Safety
     ///
-    /// Nothing but the features of `V`: a prefetch may go anywhere.
+    /// There is no condition besides the features of `V`.
     #[inline(always)]
     pub(super) unsafe fn issue<V: Vector>(&mut self, count: usize) {
         if self.row < self.rows {
-            // SAFETY: the same condition.
+            // SAFETY: there is no condition.
             unsafe { self.issue_lines::<V>(count) };
         }
     }
 
-    /// The same: a call, because it is in every block, and most copies that are not large prefetch nothing.
+    /// Prefetches the next `count` lines. This is a call of its own, because every block issues prefetches,
+    /// and most small copies have nothing to prefetch.
     ///
     /// # Safety
     ///
-    /// As for [`issue`](PanelPrefetch::issue).
+    /// There is no condition besides the features of `V`.
     #[inline(never)]
     unsafe fn issue_lines<V: Vector>(&mut self, count: usize) {
         let mut left = count;
@@ -70,7 +71,7 @@ impl<'a> PanelPrefetch<'a> {
             let some = (self.lines - self.line).min(left);
             for line in self.line..self.line + some {
                 let line = self.begin.wrapping_add(line * LINE);
-                // SAFETY: a prefetch may go anywhere.
+                // SAFETY: a prefetch may be given any address.
                 unsafe { if self.near { V::prefetch_near(line) } else { V::prefetch(line) } };
             }
             left -= some;
@@ -82,7 +83,7 @@ impl<'a> PanelPrefetch<'a> {
         }
     }
 
-    /// Where the next row begins, if there is one.
+    /// The address of the next row, if there is one.
     fn row_begin(self) -> *const u8 {
         if self.row < self.rows { self.from.wrapping_add(self.axis.offset(self.row)) } else { self.from }
     }

@@ -1,4 +1,33 @@
-//! Runs whose units come in the opposite order: mirrored images, `a[::-1]`, RGB to BGR.
+//! Runs whose units are stored in reverse order: mirrored images, `a[::-1]`, RGB to BGR.
+//!
+//! This module is for runs that are written with non-temporal stores, and for runs shorter than a vector;
+//! `reverse_vector.rs` has the others. A vector of the destination is a whole vector of bytes at an aligned
+//! address, so it may begin and end inside units. Its bytes come from a window of the source that *ends* with
+//! the unit in which the vector begins:
+//!
+//! ```text
+//! units of 3 bytes, vectors of 8
+//! source          aAa bBb cCc dDd eEe
+//!                 [     window      ]           ends with unit e, in which the vector begins
+//! destination     eEe dDd cCc bBb aAa
+//!                  [ vector ]                   begins 1 byte inside unit e
+//! ```
+//!
+//! The index of the source byte depends only on how far inside a unit the vector begins. So one table serves
+//! every vector: byte `i + j` of the table is the index for byte `j` of a vector that begins `i` bytes inside
+//! a unit.
+//!
+//! Two vectors are always long enough as a window. There are three methods to shuffle it, the cheapest first
+//! (see [`method`]): if vectors are whole units, reverse the lanes and the units in each lane; if the window
+//! of every single lane fits 32 bytes, shuffle lane by lane from pairs of lanes; else shuffle two whole
+//! registers.
+//!
+//! ```text
+//! for each run, from its end on the destination to its start, so that the source is read front to back:
+//!     bytes after the last whole line: partial stores
+//!     whole lines: load the window, shuffle, non-temporal store
+//!     bytes before the first whole line: partial stores
+//! ```
 
 use std::ops::Range;
 
@@ -8,28 +37,28 @@ use super::walk::Walk;
 use crate::kernel::{LONGEST_REVERSED, Stride};
 use crate::line::LINE;
 
-/// The bytes of the longest vector.
+/// Size of the longest vector in bytes.
 const LONGEST: usize = 64;
 
-/// Where the bytes of a vector come from that begins `i` bytes into a unit: byte `i + j` of a table is the
-/// place of its byte `j` in this many bytes of the source, which end with the unit that it begins in.
+/// The indices of the source bytes of a vector. A vector that begins `i` bytes inside a unit has its index
+/// for byte `j` in entry `i + j`. The source window ends with the unit that the vector begins in.
 type Table = [u8; LONGEST_REVERSED + LONGEST];
 
-/// How whole vectors are reversed.
+/// The methods to reverse whole vectors.
 mod method {
-    /// The lanes in the opposite order, and the units in each: where vectors are whole units.
+    /// Reverse the lanes, and the units in each lane. Vectors are whole units.
     pub(super) const UNITS: usize = 0;
-    /// Every lane from the 32 bytes that end with the unit it begins in.
+    /// Shuffle every lane from the 32 bytes that end with the unit the lane begins in.
     pub(super) const LANES: usize = 1;
-    /// From two registers.
+    /// Shuffle every vector from two registers.
     pub(super) const REGISTERS: usize = 2;
 }
 
-/// Reverses runs past the cache, and runs that are shorter than a vector.
+/// Reverses runs with non-temporal stores, or runs that are shorter than a vector.
 pub(super) struct ReverseRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) unit: usize,
-    /// The bytes of a run, whole units.
+    /// The length of a run in bytes: whole units.
     pub(super) run: usize,
     pub(super) count: Stride,
 }
@@ -37,9 +66,9 @@ pub(super) struct ReverseRuns<'a> {
 impl Operation for ReverseRuns<'_> {
     /// # Safety
     ///
-    /// `unit` is above 0 and at most [`LONGEST_REVERSED`], `run` a multiple of it. If the walk does not
-    /// stream, `run` is shorter than a vector. In every iteration, each run is readable on the source and
-    /// writable on the destination.
+    /// * `unit` is 1 to [`LONGEST_REVERSED`], and `run` is a multiple of it.
+    /// * If the walk does not stream, `run` is shorter than a vector.
+    /// * In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const COUNT: usize>(self) {
         const { assert!(V::BYTES <= LONGEST && V::BYTES >= 2 * LONGEST_REVERSED && LINE.is_multiple_of(V::BYTES)) };
@@ -56,7 +85,8 @@ impl Operation for ReverseRuns<'_> {
                 let reversed = ReversedRun { from, to, unit, run, tables: &tables };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
                 let prefetch = walk.in_row();
-                // SAFETY: a run of this iteration, and the bytes up to the first line that is streamed.
+                // SAFETY: the run is one of this iteration, and `head` leads to the first line that is
+                // streamed.
                 unsafe {
                     match reversed.method::<V>(head) {
                         method::UNITS => reversed.reverse::<V, COUNT, { method::UNITS }>(head, prefetch),
@@ -69,13 +99,13 @@ impl Operation for ReverseRuns<'_> {
     }
 }
 
-/// What is the same for all runs of units of this many bytes.
+/// The tables for units of one length.
 struct Tables {
-    /// For two registers, and for two lanes.
+    /// The indices into two registers, and the indices into two lanes.
     registers: Table,
     lanes: Table,
-    /// For a lane that begins so far into a unit: how many bytes of whole units end inside it or with it, and
-    /// how far into a unit the next lane begins.
+    /// For a lane that begins so many bytes inside a unit: how many bytes earlier the window of the next lane
+    /// ends, and how far inside a unit the next lane begins.
     next: [(u8, u8); LONGEST_REVERSED],
 }
 
@@ -86,7 +116,8 @@ impl Tables {
             let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
             let (mut first, mut inside) = (window - unit, 0);
             for byte in table.iter_mut().take(unit - 1 + bytes) {
-                // Below 0 for a lane whose bytes are further apart: none is read there.
+                // The difference is below 0 if a lane reaches over more than two lanes. Such entries are not
+                // used.
                 *byte = u8::try_from(first.wrapping_add(inside)).unwrap_or(0);
                 inside += 1;
                 if inside == unit {
@@ -104,7 +135,7 @@ impl Tables {
     }
 }
 
-/// One run.
+/// One run, and where it goes.
 struct ReversedRun<'a> {
     from: *const u8,
     to: *mut u8,
@@ -114,92 +145,95 @@ struct ReversedRun<'a> {
 }
 
 impl ReversedRun<'_> {
-    /// How the vectors after the first `head` bytes are reversed.
+    /// The method for the vectors after the first `head` bytes.
     #[inline(always)]
     fn method<V: Vector>(&self, head: usize) -> usize {
         let unit = self.unit;
         if LANE.is_multiple_of(unit) && head.is_multiple_of(unit) {
             return method::UNITS;
         }
-        // A lane begins this far into a unit at most, and reaches over this many bytes of whole units.
+        // The farthest inside a unit that a lane begins, and the whole units that it then reaches over.
         let step = 1 << unit.trailing_zeros();
         let most = unit - step + head % step;
         let fits = (most + LANE).next_multiple_of(unit) <= 2 * LANE;
         if fits && !V::SHUFFLES_TWO { method::LANES } else { method::REGISTERS }
     }
 
+    /// Reverses the run.
+    ///
     /// # Safety
     ///
-    /// `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`; the tables are those
-    /// of this unit and of `V`; the method is the one for `head`, which is at most `run` and leads to the
-    /// beginning of a line, or `run` is less than a vector.
+    /// * `run` bytes, a multiple of `unit`, are readable at `from` and writable at `to`.
+    /// * The tables are for this unit and for `V`, and `METHOD` is the method for `head`.
+    /// * `head` is at most `run` and leads to the start of a line, or `run` is shorter than a vector.
     #[inline(always)]
     unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: usize) {
         let ReversedRun { to, run, .. } = *self;
-        // While two vectors that end with the unit at hand begin inside the run.
+        // Whole vectors begin where the two source vectors of their window are inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = whole - whole % LINE;
-        // SAFETY: places up to `head`, the next `whole`, and those after are all of the run. Whole vectors
-        // are written at places up to `run - 2 * V::BYTES`: they end inside the run, as do the two source
-        // vectors: no place is later. Streamed ones are whole vectors after the beginning of a line.
+        // SAFETY: the bytes before `head`, the `whole` bytes and the bytes after them are the run. A whole
+        // vector begins at `run - 2 * V::BYTES` or earlier, so it and its window are inside the run, and it
+        // is aligned.
         unsafe {
-            // From the back of the destination to its front.
-            for place in (head + whole..run).step_by(V::BYTES).rev() {
-                self.vector_at::<V>(place).store_partial(to.add(place), (run - place).min(V::BYTES));
+            // The loops go from the end of the destination to its start.
+            for offset in (head + whole..run).step_by(V::BYTES).rev() {
+                self.vector_at::<V>(offset).store_partial(to.add(offset), (run - offset).min(V::BYTES));
             }
             self.vectors::<V, COUNT, METHOD>(head..head + whole, prefetch);
-            for place in (0..head).step_by(V::BYTES) {
-                self.vector_at::<V>(place).store_partial(to.add(place), (head - place).min(V::BYTES));
+            for offset in (0..head).step_by(V::BYTES) {
+                self.vector_at::<V>(offset).store_partial(to.add(offset), (head - offset).min(V::BYTES));
             }
         }
     }
 
-    /// Stores the vectors at these places past the cache, from the last one on, so that the source is read
-    /// front to back.
+    /// Stores the vectors that begin in this range with non-temporal stores, from the last one on, so that
+    /// the source is read front to back.
     ///
     /// # Safety
     ///
-    /// As for [`reverse`](Self::reverse); two vectors are readable on the source that end with the unit each
-    /// of these vectors begins in; they begin where a vector may be streamed to.
+    /// * The conditions of [`reverse`](Self::reverse).
+    /// * The window of each of these vectors, two vectors long, is readable on the source.
+    /// * The vectors begin at multiples of `V::BYTES` in memory.
     #[inline(always)]
     unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(
         &self,
-        places: Range<usize>,
+        offsets: Range<usize>,
         prefetch: usize,
     ) {
         let ReversedRun { from, to, unit, run, .. } = *self;
-        // Steps without a division or a chain of operations, whose latency every vector would wait for.
-        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (places.end % unit, V::BYTES % unit) };
-        let mut place = places.end;
-        for _ in places.step_by(V::BYTES) {
-            place -= V::BYTES;
+        // `inside` is updated without a division, because each vector would wait for its latency.
+        let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (offsets.end % unit, V::BYTES % unit) };
+        let mut offset = offsets.end;
+        for _ in offsets.step_by(V::BYTES) {
+            offset -= V::BYTES;
             inside = if inside < step { inside + (unit - step) } else { inside - step };
-            // SAFETY: the caller's promise; a prefetch may go anywhere. No page is looked up ahead, which
-            // costs here (Z5).
+            // SAFETY: the contract of this function. (`store_non_temporal` is used because loading address
+            // translations ahead, as `stream` does, costs time here on a Zen 5.)
             unsafe {
-                let end = from.add(run - (place - inside));
+                let end = from.add(run - (offset - inside));
                 if prefetch > 0 {
                     V::prefetch(end.wrapping_add(prefetch));
                 }
-                self.vector::<V, COUNT, METHOD>(end, inside).store_past_cache(to.add(place));
+                self.vector::<V, COUNT, METHOD>(end, inside).store_non_temporal(to.add(offset));
             }
         }
     }
 
-    /// The vector of the destination that begins `inside` bytes into the unit that ends at `end` on the
-    /// source.
+    /// Computes the destination vector that begins `inside` bytes inside a unit. That unit ends at `end` on
+    /// the source.
     ///
     /// # Safety
     ///
-    /// Two vectors are readable that end at `end`, or one if they are whole units; `inside` is below the
-    /// unit, and one that `METHOD` is for.
+    /// * Two vectors that end at `end` are readable, or one vector if vectors are whole units.
+    /// * `inside` is below the length of a unit, and `METHOD` is a method for it.
     #[inline(always)]
     unsafe fn vector<V: Vector, const COUNT: usize, const METHOD: usize>(&self, end: *const u8, inside: usize) -> V {
         let Tables { registers, lanes, next, .. } = self.tables;
-        // SAFETY: all that is read is in the two vectors before `end`: of two lanes, the second reaches over
-        // units that begin at most a lane and a unit before `end`, and 32 bytes more are two vectors or less.
-        // Tables are readable from any place of a unit on.
+        // SAFETY: all loads are inside the two vectors in front of `end`. For lanes, the last window ends at
+        // most a vector less a lane, and a unit, before `end`, and has 32 bytes. A table has a vector from
+        // any `inside` on.
         unsafe {
             match METHOD {
                 method::UNITS => {
@@ -227,20 +261,21 @@ impl ReversedRun<'_> {
         }
     }
 
-    /// The vector at a place of the destination; what is after the run means nothing.
+    /// Computes the destination vector that begins at this offset of the run. Bytes after the end of the run
+    /// are not defined.
     ///
     /// # Safety
     ///
-    /// As for [`reverse`](Self::reverse), and `place` is below `run`.
+    /// * The conditions of [`reverse`](Self::reverse).
+    /// * The offset is below `run`.
     #[inline(always)]
-    unsafe fn vector_at<V: Vector>(&self, place: usize) -> V {
+    unsafe fn vector_at<V: Vector>(&self, offset: usize) -> V {
         let ReversedRun { from, unit, run, tables, .. } = *self;
-        let inside = place % unit;
-        let end = run - (place - inside);
+        let inside = offset % unit;
+        let end = run - (offset - inside);
         let mut bytes = [0_u8; 2 * LONGEST];
-        // SAFETY: the source up to `end` is inside the run, and if it is shorter than two vectors it fits
-        // after what is missing in front; two vectors of it or of the array, and one of the table, from any
-        // place of a unit on, are inside these.
+        // SAFETY: the source up to `end` is inside the run. If it is shorter than two vectors, it is copied
+        // to the end of two vectors on the stack. A table has a vector from any `inside` on.
         unsafe {
             let mut low = from.wrapping_add(end).wrapping_sub(2 * V::BYTES);
             if let Some(missing) = (2 * V::BYTES).checked_sub(end) {

@@ -1,22 +1,24 @@
-//! Runs through the cache whose units change places inside a register: whole units, or whole short runs, of a
-//! vector at a time.
+//! Runs that are reversed inside registers and written with ordinary stores: each vector holds whole units,
+//! or whole short runs.
 //!
-//! A vector takes one load and one shuffle so, and writes a few bytes again that the one before it wrote;
-//! units that go on in the next vector took two loads.
+//! A vector that may begin inside a unit needs two loads and a shuffle of two registers (`reverse.rs`). If
+//! each vector begins at the start of a unit instead, one load and one shuffle are enough. The vector then
+//! has some bytes more than whole units; they are stored too, and the next vector stores the right bytes over
+//! them.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::{Stride, side_by_side};
 use crate::line::LINE;
 
-/// The bytes of a lane of a vector.
+/// Size of a lane of a vector in bytes.
 pub(super) const LANE: usize = 16;
 
 /// Reverses the units of short runs that are side by side, or of long runs.
 pub(super) struct ReverseRegisters<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) unit: usize,
-    /// Units of a run.
+    /// How many units a run has.
     pub(super) extent: usize,
     pub(super) count: Stride,
 }
@@ -24,8 +26,8 @@ pub(super) struct ReverseRegisters<'a> {
 impl Operation for ReverseRegisters<'_> {
     /// # Safety
     ///
-    /// A run, or all runs of an iteration if they are side by side, have at least `V::BYTES` bytes. In every
-    /// iteration, each run is readable on the source and writable on the destination.
+    /// * A run has at least `V::BYTES` bytes, or all runs of an iteration together if they are side by side.
+    /// * In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(V::BYTES == LINE || V::BYTES == 2 * LANE) };
@@ -33,21 +35,20 @@ impl Operation for ReverseRegisters<'_> {
         crate::observed::ran("reverse inside registers");
         let ReverseRegisters { walk, unit, extent, count } = self;
         let run = unit * extent;
-        // Short runs that are side by side go forwards, as many at a time as a vector holds. The units of a
-        // long run come from its end.
+        // Short runs that are side by side are taken from front to back, as many as a vector holds. The units
+        // of a long run are taken from its end.
         let backwards = !side_by_side(unit, extent, count, V::BYTES);
         let (whole, bytes) = if backwards { (unit, run) } else { (run, run * count.extent) };
         let count = if backwards { count } else { Stride { extent: 1, ..count } };
-        // The bytes of a vector that are whole units or runs, and where each of them comes from.
+        // The bytes of a vector that are whole units or whole runs, and the index of each of them.
         let step = V::BYTES - V::BYTES % whole;
         let mut order = [0; LINE];
-        reverse_places(&mut order[..step], unit, if backwards { step } else { run });
-        // Backwards, a vector is loaded that ends with the units.
+        reversed_indices(&mut order[..step], unit, if backwards { step } else { run });
+        // From the end of a run, the vector that is loaded ends with the units.
         let shift = if backwards { V::BYTES - step } else { 0 };
-        let shifted = order.map(|place| place.wrapping_add(u8::try_from(shift).unwrap_or(0)));
-        // SAFETY: both are a line, and a vector no more. Whole vectors at `at` are inside the `bytes` of a
-        // run on either side; the last units, at most at `bytes - step`, are read and written in part. What a
-        // vector writes after its `step` bytes is written again by the next. A prefetch may go anywhere.
+        let shifted = order.map(|index| index.wrapping_add(u8::try_from(shift).unwrap_or(0)));
+        // SAFETY: both tables have a line, which is at least a vector. Whole vectors at `at` end inside the
+        // `bytes` of a run on both sides. The last `step` bytes are loaded and stored in part.
         unsafe {
             let (order, shifted) = (V::load(order.as_ptr()), V::load(shifted.as_ptr()));
             let ahead = if backwards { walk.in_row().wrapping_neg() } else { walk.in_row() };
@@ -82,11 +83,10 @@ impl Operation for ReverseRegisters<'_> {
     }
 }
 
-/// For each byte of some runs whose units of `unit` bytes come in the opposite order, which byte it is; at
-/// most 256.
-fn reverse_places(places: &mut [u8], unit: usize, run: usize) {
-    for (to, place) in places.iter_mut().enumerate() {
+/// The index of each byte of some runs whose units of `unit` bytes are reversed. There are at most 256 bytes.
+fn reversed_indices(indices: &mut [u8], unit: usize, run: usize) {
+    for (to, index) in indices.iter_mut().enumerate() {
         let (start, inside) = (to - to % run, to % run);
-        *place = u8::try_from(start + run - unit - (inside - inside % unit) + inside % unit).unwrap_or(0);
+        *index = u8::try_from(start + run - unit - (inside - inside % unit) + inside % unit).unwrap_or(0);
     }
 }

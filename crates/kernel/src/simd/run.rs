@@ -1,4 +1,4 @@
-//! The dispatch: each kind of kernel to its code.
+//! The dispatch from each kind of kernel to its code.
 
 use super::block::of_unit;
 use super::byte_shuffle::shuffle_bytes;
@@ -18,29 +18,30 @@ use crate::kernel::{
     BitInterleave, Direction, Kernel, PackedWords, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow,
 };
 
-/// A kernel in all iterations of a walk.
+/// A kernel, and the iterations it runs in.
 pub(crate) struct RunKernel<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) walk: &'a Walk<'a>,
 }
 
 impl RunKernel<'_> {
-    /// Runs the kernel with vectors of type `V`. Each kind of kernel is a function with the features of `V`;
-    /// this function has none.
+    /// Runs the kernel with vectors of type `V`. Each kind of kernel is a function that is compiled with the
+    /// features of `V`; this function is compiled without them.
     ///
     /// # Safety
     ///
     /// * The CPU has the features of `V`.
     /// * The kernel [fits](Kernel::fit) the walk and registers of `V::BYTES` bytes.
-    /// * In every iteration, what the kernel spans is readable on the source and writable on the destination,
-    ///   and the two do not overlap. All bytes between the first and the last that are read are readable.
+    /// * In every iteration, the bytes that the kernel spans are readable on the source and writable on the
+    ///   destination, and the two do not overlap.
+    /// * All bytes between the first and the last byte that any iteration reads are readable.
     #[inline(always)]
     pub(crate) unsafe fn run<V: Vector>(self) {
         const { assert!(V::BYTES == 32 || V::BYTES == 64) };
         let RunKernel { kernel, walk } = self;
-        // SAFETY: each arm hands the extents and strides of the kernel to the code that is for them, which
-        // touches what the kernel spans: that this is inside both sides in every iteration, and that there is
-        // code for the kernel as it is, are the conditions of this function.
+        // SAFETY: each arm passes the extents and strides of the kernel to the code for them, which accesses
+        // only what the kernel spans. The contract says that this is readable and writable, and that there is
+        // such code.
         unsafe {
             match kernel {
                 &Kernel::Runs { run, count, by } => apart::<V, _>(CopyRuns { walk, run, count, by }),
@@ -86,12 +87,13 @@ impl RunKernel<'_> {
 ///
 /// # Safety
 ///
-/// As for [`RunKernel::run`], of a kernel that transposes.
+/// The conditions of [`RunKernel::run`], for a kernel that transposes `plane`.
 #[inline(always)]
 unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
     let Plane { unit, columns, rows, .. } = plane;
-    // SAFETY: as for `RunKernel::run`. `Kernel::fit` lists what each way asks of the plane: constant pitches,
-    // a dense side and as many rows as there is a shuffle for, a table of bytes, units of a register.
+    // SAFETY: the contract of this function. `Kernel::fit` checked what each arm requires of the plane:
+    // constant pitches, a dense side, a shuffle for the number of rows, a byte table, or units that registers
+    // hold.
     unsafe {
         match by {
             Transpose::Units => transpose_units(walk, plane),
@@ -112,25 +114,26 @@ unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
             }
             Transpose::Shuffle => shuffle_bytes::<V>(walk, ByteTable::of(plane, V::BYTES)),
             Transpose::Panel { scattered } => one_panel(walk, plane, of_unit::<V>(*unit), scattered),
-            Transpose::Panels(way) => panels::<V>(StagedPlanes::of::<V>(walk, plane, &way)),
+            Transpose::Panels(cut) => panels::<V>(StagedPlanes::of::<V>(walk, plane, &cut)),
             Transpose::Runs(runs) => apart::<V, _>(TransposeRuns { walk, plane, runs }),
         }
     }
 }
 
-/// Runs an operation in a function that is in line nowhere: otherwise the stack of the largest kernel, some
-/// pages, would be that of every copy.
+/// Runs an operation in a function that is never inlined. Otherwise every copy would have the stack frame of
+/// the largest kernel, which is several pages.
 ///
 /// # Safety
 ///
-/// The CPU has the features of `V`, and the conditions of the operation hold.
+/// * The CPU has the features of `V`.
+/// * The conditions of the operation hold.
 #[inline(never)]
 pub(super) unsafe fn apart<V: Vector, O: Operation>(operation: O) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe { V::vectorize(operation) }
 }
 
-/// The shuffle of a kernel that fits: there is one.
+/// The shuffle of a kernel. A kernel that fits has one.
 fn some(shuffling: Option<Shuffling>) -> Shuffling {
     shuffling.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a shuffle"))
 }

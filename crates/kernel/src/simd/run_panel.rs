@@ -1,17 +1,19 @@
-//! Panels of runs that are no unit of a vector, which are copied into a stage.
+//! Panels of runs that no register holds as one unit. The runs are copied into a staging buffer.
 
 use super::block::Panel;
 use super::lines::first_and_last;
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// Copies the runs of a panel into a stage.
+/// Copies the runs of a panel into a staging buffer.
 ///
 /// # Safety
 ///
-/// As for a [`TransposePanel`](super::block::TransposePanel); runs have at least 2 bytes and at most 128.
+/// * The conditions of [`TransposePanel`](super::block::TransposePanel), with a staging buffer as the
+///   destination.
+/// * Runs have 2 to 128 bytes.
 pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
-    // SAFETY: each arm is given runs of the size in its name up to twice as long.
+    // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as its pattern says.
     unsafe {
         match panel.unit {
             ..4 => runs_of::<V, 2>(panel),
@@ -24,13 +26,17 @@ pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
     }
 }
 
+/// Copies the runs of a panel as their first `SIZE` and their last `SIZE` bytes.
+///
 /// # Safety
 ///
-/// As for [`runs`]; they are of `SIZE` to twice as many bytes.
+/// * The conditions of [`runs`].
+/// * Runs have `SIZE` to `2 * SIZE` bytes.
 unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
     let lines = (panel.column_count * panel.unit).div_ceil(LINE);
     for row in 0..panel.row_count {
-        // SAFETY: runs of the plane, and their places in the stage.
+        // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row in the
+        // column's row of the staging buffer. Both have `unit` bytes.
         unsafe {
             panel.prefetch.issue::<V>(lines);
             let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));

@@ -1,4 +1,5 @@
-//! Transposing planes of long units run by run: rows of several elements, whole cache lines, halves of one.
+//! Planes of long units, transposed run by run: rows of several elements, whole cache lines, halves of a
+//! line.
 
 use std::ops::Range;
 
@@ -19,8 +20,8 @@ pub(super) struct TransposeRuns<'a> {
 impl Operation for TransposeRuns<'_> {
     /// # Safety
     ///
-    /// `runs` fits the plane (`Kernel::fit`). In every iteration, the plane's span is readable on the source
-    /// and writable on the destination.
+    /// * `runs` fits the plane (`Kernel::fit`).
+    /// * In every iteration, the plane's span is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeRuns { walk, plane, runs: PlaneRuns { order, ahead, unaligned } } = self;
@@ -29,13 +30,13 @@ impl Operation for TransposeRuns<'_> {
             (Some(source), Some(destination)) => (source, destination),
             _ => unreachable!("`Kernel::fit` asks for constant pitches"),
         };
-        // SAFETY: the caller's promise. All arms transpose the plane, whose pitches they are given. Lines are
-        // stored past the cache only if the first destination row begins one: then all rows do.
+        // SAFETY: each arm gets the plane and its pitches. Non-temporal stores are used only if the first
+        // destination row starts at a line, and then all of them do (`Kernel::fit`).
         unsafe {
-            if let Some(way) = unaligned
+            if let Some(cut) = unaligned
                 && walk.start.1.align_offset(LINE) != 0
             {
-                return panels::<V>(StagedPlanes::of::<V>(walk, plane, &way));
+                return panels::<V>(StagedPlanes::of::<V>(walk, plane, &cut));
             }
             match order {
                 RunOrder::Source => lines_in_source_order::<V>(walk, plane, pitches(), ahead),
@@ -53,13 +54,13 @@ impl Operation for TransposeRuns<'_> {
     }
 }
 
-/// Transposes planes through the cache, a few columns at a time: of these the source front to back, one run
-/// to each destination row.
+/// Transposes planes with ordinary stores, a few columns at a time. The source rows of these columns are read
+/// front to back, and one run of each goes to each destination row.
 ///
 /// # Safety
 ///
-/// `plane.unit` is `RUN`, and the pitches are those of its source and destination rows. In every iteration,
-/// the plane's span is readable on the source and writable on the destination.
+/// * `plane.unit` is `RUN`, and the pitches are those of the source rows and of the destination rows.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn few_columns<const RUN: usize>(
     walk: &Walk<'_>,
@@ -76,7 +77,8 @@ unsafe fn few_columns<const RUN: usize>(
             let last = (first + few).min(columns);
             for row in 0..rows {
                 for column in first..last {
-                    // SAFETY: a run of the plane.
+                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are one of its runs
+                    // of `RUN` bytes.
                     unsafe {
                         let from = iteration.from.add(column * RUN + row * source);
                         let to = iteration.to.add(column * destination + row * RUN);
@@ -88,14 +90,15 @@ unsafe fn few_columns<const RUN: usize>(
     }
 }
 
-/// Transposes planes of whole lines or halves past the cache: the source front to back, lines of each
-/// destination row in turns.
+/// Transposes planes of whole lines or half lines with non-temporal stores. The source is read front to back,
+/// and each destination row gets a line in turn.
 ///
 /// # Safety
 ///
-/// The unit of the plane is a multiple of a line, or half a line; the destination's pitch is a multiple of a
-/// line, and every iteration begins at one; the pitches are those of the plane's source and destination rows.
-/// In every iteration, the plane's span is readable on the source and writable on the destination.
+/// * The unit is a multiple of a line, or half a line.
+/// * The pitches are those of the source rows and of the destination rows. The destination pitch is a
+///   multiple of a line, and every iteration starts at a line of the destination.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(
     walk: &Walk<'_>,
@@ -108,7 +111,7 @@ unsafe fn lines_in_source_order<V: Vector>(
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
-    // Where the second half of a line is read, and how many rows at a time.
+    // The distance of the second half of a line on the source, and how many rows are copied together.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     for Iteration { from, to, later, .. } in walk.iterations() {
         for row in (0..rows - rows % at_once).step_by(at_once) {
@@ -117,9 +120,9 @@ unsafe fn lines_in_source_order<V: Vector>(
                 Some(row) => later.map(|later| later.wrapping_add(row * source)),
             };
             let ahead = ahead.filter(|_| distance > 0);
-            // SAFETY: `row` is below the number of rows. `to` is aligned to a line: the first destination row
-            // is, `destination` and `at` are multiples of a line, and so is `row * run`, as `row` is even
-            // where a run is half a line. A prefetch may go anywhere.
+            // SAFETY: `row` is below the number of rows, so all runs are inside the plane. `to` is aligned to
+            // a line: `destination` and `at` are multiples of a line, and so is `row * run`, because `row` is
+            // even if a run is half a line.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {
@@ -139,7 +142,7 @@ unsafe fn lines_in_source_order<V: Vector>(
         if !rows.is_multiple_of(at_once) {
             let row = rows - 1;
             for column in 0..columns {
-                // SAFETY: a run of the last row.
+                // SAFETY: `from` and `to` are a run of the last row.
                 unsafe {
                     let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
                     copy_run::<V>(from, to, run, None);
@@ -149,11 +152,12 @@ unsafe fn lines_in_source_order<V: Vector>(
     }
 }
 
-/// Transposes planes, in pieces of the destination's rows.
+/// Transposes planes in pieces: some runs of a destination row, and then the runs in the same source rows of
+/// the next destination row.
 ///
 /// # Safety
 ///
-/// In every iteration, the plane's span is readable on the source and writable on the destination.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, distance: usize) {
     #[cfg(feature = "software")]
@@ -168,19 +172,20 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
                 if distance > 0 {
-                    // A share of the rows for every column, so that the prefetches do not come in a burst.
+                    // Each column prefetches a share of the rows, so that the prefetches do not come all at
+                    // once.
                     let share = |column: usize| first + distance + (last - first) * column / columns.extent;
-                    // SAFETY: a prefetch may go anywhere.
+                    // SAFETY: a prefetch may be given any address.
                     unsafe { prefetch_rows::<V>(plane, (from, later), share(column)..share(column + 1)) };
                 }
-                // SAFETY: runs of the plane. Lines that are streamed are aligned: every destination row is,
-                // and holds whole lines up to `row`, as runs are multiples of a line, or half a line and
+                // SAFETY: all runs are inside the plane. A streamed line is aligned: destination rows start
+                // at lines, and `row` runs are whole lines, because a run is whole lines, or half a line and
                 // `first` is even.
                 unsafe {
                     let (from, to) = (from.add(column * run), to.add(columns.offset(column)));
                     let mut row = first;
                     if streaming && run * 2 == LINE {
-                        // Two halves of a line are put together before it is stored.
+                        // Two halves of a line are joined before the line is stored.
                         while row + 2 <= last {
                             let (low, high) = (from.add(rows.offset(row)), from.add(rows.offset(row + 1)));
                             stream_line::<V>(low, high, to.add(row * run));
@@ -203,11 +208,11 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
     }
 }
 
-/// Prefetches these source rows of a plane; those after its last are rows of the `later` one.
+/// Prefetches some source rows of a plane. Rows after the last one are rows of the plane at `later`.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`: a prefetch may go anywhere.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Option<*const u8>), rows: Range<usize>) {
     let extent = plane.rows.extent;
@@ -220,22 +225,23 @@ unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Opt
             },
         };
         for at in (0..plane.source_row()).step_by(LINE) {
-            // SAFETY: a prefetch may go anywhere.
+            // SAFETY: a prefetch may be given any address.
             unsafe { V::prefetch(row.wrapping_add(at)) };
         }
     }
 }
 
-/// Stores a line past the cache that is read in two halves.
+/// Stores a line that is loaded as two halves, with non-temporal stores.
 ///
 /// # Safety
 ///
-/// Half a line is readable at `low` and at `high`; a line is writable at `to`, a multiple of it.
+/// * Half a line is readable at `low` and at `high`.
+/// * A line is writable at `to`, which is a multiple of a line.
 #[inline(always)]
 unsafe fn stream_line<V: Vector>(low: *const u8, high: *const u8, to: *mut u8) {
     const { assert!(V::BYTES == LINE || V::BYTES * 2 == LINE) };
     debug_assert!(to.align_offset(LINE) == 0);
-    // SAFETY: a vector is a line, or half of it.
+    // SAFETY: a vector is a line or half a line, so each store is inside the line at `to`, and aligned.
     unsafe {
         if V::BYTES == LINE {
             V::load_halves(low, high).stream(to);

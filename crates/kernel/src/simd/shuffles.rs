@@ -1,31 +1,45 @@
-//! What registers are shuffled into: interleaved and separated rows of units of bytes or of bits, wider and
-//! narrower elements.
+//! The shuffles between rows: interleaving and deinterleaving units of bytes or of bits, unpacking and
+//! packing.
 //!
-//! The shuffle of 2, 4, 8, ... rows is log2(rows) rounds of [`Vector::interleave`] in the pattern of a
-//! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. Going
-//! backwards undoes it. Elements interleaved with zeros are elements that fill a byte.
+//! The shuffle of 2, 4, 8, ... rows is `log2(rows)` rounds of [`Vector::interleave`], in the pattern of a
+//! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. The rounds in
+//! reverse order separate the rows again.
+//!
+//! ```text
+//! four rows        round 1                  round 2
+//! a0 a1 a2 a3      a0 c0 a1 c1 (a and c)    a0 b0 c0 d0 (a c and b d)
+//! b0 b1 b2 b3      a2 c2 a3 c3              a1 b1 c1 d1
+//! c0 c1 c2 c3      b0 d0 b1 d1 (b and d)    a2 b2 c2 d2
+//! d0 d1 d2 d3      b2 d2 b3 d3              a3 b3 c3 d3
+//! ```
+//!
+//! Unpacking is an interleave too: elements of 4 bits, interleaved with zeros of 4 bits, are bytes.
 
 use super::exchange_bits::{exchanged, restored};
 use super::interleave::Shuffling;
 use super::vector::Vector;
 
-/// `SOURCES` registers that become `DESTINATIONS` others; those past them are of no use.
+/// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. Registers beyond these numbers are not
+/// used.
 pub(super) trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
     const DESTINATIONS: usize = N;
-    /// The rows that are apart are those of the source.
+    /// Whether the rows that are apart are on the source.
     const SOURCE_APART: bool;
 
+    /// Shuffles the registers. `signed` asks for sign extension.
+    ///
     /// # Safety
     ///
-    /// Nothing but the features of `V`.
+    /// There is no condition besides the features of `V`.
     unsafe fn shuffled<V: Vector>(registers: [V; N], signed: bool) -> [V; N];
 }
 
-/// Rows of units of `UNIT` bytes become one, or of elements of `BITS` bits if these are fewer than 8.
+/// Joins rows into one: rows of units of `UNIT` bytes, or of elements of `BITS` bits if `BITS` is less than
+/// 8.
 pub(super) struct Join<const BITS: usize, const UNIT: usize>;
 
-/// The way back.
+/// Separates one row into several, which undoes [`Join`].
 pub(super) struct Separate<const BITS: usize, const UNIT: usize>;
 
 impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Join<BITS, UNIT> {
@@ -66,10 +80,10 @@ impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Separa
     }
 }
 
-/// Three rows of units of whole bytes become one.
+/// Joins three rows of units of whole bytes into one.
 pub(super) struct JoinThree<const UNIT: usize>;
 
-/// The way back.
+/// Separates one row into three, which undoes [`JoinThree`].
 pub(super) struct SeparateThree<const UNIT: usize>;
 
 impl<const UNIT: usize> Shuffle<3> for JoinThree<UNIT> {
@@ -92,10 +106,10 @@ impl<const UNIT: usize> Shuffle<3> for SeparateThree<UNIT> {
     }
 }
 
-/// Elements of `BITS` bits become bytes: interleaved with rows of zeros.
+/// Unpacks elements of `BITS` bits to bytes, by an interleave with rows of zeros.
 pub(super) struct Unpack<const BITS: usize>;
 
-/// The way back, of which the first row is kept.
+/// Packs bytes to elements of `BITS` bits: a deinterleave, of which only the first row is kept.
 pub(super) struct Pack<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for Unpack<BITS> {
@@ -120,11 +134,12 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
-/// Words of 32 bits, each with an element of `BITS` bits of each row, become these rows of bytes. The four
-/// bytes of a word are rows of bytes interleaved, each of which has the elements of a few rows in its parts.
+/// Unpacks words of 32 bits into rows of bytes. A word has one element of `BITS` bits for each row. The four
+/// bytes of a word are four interleaved rows of bytes, and the fields of each byte are elements of a few
+/// rows.
 pub(super) struct UnpackWords<const BITS: usize>;
 
-/// The way back.
+/// Packs rows of bytes into words of 32 bits, the reverse of unpacking words.
 pub(super) struct PackWords<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for UnpackWords<BITS> {
@@ -159,8 +174,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
         const { assert!(N * BITS == 32) };
         // SAFETY: no memory is touched.
         unsafe {
-            // Rows whose elements share a byte follow each other. Wider and wider parts are filled: by
-            // elements, by pairs of them.
+            // Rows whose elements share a byte follow each other. Each round packs two fields into one of
+            // twice the width.
             let mut count = N;
             if BITS == 1 {
                 count = packed::<V, 1, N>(&mut rows, count);
@@ -176,15 +191,15 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     }
 }
 
-/// Numbers of `BITS` bits in bytes, extended by their sign if they have one.
+/// Sign-extends elements of `BITS` bits that are stored in bytes, if `signed` is set.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N], signed: bool) -> [V; N] {
     if signed {
-        // No `map`: its closure is compiled without the features of `V` where it is not inlined.
+        // With `map`, the closure would be compiled without the features of `V` wherever it is not inlined.
         for row in &mut rows {
             // SAFETY: no memory is touched.
             *row = unsafe { row.sign_extended::<BITS>() };
@@ -193,12 +208,12 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
     rows
 }
 
-/// Each two of the first `count` rows become one: the low `WIDTH` bits of either, side by side. How many that
-/// makes.
+/// Packs each two of the first `count` rows into one: the low `WIDTH` bits of both, side by side. Returns how
+/// many rows that makes.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
     for i in 0..count / 2 {
@@ -208,11 +223,12 @@ unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V
     count / 2
 }
 
-/// Undoes [`packed`], with zeros above: each of the first `count` rows becomes two. How many that makes.
+/// Undoes [`packed`]: each of the first `count` rows becomes two, whose upper bits are zero. Returns how many
+/// rows that makes.
 ///
 /// # Safety
 ///
-/// Nothing but the features of `V`.
+/// There is no condition besides the features of `V`.
 #[inline(always)]
 unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
     for i in (0..count).rev() {
@@ -222,7 +238,7 @@ unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut 
     2 * count
 }
 
-/// The shuffle that joins (or separates) this many rows of units of this many bytes, if there is one.
+/// The shuffle that joins or separates this many rows of units of this many bytes; `None` if there is none.
 pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bytes {
         ($unit:literal) => {
@@ -250,7 +266,7 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The shuffle of rows of elements of 1, 2 or 4 bits.
+/// The shuffle that joins or separates rows of elements of 1, 2 or 4 bits; `None` if there is none.
 pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bits {
         ($bits:literal) => {
@@ -277,7 +293,7 @@ pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Optio
     })
 }
 
-/// The shuffle that unpacks elements of this many bits, or packs them.
+/// The shuffle that unpacks or packs elements of this many bits; `None` if there is none.
 pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, Unpack<4>, 2>(),
@@ -290,7 +306,7 @@ pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shufflin
     })
 }
 
-/// The shuffle that unpacks words of elements of this many bits, or packs them.
+/// The shuffle that unpacks or packs words of elements of this many bits; `None` if there is none.
 pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, UnpackWords<4>, 8>(),

@@ -1,5 +1,23 @@
-//! Runs that are side by side in the destination: past the cache, every line is stored once and whole, also
-//! those that two runs share.
+//! Runs that are side by side on the destination, written with non-temporal stores.
+//!
+//! A non-temporal store is fast only if the CPU can send a whole cache line to memory. A run that is side by
+//! side with others starts and ends inside lines. If each run stored its own bytes, every line on a border
+//! would be written twice, in part, and each time would cost a read and a write of memory.
+//!
+//! So a run completes the line that it shares with the run in front of it, and leaves its own last, partial
+//! line to the run behind it:
+//!
+//! ```text
+//! destination lines     |................|................|................|
+//! runs                  aaaaaaaaaaaaaaaaaaaaaabbbbbbbbbbbbbbbbbbbbbbbbccccccc
+//! stored by run a       [ line of a      ]
+//! stored by run b                        [ a and b        ]
+//! stored by run c                                         [ b and c        ]
+//! ```
+//!
+//! The bytes of the run in front are loaded again from the source, at a known distance, and a mask selects
+//! them ([`shared_line`]). If that distance is less than a line, a line loaded across both runs would not
+//! hold what is needed, and the shared line is composed on the stack.
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
@@ -7,17 +25,17 @@ use super::walk::Iteration;
 use crate::kernel::{Loop, Stride};
 use crate::line::LINE;
 
-/// What to prefetch while runs are copied.
+/// The source of the run that is to be prefetched while another run is copied.
 pub(super) struct LaterRun<'a> {
     pub(super) iteration: &'a Iteration,
     pub(super) count: Stride,
-    /// How many runs ahead; 0: nothing is prefetched.
+    /// How many runs ahead is prefetched; 0 for no prefetch.
     pub(super) ahead: usize,
 }
 
 impl LaterRun<'_> {
-    /// Where the run begins on the source that is to be prefetched while run `i` is copied: a run further on
-    /// in this iteration, or one of a later iteration.
+    /// The source address of the run to be prefetched while run `i` is copied. The run belongs to this
+    /// iteration, or to a later iteration.
     #[inline(always)]
     pub(super) fn than(&self, i: usize) -> Option<*const u8> {
         if self.ahead == 0 {
@@ -31,37 +49,38 @@ impl LaterRun<'_> {
     }
 }
 
-/// Runs of neighbouring iterations that are side by side in the destination: tiles that are put together to
-/// rows.
+/// Runs of neighbouring iterations that are side by side on the destination, as when tiles are put together
+/// to rows.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     extent: usize,
-    /// Bytes from a run to the next one on the source.
+    /// How many bytes a run begins after the previous one on the source.
     source: usize,
 }
 
 impl Beside {
-    /// The innermost loop, if it goes from run to run.
+    /// The neighbours that the innermost loop gives to each run, if it goes from run to run on the
+    /// destination.
     pub(super) fn of(loops: &[Loop], run: usize) -> Option<Beside> {
         let Stride { extent, source, destination } = loops.last()?.stride()?;
         let (source, destination) = (usize::try_from(source).ok()?, usize::try_from(destination).ok()?);
         (destination == run && source >= run && run >= LINE).then_some(Beside { extent, source })
     }
 
-    /// Those of a run of this iteration.
+    /// The neighbours of the run of iteration `number`.
     #[inline(always)]
     pub(super) fn neighbours(&self, number: usize) -> Neighbours {
-        let place = number % self.extent;
-        Neighbours { before: (place > 0).then_some(self.source), after: place + 1 < self.extent }
+        let index = number % self.extent;
+        Neighbours { before: (index > 0).then_some(self.source), after: index + 1 < self.extent }
     }
 }
 
-/// The neighbours of a run in the destination.
+/// The runs that touch a run on the destination.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
-    /// How far in front of the run the one before it begins on the source.
+    /// If there is a run in front, how many bytes before this run it begins on the source.
     pub(super) before: Option<usize>,
-    /// Is there one after it?
+    /// Whether there is a run behind.
     pub(super) after: bool,
 }
 
@@ -69,13 +88,16 @@ impl Neighbours {
     pub(super) const NONE: Neighbours = Neighbours { before: None, after: false };
 }
 
-/// Copies a run past the cache, and prefetches as many bytes at `later`. The line that it shares with the run
-/// before it is stored whole, and what it has of the last line is left to the run after it.
+/// Copies a run with non-temporal stores, and prefetches as many bytes at `later`. The line that the run
+/// shares with the run in front is stored whole. The last, partial line is left to the run behind, if there
+/// is one.
 ///
 /// # Safety
 ///
-/// `run` bytes are readable at `from` and writable at `to`. With neighbours they are at least a line. With
-/// one before it, all bytes from its beginning on are readable, and the line that `to` is in is writable.
+/// * `run` bytes are readable at `from` and writable at `to`.
+/// * With a neighbour, `run` is at least a line.
+/// * With a run in front, all source bytes from its start on are readable, and the whole line that holds `to`
+///   is writable.
 #[inline(always)]
 pub(super) unsafe fn stream_run<V: Vector>(
     from: *const u8,
@@ -86,9 +108,9 @@ pub(super) unsafe fn stream_run<V: Vector>(
 ) {
     debug_assert!(run >= LINE || before.is_none() && !after);
     let head = to.align_offset(LINE).min(run);
-    // SAFETY: `head` bytes, the lines after them, and what is left are all of the run. The shared line takes
-    // its first `rest` bytes from the end of the run before. If that begins a line or more in front of this
-    // one, a line from there ends within this run, and one that ends `head` bytes into it begins after it.
+    // SAFETY: `head` bytes, the lines after them and the tail are the run. The shared line takes `rest` bytes
+    // from the end of the run in front. If that begins a line or more before this run, the line loaded at
+    // `end` ends inside this run.
     unsafe {
         if head > 0 || run < LINE {
             if let Some(later) = later {
@@ -123,17 +145,18 @@ pub(super) unsafe fn stream_run<V: Vector>(
     }
 }
 
-/// Stores a line past the cache whose first `rest` bytes are those at `first`, and whose others are those
-/// `rest` bytes and more after `second`.
+/// Stores a line with non-temporal stores. Its first `rest` bytes come from `first`, and its other bytes from
+/// the line at `second`, at the same position.
 ///
 /// # Safety
 ///
-/// `LINE` bytes are readable at `first` and at `second`, and writable at `to`, a multiple of a line; `rest`
-/// is at most a line.
+/// * `LINE` bytes are readable at `first` and at `second`.
+/// * `LINE` bytes are writable at `to`, which is a multiple of a line.
+/// * `rest` is at most a line.
 #[inline(always)]
 unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usize, to: *mut u8) {
-    /// Bytes of ones, then of zeros: a line of it that begins `rest` bytes before the middle selects the
-    /// first `rest` bytes.
+    /// A line of ones and a line of zeros. The `LINE` bytes that begin `rest` bytes in front of the middle
+    /// are a mask of the first `rest` bytes.
     static ONES: [u8; 2 * LINE] = {
         let mut bytes = [0; 2 * LINE];
         let mut i = 0;
@@ -145,8 +168,8 @@ unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usiz
     };
     debug_assert!(rest <= LINE && to.align_offset(LINE) == 0);
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: parts of the two lines and of `to`, aligned as it is; `LINE` bytes of the table follow
-        // `LINE - rest`.
+        // SAFETY: `at` is a multiple of a vector below a line, so all three accesses stay in their lines. The
+        // mask is `LINE` bytes from `LINE - rest` on, which the table has.
         unsafe {
             let mask = V::load(ONES.as_ptr().add(LINE - rest + at));
             V::load(first.add(at)).select(V::load(second.add(at)), mask).stream(to.add(at));

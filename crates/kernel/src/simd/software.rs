@@ -1,16 +1,16 @@
 //! Vectors of 32 and of 64 bytes in plain Rust, for tests: they run the generic kernels on any CPU, and
-//! record what is streamed.
+//! record the addresses of non-temporal stores.
 
 use std::cell::RefCell;
 
 use super::vector::{Operation, Vector};
 
 thread_local! {
-    /// Where this thread has streamed vectors.
+    /// The addresses of the non-temporal stores of this thread.
     static STREAMED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Where this thread has streamed vectors since the last call.
+/// The addresses of the non-temporal stores that this thread has made since the last call.
 #[must_use]
 pub fn take_streamed() -> Vec<usize> {
     STREAMED.take()
@@ -77,7 +77,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         }
     }
 
-    unsafe fn store_past_cache(self, to: *mut u8) {
+    unsafe fn store_non_temporal(self, to: *mut u8) {
         assert!(to.addr().is_multiple_of(SIZE), "a streamed vector is not aligned");
         STREAMED.with_borrow_mut(|streamed| streamed.push(to.addr()));
         // SAFETY: the trait's contract.
@@ -97,8 +97,8 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn unpack<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         let half = |first: usize| {
             Self::from_bytes([self, other], |byte| {
-                let (lane, place) = (byte / 16, byte % 16 / UNIT);
-                (place % 2) * SIZE + lane * 16 + first + place / 2 * UNIT + byte % UNIT
+                let (lane, index) = (byte / 16, byte % 16 / UNIT);
+                (index % 2) * SIZE + lane * 16 + first + index / 2 * UNIT + byte % UNIT
             })
         };
         if UNIT == 16 { (self, other) } else { (half(0), half(8)) }
@@ -107,8 +107,8 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn interleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         let half = |first: usize| {
             Self::from_bytes([self, other], |byte| {
-                let place = byte / UNIT;
-                (place % 2) * SIZE + first + place / 2 * UNIT + byte % UNIT
+                let index = byte / UNIT;
+                (index % 2) * SIZE + first + index / 2 * UNIT + byte % UNIT
             })
         };
         (half(0), half(SIZE / 2))
@@ -158,8 +158,8 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
 
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
         Self::from_bytes([low, high], |i| {
-            let place = usize::from(index.0[i]);
-            place / 16 * SIZE + i / 16 * 16 + place % 16
+            let chosen = usize::from(index.0[i]);
+            chosen / 16 * SIZE + i / 16 * 16 + chosen % 16
         })
     }
 

@@ -1,4 +1,5 @@
-//! Planes too small or too narrow for panels: unit by unit, and blocks of 16-byte units.
+//! Planes that are too small or too narrow for panels: transposed unit by unit, or in blocks of 16-byte
+//! units.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -8,10 +9,10 @@ use crate::kernel::Plane;
 ///
 /// # Safety
 ///
-/// The unit of the plane is 1, 2, 4 or 8. In every iteration, the plane's span is readable on the source and
-/// writable on the destination.
+/// * The unit of the plane has 1, 2, 4 or 8 bytes.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
-    // SAFETY: the caller's promise, and the unit of the plane.
+    // SAFETY: each arm is compiled for the unit in its pattern; the rest is the contract of this function.
     unsafe {
         match plane.unit {
             1 => units::<1>(walk, plane),
@@ -26,11 +27,12 @@ pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
 ///
 /// # Safety
 ///
-/// `plane.unit` is `UNIT`. In every iteration, the plane's span is readable on the source and writable on the
-/// destination.
+/// * `plane.unit` is `UNIT`.
+/// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(never)]
 unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
-    /// Columns that are copied of each row before the next: their destination rows stay in the cache.
+    /// How many columns of each row are copied before the next row, so that their destination lines stay in
+    /// the cache.
     const COLUMNS: usize = 64;
     #[cfg(feature = "software")]
     crate::observed::ran("unit by unit");
@@ -41,7 +43,8 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
             for row in 0..rows.extent {
                 let source = rows.offset(row);
                 for column in first..(first + COLUMNS).min(columns.extent) {
-                    // SAFETY: a unit of the plane.
+                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are one of its
+                    // units.
                     unsafe {
                         let from = iteration.from.add(column * UNIT + source);
                         let to = iteration.to.add(columns.offset(column) + row * UNIT);
@@ -53,8 +56,8 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// Transposes planes of 16-byte units: as many rows and columns at a time as a vector has lanes, and what is
-/// left unit by unit.
+/// Transposes planes of 16-byte units, in squares of as many rows and columns as a vector has lanes. The
+/// remaining units are copied one by one.
 pub(super) struct TransposeLanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,
@@ -63,8 +66,8 @@ pub(super) struct TransposeLanes<'a> {
 impl Operation for TransposeLanes<'_> {
     /// # Safety
     ///
-    /// `plane.unit` is 16, and its pitches are constant. In every iteration, the plane's span is readable on
-    /// the source and writable on the destination.
+    /// * `plane.unit` is 16, and both pitches are constant.
+    /// * In every iteration, the plane's span is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeLanes { walk, plane } = self;
@@ -75,7 +78,7 @@ impl Operation for TransposeLanes<'_> {
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
         let (whole_columns, whole_rows) = (columns - columns % LANES, rows - rows % LANES);
         for iteration in walk.iterations() {
-            // SAFETY: blocks of as many rows and columns as there are lanes, and units, all of the plane.
+            // SAFETY: every square and every remaining unit is inside the plane.
             unsafe {
                 for column in (0..whole_columns).step_by(LANES) {
                     let (mut from, to) = (iteration.from.add(16 * column), iteration.to.add(column * destination));

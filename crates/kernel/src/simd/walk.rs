@@ -4,20 +4,20 @@ use super::super::odometer::Odometer;
 use crate::copy::Prefetch;
 use crate::kernel::{Loop, count};
 
-/// The iterations of a copy, and how its kernel reads and stores.
+/// The iterations of a copy, and how its kernel loads and stores.
 pub(crate) struct Walk<'a> {
     /// Where the first iteration begins on the source and on the destination.
     pub(crate) start: (*const u8, *mut u8),
     /// The loops, outer to inner.
     pub(crate) loops: &'a [Loop],
-    /// Use non-temporal stores.
+    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// What is prefetched between iterations.
+    /// How the source is prefetched between iterations.
     pub(crate) prefetch: Prefetch,
 }
 
 impl<'a> Walk<'a> {
-    /// All iterations.
+    /// All iterations, in order.
     #[inline(always)]
     pub(super) fn iterations(&self) -> Pointers<'a> {
         let iterations = Odometer::new(self.loops, (0, 0));
@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
         Pointers { iterations, later, start: self.start }
     }
 
-    /// How far into a row is prefetched, in bytes; 0: nothing is.
+    /// How many bytes ahead in a row is prefetched; 0 for no prefetch.
     #[inline(always)]
     pub(super) fn in_row(&self) -> usize {
         match self.prefetch {
@@ -42,19 +42,19 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The iterations of a [`Walk`]. A second odometer is some iterations further on and says what to prefetch.
+/// The iterations of a [`Walk`]. A second odometer runs some iterations ahead and says what to prefetch.
 pub(super) struct Pointers<'a> {
     iterations: Odometer<'a>,
     later: Option<Odometer<'a>>,
     start: (*const u8, *mut u8),
 }
 
-/// One iteration: where it begins on both sides.
+/// The source and the destination address of one iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Iteration {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// Where the iteration begins on the source whose data is prefetched now.
+    /// The source address of a later iteration, which is to be prefetched now.
     pub(super) later: Option<*const u8>,
 }
 

@@ -1,21 +1,23 @@
-//! Vectors of 32 bytes, half a cache line: AVX2.
+//! Vectors of 32 bytes, half a cache line, with AVX2.
 //!
-//! `unpack` and what follows have the shape of those in `avx512.rs`, by other intrinsics: they share no code.
+//! The functions from `unpack` on are built like the functions in `avx512.rs`, but from other intrinsics, so
+//! the two files share no code.
 
 use std::arch::x86_64::*;
 
 use super::super::simd::{Operation, Vector, origin_in_three, short};
 
-/// Runs an operation over vectors of this width.
+/// Runs an operation over vectors of 32 bytes.
 ///
 /// # Safety
 ///
-/// The CPU has AVX2; and the conditions of [`Operation::run`] of this operation hold.
+/// * The CPU has AVX2.
+/// * The conditions of [`Operation::run`] hold for this operation.
 #[target_feature(enable = "avx2")]
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Ymm::BYTES == 2 * 16) };
     super::align_frame();
-    // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is the caller's promise.
+    // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is its contract.
     unsafe { operation.run::<Ymm, 2>() }
 }
 
@@ -87,7 +89,7 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn store_past_cache(self, to: *mut u8) {
+    unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(32));
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm256_stream_si256(to.cast(), self.0) }
@@ -156,7 +158,8 @@ unsafe impl Vector for Ymm {
                 4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
                 _ => x,
             };
-            // Then the 8-byte quarters: even units of the register below, odd ones above.
+            // Then the 8-byte quarters are sorted: the even units go to the lower half of the register, the
+            // odd units to the upper.
             let sorted =
                 |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
             let (a, b) = (sorted(self.0), sorted(other.0));
@@ -266,8 +269,8 @@ unsafe impl Vector for Ymm {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
-            // An index less the first of 16 bytes is below 16 for these alone; for all others the sum has its
-            // highest bit set.
+            // Only an index into these 16 bytes is below 16 after the subtraction. For every other index, the
+            // sum has its highest bit set, which gives a zero.
             let mut index = index.0;
             for register in registers {
                 for half in [
@@ -311,19 +314,19 @@ unsafe impl Vector for Ymm {
     }
 }
 
-/// In each 16-byte half: three registers out of three, each byte taken from one of them.
+/// In each 16-byte half, three registers are made of three others. Each byte comes from one of them.
 ///
 /// # Safety
 ///
-/// As for [`Vector`].
+/// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     let mut result = from;
     for (line, choices) in result.iter_mut().zip(table) {
         // SAFETY: the caller's promise.
         unsafe {
-            // The trait's shuffle takes indices below 16; here it is one instruction, which makes a zero of
-            // 0x80.
+            // The trait allows only indices below 16, but here the shuffle is one instruction, which gives a
+            // zero for 0x80.
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
             *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));
@@ -332,8 +335,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     result
 }
 
-/// For each byte of three halves in a row, which byte of three others it is: 0x80 says that it comes from
-/// another one.
+/// For each byte of three halves in a row, its index in one of three other halves. 0x80 says that the byte
+/// comes from another half.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

@@ -1,4 +1,4 @@
-//! Vectors of 64 bytes, a whole cache line: AVX-512 F, BW, VL and VBMI.
+//! Vectors of 64 bytes, a whole cache line, with AVX-512 F, BW, VL and VBMI.
 
 use std::arch::x86_64::*;
 
@@ -7,16 +7,17 @@ use tables::{Choice, Three};
 
 mod tables;
 
-/// Runs an operation over vectors of this width.
+/// Runs an operation over vectors of 64 bytes.
 ///
 /// # Safety
 ///
-/// The CPU has AVX-512 F, BW, VL and VBMI; and the conditions of [`Operation::run`] of this operation hold.
+/// * The CPU has AVX-512 F, BW, VL and VBMI.
+/// * The conditions of [`Operation::run`] hold for this operation.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Zmm::BYTES == 4 * 16) };
     super::align_frame();
-    // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is the caller's promise.
+    // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is its contract.
     unsafe { operation.run::<Zmm, 4>() }
 }
 
@@ -26,7 +27,7 @@ pub(crate) struct Zmm(__m512i);
 impl Zmm {
     /// # Safety
     ///
-    /// As for [`Vector`].
+    /// The conditions of [`Vector`].
     #[inline(always)]
     unsafe fn choose<const UNIT: usize>(self, other: Zmm, choice: &[u8; 64]) -> Zmm {
         // SAFETY: the array has the 64 bytes that are read; the features are the trait's contract.
@@ -106,7 +107,7 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn store_past_cache(self, to: *mut u8) {
+    unsafe fn store_non_temporal(self, to: *mut u8) {
         debug_assert!(to.addr().is_multiple_of(64));
         // SAFETY: the trait's contract, alignment included.
         unsafe { _mm512_stream_si512(to.cast(), self.0) }
@@ -117,7 +118,7 @@ unsafe impl Vector for Zmm {
         const { assert!(LANES == 4) };
         // SAFETY: the trait's contract.
         unsafe {
-            // Broadcasts under a mask leave the shuffle units to the transpose, insertions would take a third
+            // Broadcasts under a mask leave the shuffle ports to the transpose. Insertions would take a third
             // of them.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
@@ -133,8 +134,8 @@ unsafe impl Vector for Zmm {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Even lanes and odd ones, not low halves and high ones: those LLVM would load one by one, and
-            // read rows twice.
+            // The shuffle takes even and odd lanes. LLVM would load low and high halves one by one, and read
+            // rows twice.
             let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
@@ -157,7 +158,7 @@ unsafe impl Vector for Zmm {
                 }
                 return Self::transpose_lanes(lines);
             }
-            // What is inserted from memory leaves the shuffle unit alone.
+            // An insertion from memory does not use the shuffle port.
             let pair = |half: usize, first: usize, second: usize| {
                 Self::load_halves(rows[first].add(32 * half), rows[second].add(32 * half)).0
             };
@@ -303,7 +304,7 @@ unsafe impl Vector for Zmm {
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
-            // Bit 6 of an index chooses between two registers, bit 7, which the permutation does not see,
+            // Bit 6 of an index chooses between two registers. Bit 7, which the permutation ignores, chooses
             // between two pairs.
             let pair = |a: Zmm, b: Zmm| _mm512_permutex2var_epi8(a.0, index.0, b.0);
             if REGISTERS <= 2 {
@@ -330,11 +331,12 @@ unsafe impl Vector for Zmm {
     }
 }
 
-/// Three registers out of three, each byte taken from the first two and then from that and the third.
+/// Three registers are made of three others. Each byte is chosen from the first two, and then from the result
+/// and the third.
 ///
 /// # Safety
 ///
-/// As for [`Vector`].
+/// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
     let mut result = rows;

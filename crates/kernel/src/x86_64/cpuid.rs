@@ -1,12 +1,13 @@
-//! What CPUID says about the CPU and its data caches.
+//! The model and the data caches that the CPUID instruction reports.
 
 use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
 use crate::machine::{Model, Traits, Vendor};
 
-/// The traits of this CPU, if it describes an L1 data cache and an L2 cache.
+/// The traits of this CPU; `None` if it does not describe an L1 data cache and an L2 cache.
 ///
-/// Both leaves have one form: Intel SDM vol. 2, CPUID leaf 04H; AMD APM vol. 3, function 8000_001Dh, which
+/// The two leaves that describe caches have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol. 3,
+/// function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
 /// exists with the feature TopologyExtensions.
 pub(crate) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
@@ -16,7 +17,7 @@ pub(crate) fn traits() -> Option<Traits> {
     caches.map(|caches| Traits { model: model(&leaf(0, 0), &leaf(1, 0)), ..caches })
 }
 
-/// The maker, the family and the model of leaves 0 and 1 (Intel SDM vol. 2, figure 3-6; AMD APM vol. 3,
+/// The maker, the family and the model, from leaves 0 and 1 (Intel SDM vol. 2, figure 3-6; AMD APM vol. 3,
 /// function 0000_0001h).
 fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
     let name = [names.ebx, names.edx, names.ecx].map(u32::to_le_bytes);
@@ -33,7 +34,8 @@ fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
 
 /// The caches that the subleaves of a leaf describe.
 fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
-    /// A real CPU has four or five caches; an emulator may repeat itself for ever.
+    /// The most subleaves that are read. A real CPU has four or five caches; an emulator may repeat one
+    /// without end.
     const MOST_CACHES: u32 = 16;
     let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
     let (mut first, mut second) = (None, None);
@@ -49,7 +51,7 @@ fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
     Some(Traits { model: None, l1, l1_ways, l2, line })
 }
 
-/// Kinds of caches.
+/// The kinds of caches in the lowest bits of a description.
 const DATA: u32 = 1;
 const UNIFIED: u32 = 3;
 
@@ -57,9 +59,9 @@ fn kind(cache: &CpuidResult) -> u32 {
     cache.eax & 31
 }
 
-/// Bytes, ways and bytes of a line.
+/// The size of a cache in bytes, its ways, and the size of its lines in bytes.
 fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
-    // Each field holds one less.
+    // Each field holds its number less one.
     let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
     let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
     let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);
@@ -69,8 +71,8 @@ fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
 
 fn leaf(number: u32, subleaf: u32) -> CpuidResult {
     #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
-    // SAFETY: every x86-64 CPU has the instruction; a leaf that does not exist gives numbers that mean
-    // nothing.
+    // SAFETY: every x86-64 CPU has the instruction. A leaf that does not exist gives meaningless numbers and
+    // no fault.
     unsafe {
         __cpuid_count(number, subleaf)
     }

@@ -1,8 +1,8 @@
-//! Which bytes the table lookups of three registers choose.
+//! The indices for table lookups in three registers.
 
 use crate::simd::origin_in_three;
 
-/// For each byte of three registers in a row, which byte of three others it is.
+/// For each byte of three registers in a row, its index in three other registers in a row.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

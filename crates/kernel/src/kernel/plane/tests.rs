@@ -26,7 +26,7 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
     let plain = plane(4, Axis::new(3, 100), Axis::new(5, 40));
     assert_eq!((plain.source_row(), plain.destination_row()), (20, 12));
     assert_eq!(span(plain), (2 * 100 + 20, 4 * 40 + 12));
-    // Rows in the opposite order span as much; one row begins at 0.
+    // Rows in reverse order span as much. A single row begins at 0.
     assert_eq!(span(plane(4, Axis::new(3, -100), Axis::new(5, -40))), (220, 172));
     assert_eq!(span(plane(4, Axis::new(1, 100), Axis::new(5, 40))), (20, 164));
     let fused = plane(4, Axis::new(3, 100).inside(&[(1000, 2)]), Axis::new(5, 40));
@@ -35,20 +35,21 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
 
 #[test]
 fn rows_are_interleaved_into_a_dense_one() {
-    // Four rows of 100, 800 apart, into rows of 4.
+    // Four rows of 100 units, 800 bytes apart, are interleaved into rows of 4 units.
     let into_one = plane(4, Axis::new(4, 800), Axis::new(100, 16));
     assert_eq!((into_one.interleaves(), into_one.deinterleaves()), (Some(800), None));
     let backwards = plane(4, Axis::new(4, -800), Axis::new(100, 16));
     assert_eq!(backwards.interleaves(), Some(-800));
-    // With a gap on the destination, or one that is filled from after, or rows at no pitch.
+    // These planes do not interleave: a gap on the destination, columns in reverse order, and rows without a
+    // constant pitch.
     assert_eq!(plane(4, Axis::new(4, 800), Axis::new(100, 20)).interleaves(), None);
     assert_eq!(plane(4, Axis::new(4, 800), Axis::new(100, -16)).interleaves(), None);
     assert_eq!(plane(4, Axis::new(2, 800).inside(&[(5000, 2)]), Axis::new(100, 16)).interleaves(), None);
-    // And back.
+    // The reverse of the first plane deinterleaves.
     let out_of_one = plane(4, Axis::new(100, 16), Axis::new(4, 800));
     assert_eq!((out_of_one.interleaves(), out_of_one.deinterleaves()), (None, Some(800)));
     assert_eq!(plane(4, Axis::new(100, 20), Axis::new(4, 800)).deinterleaves(), None);
-    // Dense on both sides.
+    // A plane that is dense on both sides does both.
     let both = plane(4, Axis::new(4, 400), Axis::new(100, 16));
     assert_eq!((both.interleaves(), both.deinterleaves()), (Some(400), Some(16)));
 }
@@ -56,7 +57,7 @@ fn rows_are_interleaved_into_a_dense_one() {
 #[test]
 fn an_axis_says_where_each_index_lies() {
     let offsets = |axis: &Axis| (0..axis.extent).map(|i| axis.offset(i)).collect::<Vec<_>>();
-    for (axis, places, loops) in [
+    for (axis, listed, loops) in [
         (Axis::new(3, 10), vec![0, 10, 20], vec![(10, 3)]),
         (Axis::new(3, -10), vec![20, 10, 0], vec![(10, 3)]),
         (Axis::new(2, 10).inside(&[(100, 3)]), vec![0, 10, 100, 110, 200, 210], vec![(10, 2), (100, 3)]),
@@ -64,20 +65,20 @@ fn an_axis_says_where_each_index_lies() {
         (Axis::new(3, 10).inside(&[(7, 1)]), vec![0, 10, 20], vec![(10, 3), (7, 1)]),
         (
             Axis::new(1, 10).inside(&[(1, 2), (5, 2), (100, 5)]),
-            (0..5).flat_map(|i| [0, 1, 5, 6].map(|place| 100 * i + place)).collect(),
+            (0..5).flat_map(|i| [0, 1, 5, 6].map(|step| 100 * i + step)).collect(),
             vec![(10, 1), (1, 2), (5, 2), (100, 5)],
         ),
     ] {
-        assert_eq!(offsets(&axis), places);
+        assert_eq!(offsets(&axis), listed);
         assert_eq!(axis.loops().collect::<Vec<_>>(), loops);
-        assert_eq!(axis.largest(), places.iter().copied().max());
+        assert_eq!(axis.largest(), listed.iter().copied().max());
     }
     let axes = [Axis::new(3, 10), Axis::new(3, -10), Axis::new(3, 10).inside(&[(50, 2)])];
     assert_eq!(axes.each_ref().map(Axis::stride), [Some(10), None, None]);
     assert_eq!(axes.map(|axis| axis.pitch()), [Some(10), Some(-10), None]);
 }
 
-/// A row pitch of whole pages brings all rows to one set of the cache.
+/// A row pitch of whole pages puts all rows into one set of the cache.
 #[test]
 fn multiples_are_those_of_every_loop() {
     for (axis, multiples) in [

@@ -1,22 +1,22 @@
-//! In which order the panels of planes come.
+//! The order of the panels of a plane.
 
 use std::ops::Range;
 
 use crate::kernel::{Panels, count};
 
-/// Columns and rows.
+/// A range of columns and a range of rows.
 pub(super) type Bounds = (Range<usize>, Range<usize>);
 
-/// The panels of a plane: from left to right, then down, through as many columns as are kept; then the next
-/// columns.
+/// The panels of a plane: left to right, then down, through as many columns as are kept. The next columns
+/// follow.
 #[derive(Clone)]
 pub(super) struct Order<'a> {
-    pub(super) way: &'a Panels,
+    pub(super) panels: &'a Panels,
     pub(super) columns: usize,
     pub(super) rows: usize,
-    /// The first row.
+    /// The first row that belongs to a panel.
     pub(super) head: usize,
-    /// The first column of those that are kept, and of the next panel, and its first row.
+    /// The first of the kept columns, the first column of the next panel, and its first row.
     pub(super) kept_from: usize,
     pub(super) column: usize,
     pub(super) row: usize,
@@ -30,9 +30,9 @@ impl Iterator for Order<'_> {
         if self.kept_from >= self.columns || self.row >= self.rows {
             return None;
         }
-        let kept_to = (self.kept_from.saturating_add(count(self.way.kept))).min(self.columns);
-        let columns = self.column..self.column.saturating_add(count(self.way.width)).min(kept_to);
-        let rows = self.row..self.row.saturating_add(count(self.way.height)).min(self.rows);
+        let kept_to = (self.kept_from.saturating_add(count(self.panels.kept))).min(self.columns);
+        let columns = self.column..self.column.saturating_add(count(self.panels.width)).min(kept_to);
+        let rows = self.row..self.row.saturating_add(count(self.panels.height)).min(self.rows);
         self.column = columns.end;
         if columns.end == kept_to {
             (self.column, self.row) = (self.kept_from, rows.end);
@@ -44,7 +44,7 @@ impl Iterator for Order<'_> {
     }
 }
 
-/// The panels of a plane, then those of the next, with where these planes begin on the source.
+/// The panels of a plane and then those of the next plane, with the source address of their plane.
 pub(super) struct Later<'a> {
     pub(super) panels: Order<'a>,
     pub(super) planes: [Option<*const u8>; 2],

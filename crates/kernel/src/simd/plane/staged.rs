@@ -1,4 +1,4 @@
-//! Panels that go by way of a stage.
+//! Panels that go through a staging buffer. `kernel/panels.rs` says when that pays.
 
 use std::ops::Range;
 
@@ -12,11 +12,12 @@ use crate::kernel::{KEPT_COLUMNS, Stage};
 use crate::line::LINE;
 
 impl Buffers<'_> {
-    /// Transposes a panel by way of the stage.
+    /// Transposes a panel through the staging buffer.
     ///
     /// # Safety
     ///
-    /// As for [`PlanePanel::direct`], of panels with a stage that fit the plane. Panels come in order.
+    /// * The conditions of [`PlanePanel::direct`].
+    /// * The panels have a staging buffer and fit the plane. They come in order.
     #[inline(always)]
     pub(super) unsafe fn panel<V: Vector>(
         &mut self,
@@ -24,11 +25,12 @@ impl Buffers<'_> {
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
-        let (way, at_once) = (part.planes.way, part.planes.at_once);
-        let pitch = match way.stage {
-            // What is left of the rows; and past the cache, rows whose lines do not begin with units.
-            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || way.whole_lines && !part.how.streaming => {
-                // SAFETY: the caller's rows and columns.
+        let (panels, at_once) = (part.planes.panels, part.planes.at_once);
+        let pitch = match panels.stage {
+            // These are the last rows of a plane, or a copy whose rows cannot be streamed because lines do
+            // not start with units.
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !part.how.streaming => {
+                // SAFETY: the rows and columns are those of the contract.
                 return unsafe { part.direct(prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => (usize::from(lines) + 1) * LINE,
@@ -37,7 +39,7 @@ impl Buffers<'_> {
                 let wide = usize::from(lines) * LINE / part.planes.plane.unit;
                 for first in columns.clone().step_by(wide) {
                     let columns = first..(first + wide).min(columns.end);
-                    // SAFETY: the caller's rows, and some columns of the panel.
+                    // SAFETY: the rows are those of the contract, and the columns are some of its columns.
                     unsafe { self.gathered::<V>(&mut part, columns, prefetch) };
                 }
                 return;
@@ -46,19 +48,21 @@ impl Buffers<'_> {
         };
         for first in columns.clone().step_by(at_once) {
             let columns = first..(first + at_once).min(columns.end);
-            // SAFETY: the caller's rows, and some columns of the panel.
+            // SAFETY: the rows are those of the contract, and the columns are some of its columns.
             unsafe { self.through::<V>(&part, columns, pitch, prefetch) };
         }
     }
 }
 
 impl Buffers<'_> {
-    /// Transposes some columns into the stage, rows of it `pitch` bytes apart, and stores them from there.
+    /// Transposes some columns into the staging buffer, whose rows are `pitch` bytes apart, and stores its
+    /// rows.
     ///
     /// # Safety
     ///
-    /// As for [`panel`](Buffers::panel), and the columns are at most `at_once`. Columns, and the rows of
-    /// those that are continued, come in order.
+    /// * The conditions of [`panel`](Buffers::panel).
+    /// * There are at most `at_once` columns.
+    /// * Columns come in order, and so do the rows of columns that are continued.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
@@ -68,7 +72,7 @@ impl Buffers<'_> {
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let PlanePanel { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &StagedPlanes { walk, plane, way, transpose, at_once } = *planes;
+        let &StagedPlanes { walk, plane, panels, transpose, at_once } = *planes;
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = self.rows.wrapping_add(LINE);
         self.columns.fill_strided(pitch, at_once);
@@ -84,28 +88,28 @@ impl Buffers<'_> {
             how: How { streaming: false, staged: true, ..*how },
             prefetch: *prefetch,
         };
-        // SAFETY: rows and columns of the plane. `Panels::fit` says that the stage has room for the lines
-        // of `at_once` columns, after a line in front of each.
+        // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
+        // for the lines of `at_once` columns, after one line in front.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
-        let (joined, continued) = match way.stage {
+        let (joined, continued) = match panels.stage {
             Stage::Continue { joined, .. } => (joined, true),
             _ => (false, false),
         };
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
-            // SAFETY: the rows of the stage follow each other, as those of the plane do; `Panels::fit`
-            // says that those of a whole stage are a line or more.
+            // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
+            // checked that those of a whole buffer have at least a line together.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
             };
         }
         let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
         for (i, column) in columns.enumerate() {
-            // SAFETY: the staged row was written, after a line for what was left; its place on the
-            // destination is the plane's. `Panels::fit` says that a run which goes on is a line or more,
-            // and that no two columns that are kept share a leftover.
+            // SAFETY: the row of the buffer was written, after a line for its leftover, and goes to a row of
+            // the plane. `Panels::fit` checked that a run which continues has a line or more, and that no two
+            // kept columns share a leftover.
             unsafe {
                 let (from, to) = (first.add(i * pitch), to(column));
                 if walk.streaming {
@@ -119,12 +123,12 @@ impl Buffers<'_> {
 }
 
 impl Buffers<'_> {
-    /// Copies some columns of the rows into the stage, and transposes them from there.
+    /// Copies some columns of the rows into the staging buffer, and transposes from there to the destination.
     ///
     /// # Safety
     ///
-    /// As for [`panel`](Buffers::panel); the rows are at most a line of the destination, and the columns
-    /// those of a row of the stage.
+    /// * The conditions of [`panel`](Buffers::panel).
+    /// * The rows are at most a line of the destination, and the columns at most a row of the staging buffer.
     #[inline(always)]
     unsafe fn gathered<V: Vector>(
         &mut self,
@@ -134,12 +138,13 @@ impl Buffers<'_> {
     ) {
         let PlanePanel { planes, iteration, rows, column_offsets, how, .. } = part;
         let (plane, transpose) = (planes.plane, planes.transpose);
-        let Stage::Gather(lines) = planes.way.stage else { return };
+        let Stage::Gather(lines) = planes.panels.stage else { return };
         let (unit, pitch) = (plane.unit, (usize::from(lines) + 1) * LINE);
         let stage = self.rows.wrapping_add(LINE);
         for (i, row) in rows.clone().enumerate() {
             let from = iteration.from.wrapping_add(columns.start * unit + plane.rows.offset(row));
-            // SAFETY: a row of the plane; `Panels::fit` says that the stage has room for these rows.
+            // SAFETY: `from` is inside a row of the plane. `Panels::fit` checked that the buffer has room for
+            // these rows.
             unsafe { staged_row::<V>(from, stage.add(i * pitch), columns.len() * unit) };
         }
         self.columns.fill_strided(pitch, rows.len());
@@ -156,22 +161,23 @@ impl Buffers<'_> {
             how: How { in_cache: true, ..*how },
             prefetch: *prefetch,
         };
-        // SAFETY: the rows of the stage, which were written, and the rows and columns of the plane.
+        // SAFETY: the rows of the buffer were just written. The destination rows and columns are inside the
+        // plane.
         unsafe { transpose(&mut panel) };
         *prefetch = panel.prefetch;
     }
 }
 
-/// Copies a row from or to a stage through the cache, four lines at a time: all are read before one is
-/// written.
+/// Copies a row to or from a staging buffer with ordinary stores, four lines at a time. All four are loaded
+/// before one is stored.
 ///
 /// # Safety
 ///
-/// `bytes` bytes are readable at `from` and writable at `to`.
+/// * `bytes` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn staged_row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize) {
     let whole = bytes - bytes % (4 * LINE);
-    // SAFETY: all of them, and none twice.
+    // SAFETY: `whole` bytes and the rest after them are `bytes` bytes together.
     unsafe {
         for at in (0..whole).step_by(4 * LINE) {
             copy_lines::<V, 4>(from.add(at), to.add(at), false);

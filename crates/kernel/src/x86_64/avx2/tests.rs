@@ -1,11 +1,11 @@
 use super::*;
 
 fn check<const UNIT: usize>() {
-    // Which byte of three halves in a row each byte of them interleaved is, and the place of each of those.
+    // The index of each byte of three interleaved halves, and where each of these bytes goes.
     let joined: Vec<usize> =
         (0..16 / UNIT).flat_map(|i| (0..3).flat_map(move |r| (0..UNIT).map(move |b| r * 16 + i * UNIT + b))).collect();
     let mut apart = vec![0; 48];
-    joined.iter().enumerate().for_each(|(place, &byte)| apart[byte] = place);
+    joined.iter().enumerate().for_each(|(index, &byte)| apart[byte] = index);
     for (interleave, expected) in [(true, joined), (false, apart)] {
         let table = Three::<UNIT>::table(interleave);
         for (at, &byte) in expected.iter().enumerate() {

@@ -1,24 +1,24 @@
-//! Which bytes the permutations of registers choose.
+//! The indices for permutations of registers.
 
 use crate::simd::origin_in_three;
 
-/// Which bytes of two registers in a row, `a` then `b`, follow each other in `a b a b ...`, from byte `start`
-/// on.
+/// The indices, into the registers `a` and `b` in a row, of the bytes of `a b a b ...` from byte `start` on.
 pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
     while i < 64 {
-        let (place, inside) = ((start + i) / unit, (start + i) % unit);
+        let (index, inside) = ((start + i) / unit, (start + i) % unit);
         #[allow(clippy::as_conversions, reason = "below 128; `try_from` is not const")]
         {
-            bytes[i] = ((place % 2) * 64 + (place / 2) * unit + inside) as u8;
+            bytes[i] = ((index % 2) * 64 + (index / 2) * unit + inside) as u8;
         }
         i += 1;
     }
     bytes
 }
 
-/// Which bytes of two registers in a row make up the even (`odd` 0) or the odd (1) units.
+/// The indices, into two registers in a row, of the bytes of the even units (`odd` is 0) or of the odd units
+/// (1).
 pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -32,8 +32,8 @@ pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     bytes
 }
 
-/// The same choice in 16-, 32- or 64-bit units: the permutations of wider units take wider indices and are as
-/// fast or faster.
+/// The same choice of bytes as indices of 16-, 32- or 64-bit units. Permutations of wider units take wider
+/// indices, and are as fast or faster.
 pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
     let mut wide = [0; 64];
     let mut i = 0;
@@ -50,7 +50,7 @@ pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
 pub(super) struct Choice<const UNIT: usize>;
 
 impl<const UNIT: usize> Choice<UNIT> {
-    /// The unit of the permutation instruction: 16-byte units are pairs of 8-byte ones.
+    /// The unit of the permutation instruction: a unit of 16 bytes is a pair of 8-byte units.
     const STEP: usize = if UNIT > 8 { 8 } else { UNIT };
     pub(super) const LOW: [u8; 64] = widened(interleaved(UNIT, 0), Self::STEP);
     pub(super) const HIGH: [u8; 64] = widened(interleaved(UNIT, 64), Self::STEP);
@@ -58,7 +58,7 @@ impl<const UNIT: usize> Choice<UNIT> {
     pub(super) const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
 }
 
-/// For each byte of three registers in a row, where it comes from in three others in a row.
+/// For each byte of three registers in a row, its index in three other registers in a row.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
@@ -72,7 +72,8 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut i = 0;
         while i < 192 {
             let origin = origin_in_three(i, UNIT, 64, interleave);
-            // The second step keeps what the first has placed, and takes the rest from the third register.
+            // The second step keeps what the first step has placed, and takes the other bytes from the third
+            // register.
             let choice = match (second, origin >= 128) {
                 (false, false) => origin,
                 (false, true) => 0,

@@ -1,7 +1,7 @@
 use super::tables::{deinterleaved, interleaved, widened};
 use super::*;
 
-/// The bytes of three rows of units, interleaved: which byte of all rows each one is.
+/// For each byte of three interleaved rows of units, its index among the bytes of the rows.
 fn three_rows(unit: usize, row: usize) -> Vec<usize> {
     (0..row / unit).flat_map(|i| (0..3).flat_map(move |r| (0..unit).map(move |b| r * row + i * unit + b))).collect()
 }
@@ -21,7 +21,8 @@ fn tables_of_two_registers_name_the_bytes_of_a_b_a_b() {
         };
         assert_eq!(bytes(deinterleaved(unit, 0)), every_other(0), "{unit}");
         assert_eq!(bytes(deinterleaved(unit, 1)), every_other(1), "{unit}");
-        // A wider permutation takes the number of a unit where the unit begins, and nothing between.
+        // A permutation of wider units takes the index of a unit in its first byte, and ignores the other
+        // bytes.
         let wide = widened(deinterleaved(unit, 1), unit);
         for (at, &number) in wide.iter().enumerate() {
             let expected = if at % unit == 0 { every_other(1)[at] / unit } else { 0 };
@@ -32,15 +33,15 @@ fn tables_of_two_registers_name_the_bytes_of_a_b_a_b() {
 
 fn check_three<const UNIT: usize>() {
     let joined = three_rows(UNIT, 64);
-    // The place of each byte of the rows in what is joined.
+    // For each byte of the rows, its index among the interleaved bytes.
     let mut apart = vec![0; 192];
-    joined.iter().enumerate().for_each(|(place, &byte)| apart[byte] = place);
+    joined.iter().enumerate().for_each(|(index, &byte)| apart[byte] = index);
     for (interleave, expected) in [(true, joined), (false, apart)] {
         let (first, second) = (Three::<UNIT>::table(interleave, false), Three::<UNIT>::table(interleave, true));
         for (at, &byte) in expected.iter().enumerate() {
             let [first, second] = [first, second].map(|table| usize::from(table[at / 64][at % 64]));
-            // The first step chooses among 128 bytes, the second among the bytes of that, and those of the
-            // third register.
+            // The first step chooses among 128 bytes. The second step chooses among the result and the third
+            // register.
             let found = if second < 64 {
                 usize::from(Three::<UNIT>::table(interleave, false)[at / 64][second])
             } else {
@@ -66,11 +67,11 @@ fn rows_in_a_cache_are_loaded_as_transposed() {
     }
     let rows: [[u8; 64]; 4] = std::array::from_fn(|row| std::array::from_fn(|i| u8::try_from(64 * row + i).unwrap()));
     let pointers = rows.each_ref().map(|row| row.as_ptr());
-    /// The same with the features.
+    /// Runs the comparison with the features of the vector.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn loaded(rows: [*const u8; 4], in_cache: bool) -> [[u8; 64]; 4] {
         let mut bytes = [[0; 64]; 4];
-        // SAFETY: 64 bytes at each pointer, and the features, are the caller's promise.
+        // SAFETY: 64 bytes at each pointer, and the features, are the contract of this function.
         unsafe {
             for (line, bytes) in Zmm::load_transposed::<4>(rows, in_cache).into_iter().zip(&mut bytes) {
                 line.store(bytes.as_mut_ptr());

@@ -1,7 +1,7 @@
 use super::*;
 
-/// What CPUs answer: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of 2 MiB
-/// (leaf 4), recorded.
+/// Recorded answers of CPUs: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of
+/// 2 MiB (leaf 4).
 #[test]
 fn recorded_answers() {
     let cache = |eax, ebx, ecx| CpuidResult { eax, ebx, ecx, edx: 0 };
@@ -30,11 +30,12 @@ fn recorded_answers() {
         assert_eq!(caches(at), Some(Traits { model: None, l1, l1_ways, l2, line: 64 }));
     }
     assert_eq!(caches(|_| nothing), None);
-    // One that repeats its L1 for ever has no L2.
+    // A CPU that repeats its L1 cache without end has no L2 cache.
     assert_eq!(caches(|_| zen5[0]), None);
 }
 
-/// Recorded of a Zen 3, a Zen 5 and a Sapphire Rapids; what a Hygon CPU, whose name is another, says last.
+/// Recorded answers of a Zen 3, a Zen 5 and a Sapphire Rapids. The last is a Hygon CPU, which has another
+/// vendor name.
 #[test]
 fn recorded_models() {
     let named = |name: &[u8; 12], eax| {
