@@ -59,12 +59,18 @@ macro_rules! candle_work {
                         let numbers = again().unwrap().to_dtype(DType::F32).unwrap().flatten_all().unwrap();
                         numbers.to_vec1::<f32>().unwrap().into_iter().flat_map(f32::to_ne_bytes).collect()
                     };
-                    work.push((name.into(), Work { run: Box::new(move || drop(run().unwrap())), result: Box::new(result) }));
+                    work.push((
+                        name.into(),
+                        Work { run: Box::new(move || drop(run().unwrap())), result: Box::new(result) },
+                    ));
                 };
                 for data_type in [DType::F32, DType::BF16, DType::U8] {
                     let name = data_type.as_str();
                     let image = tensor(&[8, 64, 56, 56], data_type)?;
-                    timed(&format!("NCHW to NHWC [8,64,56,56] {name}"), Box::new(move || image.permute((0, 2, 3, 1))?.contiguous()));
+                    timed(
+                        &format!("NCHW to NHWC [8,64,56,56] {name}"),
+                        Box::new(move || image.permute((0, 2, 3, 1))?.contiguous()),
+                    );
                     for size in [16, 256, 4096] {
                         let matrix = tensor(&[size, size], data_type)?;
                         timed(&format!("t() of {size} x {size} {name}"), Box::new(move || matrix.t()?.contiguous()));
@@ -75,14 +81,20 @@ macro_rules! candle_work {
                 let heads = tensor(&[8, 197, 12, 64], DType::F32)?;
                 timed("heads [8,197,12,64] f32", Box::new(move || heads.transpose(1, 2)?.contiguous()));
                 let image = tensor(&[8, 64, 56, 56], DType::F32)?;
-                timed("[8,64,56,56] narrowed to 54 x 54", Box::new(move || image.narrow(2, 1, 54)?.narrow(3, 1, 54)?.contiguous()));
+                timed(
+                    "[8,64,56,56] narrowed to 54 x 54",
+                    Box::new(move || image.narrow(2, 1, 54)?.narrow(3, 1, 54)?.contiguous()),
+                );
                 let (kept, token) = (tensor(&[1, 1024, 1024], DType::F32)?, tensor(&[1, 1, 1024], DType::F32)?);
                 timed("cat of 4 MiB and one token", Box::new(move || Tensor::cat(&[&kept, &token], 1)));
                 let (cache, token) = (tensor(&[12, 256, 64], DType::F32)?, tensor(&[12, 1, 64], DType::F32)?);
-                timed("one token set into a cache", Box::new(move || {
-                    cache.slice_set(&token, 1, 17)?;
-                    Ok(token.clone())
-                }));
+                timed(
+                    "one token set into a cache",
+                    Box::new(move || {
+                        cache.slice_set(&token, 1, 17)?;
+                        Ok(token.clone())
+                    }),
+                );
                 let (x, skip) = (tensor(&[1, 64, 28, 28], DType::F32)?, tensor(&[1, 64, 56, 56], DType::F32)?);
                 let kernels = [tensor(&[64, 128, 3, 3], DType::F32)?, tensor(&[64, 64, 3, 3], DType::F32)?];
                 timed("U-Net block [1,64,56,56]", Box::new(move || u_net_block(&x, &skip, &kernels)));
@@ -99,17 +111,20 @@ macro_rules! candle_work {
 macro_rules! rten_work {
     ($module:ident, $rten:ident) => {
         mod $module {
-            use $rten::prelude::*;
             use $rten::Tensor;
+            use $rten::prelude::*;
 
             use crate::Work;
 
             pub(crate) fn work() -> Vec<(String, Work)> {
                 let permuted = |sizes: &'static [usize], order: &'static [usize]| {
                     let count: usize = sizes.iter().product();
-                    let tensor = std::rc::Rc::new(Tensor::from_data(sizes, (0..count).map(|i| i as f32).collect::<Vec<_>>()));
+                    let tensor =
+                        std::rc::Rc::new(Tensor::from_data(sizes, (0..count).map(|i| i as f32).collect::<Vec<_>>()));
                     let again = tensor.clone();
-                    let result = move || again.permuted(order).to_tensor().to_vec().into_iter().flat_map(f32::to_ne_bytes).collect();
+                    let result = move || {
+                        again.permuted(order).to_tensor().to_vec().into_iter().flat_map(f32::to_ne_bytes).collect()
+                    };
                     let run = move || drop(tensor.permuted(order).to_tensor());
                     let name = format!("rten: {sizes:?} permuted {order:?}");
                     (name, Work { run: Box::new(run), result: Box::new(result) })

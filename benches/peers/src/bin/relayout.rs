@@ -19,11 +19,14 @@ fn main() {
 }
 
 /// A copy as all these crates see it: one loop nest, strides on both sides, by falling destination stride.
+/// All numbers count elements.
 #[derive(Clone)]
 struct Problem {
     sizes: Vec<usize>,
     from: Vec<usize>,
     to: Vec<usize>,
+    /// The first element of the source, and that of the destination.
+    starts: (usize, usize),
 }
 
 fn contestants(case: &Case) -> Vec<Contestant<'static>> {
@@ -41,7 +44,7 @@ fn contestants(case: &Case) -> Vec<Contestant<'static>> {
 impl Problem {
     /// `None` if the copy is not a single loop nest.
     fn new(from: &IndexMap, to: &IndexMap) -> Option<Problem> {
-        let (from, to) = match (lower(&from).ok()?, lower(&to).ok()?) {
+        let (from, to) = match (lower(from).ok()?, lower(to).ok()?) {
             (Lowering::Strided(from), Lowering::Strided(to)) => (from, to),
             (Lowering::Strided(from), Lowering::Split(to)) => (divided(&from, to.desc.sizes(), &to.dims)?, to.desc),
             (Lowering::Split(from), Lowering::Strided(to)) => {
@@ -60,7 +63,18 @@ impl Problem {
             sizes,
             from: axes.iter().map(|axis| axis.1).collect(),
             to: axes.iter().map(|axis| axis.2).collect(),
+            starts: (from.base_offset() as usize, to.base_offset() as usize),
         })
+    }
+
+    /// The source from its first element to its last.
+    fn source<'a, T: Pod>(&self, source: &'a [u8]) -> &'a [T] {
+        &cast_slice(source)[self.starts.0..][..self.source_length()]
+    }
+
+    /// The destination from its first element to its last.
+    fn destination<'a, T: Pod>(&self, destination: &'a mut [u8]) -> &'a mut [T] {
+        &mut cast_slice_mut(destination)[self.starts.1..][..self.destination_length()]
     }
 
     fn source_length(&self) -> usize {
@@ -107,7 +121,7 @@ fn divided(desc: &BufferTensorDesc, sizes: &[u64], dims: &[usize]) -> Option<Buf
             return None;
         }
     }
-    BufferTensorDesc::new(desc.data_type(), sizes, Some(&strides)).ok()
+    BufferTensorDesc::new(desc.data_type(), sizes, Some(&strides)).ok()?.with_base_offset(desc.base_offset()).ok()
 }
 
 fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contestant<'static>> {
@@ -118,18 +132,16 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
         "ndarray",
         Box::new(move |source, destination| {
             let shape = |strides: &[usize]| IxDyn(&p.sizes).strides(IxDyn(strides));
-            let source: &[T] = cast_slice(source);
-            let from = ArrayView::from_shape(shape(&p.from), source).unwrap();
-            ArrayViewMut::from_shape(shape(&p.to), cast_slice_mut(destination)).unwrap().assign(&from);
+            let from = ArrayView::from_shape(shape(&p.from), p.source::<T>(source)).unwrap();
+            ArrayViewMut::from_shape(shape(&p.to), p.destination(destination)).unwrap().assign(&from);
         }),
     );
     let p = problem.clone();
     add(
         "rten-tensor",
         Box::new(move |source, destination| {
-            let source: &[T] = cast_slice(source);
-            let from = TensorView::from_slice_with_strides(&p.sizes, &source[..p.source_length()], &p.from).unwrap();
-            let destination: &mut [T] = &mut cast_slice_mut(destination)[..p.destination_length()];
+            let from = TensorView::from_slice_with_strides(&p.sizes, p.source::<T>(source), &p.from).unwrap();
+            let destination = p.destination(destination);
             TensorViewMut::from_data_with_strides(&p.sizes, destination, &p.to).unwrap().copy_from(&from);
         }),
     );
@@ -138,10 +150,8 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
         "strided-perm",
         Box::new(move |source, destination| {
             let signed = |strides: &[usize]| strides.iter().map(|&stride| stride as isize).collect::<Vec<_>>();
-            let source: &[T] = cast_slice(source);
-            let from = StridedView::<T>::new(source, &p.sizes, &signed(&p.from), 0).unwrap();
-            let destination: &mut [T] = cast_slice_mut(destination);
-            let mut to = StridedViewMut::<T>::new(destination, &p.sizes, &signed(&p.to), 0).unwrap();
+            let from = StridedView::<T>::new(p.source(source), &p.sizes, &signed(&p.from), 0).unwrap();
+            let mut to = StridedViewMut::new(p.destination(destination), &p.sizes, &signed(&p.to), 0).unwrap();
             strided_perm::copy_into(&mut to, &from, Exec::serial()).unwrap();
         }),
     );
@@ -151,11 +161,11 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
     {
         // Its width is the length of a source row.
         let (width, height) = (*rows, *columns);
+        let p = problem.clone();
         add(
             "transpose",
             Box::new(move |source, destination| {
-                let source: &[T] = cast_slice(source);
-                transpose::transpose(source, cast_slice_mut(destination), width, height);
+                transpose::transpose(p.source::<T>(source), p.destination(destination), width, height);
             }),
         );
     }
@@ -172,13 +182,13 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
                     (0..order.len()).map(|axis| order.iter().position(|&other| other == axis).unwrap()).collect();
                 let first = tensor.is_none();
                 let tensor = tensor.get_or_insert_with(|| {
-                    let elements: Vec<T> = cast_slice(source).to_vec();
+                    let elements: Vec<T> = p.source(source).to_vec();
                     Tensor::from_vec(elements, packed, &Device::Cpu).unwrap()
                 });
                 let result = tensor.permute(places).unwrap().contiguous().unwrap();
                 if first {
                     let elements: Vec<T> = result.flatten_all().unwrap().to_vec1().unwrap();
-                    destination.copy_from_slice(cast_slice(&elements));
+                    p.destination(destination).copy_from_slice(&elements);
                 }
             }),
         );
