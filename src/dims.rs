@@ -200,3 +200,10 @@ impl fmt::Debug for Dims {
         self.as_slice().fmt(f)
     }
 }
+
+/// Are two short lists equal? They are compared number by number: `==` of slices is a call of `memcmp`, which
+/// takes longer than the numbers of a few axes do.
+#[inline]
+pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}

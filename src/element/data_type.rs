@@ -80,6 +80,7 @@ macro_rules! data_types {
             /// Every data type.
             pub const ALL: &'static [DataType] = &[$(DataType::$variant),*];
 
+            #[inline]
             const fn row(self) -> Row {
                 match self {
                     $(DataType::$variant => Row {
@@ -172,6 +173,7 @@ data_types! {
 
 impl DataType {
     /// The bits one value takes: 8 for [`DataType::Pred`], which both models store in a byte.
+    #[inline]
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.row().bits

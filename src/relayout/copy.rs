@@ -5,6 +5,7 @@ use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest, WriteOnly};
 
 use super::plan::machine::Knobs;
 
+use crate::dims::is_same;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::ToIndexMap;
@@ -67,7 +68,7 @@ pub fn copy<'a>(
     let mut to = to.into().into_memory();
     if let (Some(a), Some(b)) = (source.as_descriptor(), destination.as_descriptor())
         && a.data_type() == b.data_type()
-        && a.sizes() == b.sizes()
+        && is_same(a.sizes(), b.sizes())
         && !destination.storage_rule().zero_padding
         && let Some(element) = whole_bytes(a.data_type())
     {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
+use crate::dims::is_same;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
@@ -133,7 +134,11 @@ impl Plans {
 impl Kept {
     #[inline]
     fn is(&self, source: &BufferTensorDesc, destination: &BufferTensorDesc, settings: &Settings) -> bool {
-        self.source.is_identical(source) && self.destination.is_identical(destination) && self.settings == *settings
+        let Settings { reversed, padding, memory } = &self.settings;
+        self.source.is_identical(source)
+            && self.destination.is_identical(destination)
+            && is_same(reversed, &settings.reversed)
+            && (*padding, *memory) == (settings.padding, settings.memory)
     }
 }
 

@@ -1,6 +1,8 @@
 //! `AxisList`: the sizes and strides of a descriptor, up to rank 8 inside the value.
 
 use crate::checked::Exact;
+#[cfg(feature = "relayout")]
+use crate::dims::is_same;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -59,9 +61,7 @@ impl AxisList {
     #[cfg(feature = "relayout")]
     #[inline]
     pub(super) fn is_identical(&self, other: &AxisList) -> bool {
-        // Number by number: of so few, a call of `memcmp` takes longer.
-        let same = |a: &[u64], b: &[u64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b);
-        same(self.sizes(), other.sizes()) && same(self.strides(), other.strides())
+        is_same(self.sizes(), other.sizes()) && is_same(self.strides(), other.strides())
     }
 
     /// Both, to be changed.

@@ -2,15 +2,16 @@
 
 use core::hash::{Hash, Hasher};
 
+use crate::dims::is_same;
 use crate::element::DataType;
 
 use super::{BufferTensorDesc, TensorFlags};
 
 impl BufferTensorDesc {
-    /// Everything equality looks at, without the strides.
-    fn plain_fields(&self) -> (DataType, TensorFlags, u32, &[u64], (u64, bool), u64) {
+    /// Everything equality looks at, without the sizes and strides.
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, bool), u64) {
         let begins = (self.base_offset, self.is_part());
-        (self.data_type, self.flags, self.base_offset_alignment, self.sizes(), begins, self.larger_total)
+        (self.data_type, self.flags, self.base_offset_alignment, begins, self.larger_total)
     }
 
     /// The strides that are used: 0 where the size is 1 or the tensor is empty.
@@ -22,7 +23,9 @@ impl BufferTensorDesc {
 
 impl PartialEq for BufferTensorDesc {
     fn eq(&self, other: &Self) -> bool {
-        self.plain_fields() == other.plain_fields() && self.used_strides().eq(other.used_strides())
+        self.plain_fields() == other.plain_fields()
+            && is_same(self.sizes(), other.sizes())
+            && self.used_strides().eq(other.used_strides())
     }
 }
 
@@ -31,6 +34,7 @@ impl Eq for BufferTensorDesc {}
 impl Hash for BufferTensorDesc {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.plain_fields().hash(state);
+        self.sizes().hash(state);
         self.used_strides().for_each(|stride| stride.hash(state));
     }
 }
