@@ -9,6 +9,8 @@ use smallvec::SmallVec;
 use crate::error::Error;
 
 pub(crate) use crate::dims::Dims;
+pub use crate::exact::count;
+pub(crate) use crate::exact::{Exact, at, exact};
 
 pub(crate) const ELEMENTS: &str = "the number of elements";
 /// What an overflow names: a size.
@@ -16,68 +18,6 @@ pub const BYTES: &str = "the size in bytes";
 /// What an overflow names: an offset.
 pub const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
-
-/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has
-/// checked them. Every build panics if the invariant is broken, as no number would be right then. Where steps
-/// are counted (tests/house/work_limits), an operation is one: its checks are not work.
-#[allow(clippy::arithmetic_side_effects, reason = "where steps are counted only: see above")]
-pub(crate) trait Exact: PrimInt {
-    #[track_caller]
-    fn plus(self, other: Self) -> Self {
-        if cfg!(count_steps) { self + other } else { exact(self.checked_add(&other)) }
-    }
-
-    #[track_caller]
-    fn minus(self, other: Self) -> Self {
-        if cfg!(count_steps) { self - other } else { exact(self.checked_sub(&other)) }
-    }
-
-    #[track_caller]
-    fn times(self, other: Self) -> Self {
-        if cfg!(count_steps) { self * other } else { exact(self.checked_mul(&other)) }
-    }
-
-    /// The quotient, rounded towards zero; `divisor` is not 0.
-    #[track_caller]
-    fn divided_by(self, divisor: Self) -> Self {
-        if cfg!(count_steps) { self / divisor } else { exact(self.checked_div(&divisor)) }
-    }
-
-    /// The remainder; `divisor` is not 0.
-    #[track_caller]
-    fn modulo(self, divisor: Self) -> Self {
-        if cfg!(count_steps) {
-            return self % divisor;
-        }
-        exact((!divisor.is_zero()).then(|| self % divisor))
-    }
-}
-
-impl<T: PrimInt> Exact for T {}
-
-/// A value that an invariant says there is.
-#[track_caller]
-#[inline]
-pub(crate) fn exact<T>(value: Option<T>) -> T {
-    value.unwrap_or_else(|| broken())
-}
-
-#[cold]
-#[track_caller]
-fn broken() -> ! {
-    unreachable!("a size or an offset that a constructor has checked")
-}
-
-/// The number at `position` of a list that is known to have one.
-#[track_caller]
-pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
-    exact(list.get(position).copied())
-}
-
-/// A length as a size.
-pub fn count(length: usize) -> u64 {
-    exact(u64::try_from(length).ok())
-}
 
 /// The product of sizes whose product a constructor has checked.
 pub(crate) fn element_count(sizes: &[u64]) -> u64 {

@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod dims;
 mod error;
+mod exact;
 mod short_sort;
 mod typed_sizes;
 

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use crate::checked::count;
+use crate::exact::count;
 
 use super::{Error, ErrorKind};
 

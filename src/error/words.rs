@@ -1,6 +1,6 @@
 //! The stable codes of the errors, and their sentences.
 
-use crate::checked::Exact;
+use crate::exact::Exact;
 use alloc::format;
 use alloc::string::String;
 use core::fmt;

@@ -10,13 +10,14 @@ use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::input_file::{Bytes, is_standard};
-use crate::new_file::{NewFile, folder_of};
+use crate::new_file::NewFile;
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{Outcome, PIECE, Pieces};
 use crate::progress;
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, wrapped};
+use crate::unfinished::folder_of;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -140,6 +140,7 @@ impl Read for InputFile {
 pub(crate) struct UnnamedFile(File);
 
 impl UnnamedFile {
+    #[expect(clippy::disallowed_methods, reason = "the file is new, and has no name")]
     pub(crate) fn create() -> io::Result<UnnamedFile> {
         tempfile::tempfile().map(UnnamedFile)
     }

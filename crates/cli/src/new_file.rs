@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
 use crate::output::Stop;
-use crate::unfinished::{ENDING, name_leftovers, unfinished};
+use crate::unfinished::{ENDING, folder_of, name_leftovers, unfinished};
 
 /// A file that does not have its name yet.
 pub(crate) struct NewFile {
@@ -24,6 +24,7 @@ impl NewFile {
     ///
     /// It is always a file of its own: what exists is never written, because it may be mapped. Its temporary
     /// name no one else has: not a program on another machine that sees the folder, nor one that was killed.
+    #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
         let Some(name) = name else {
@@ -51,6 +52,7 @@ impl NewFile {
 
     /// Makes the file as long as it will be, so that a length no file can have is refused before anything is
     /// computed.
+    #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.target, &error))
     }
@@ -101,14 +103,6 @@ impl WrittenFile {
         list.written.push(target.clone());
         drop(list);
         sync_folder(folder_of(&target))
-    }
-}
-
-/// The folder that a file is in.
-pub(crate) fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
     }
 }
 

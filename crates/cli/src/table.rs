@@ -118,5 +118,10 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
+/// A name from a file, without characters that would move the cursor.
+pub(crate) fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
 #[cfg(test)]
 mod tests;

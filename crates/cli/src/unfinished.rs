@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::new_file::folder_of;
 use crate::table::short_bytes;
 use crate::terminal::{Ink, painted_error};
 use crate::{progress, signals};
@@ -122,5 +121,13 @@ pub(crate) fn name_leftovers(target: &Path) {
                 "{warning} {path} ({size}) was left by a run that was killed; it may be removed"
             );
         }
+    }
+}
+
+/// The folder that a file is in.
+pub(crate) fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
     }
 }

@@ -1,24 +1,18 @@
-//! The house rules: which folder may use which, where `unsafe` may be, how long a file may get.
+//! The house rules: who may use whom, where `unsafe` may be, how long files and comments' lines may get.
 
-mod comments;
 mod graph;
-mod inside;
-mod paths;
-mod source;
 
-use self::graph::Crate;
-use self::source::{code, files, is_word, program_files, without_tests};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
-/// What each folder of src may use. Data flows one way: nothing on the right of a row uses the folder on its
-/// left.
-///
-/// `error`, `dims`, `checked` and `cursor` are below all folders.
+use proc_macro2::TokenTree::{Group, Ident, Literal, Punct};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use self::graph::{arrows, circle};
+
+/// What each folder of src may use. Data flows one way: what is on the right of a row does not use its left.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("error", &[]),
-    ("dims", &[]),
-    ("checked", &[]),
-    ("cursor", &[]),
-    ("short_sort", &[]),
     ("element", &[]),
     ("typed_sizes", &["element"]),
     ("strided", &["element", "typed_sizes"]),
@@ -37,168 +31,143 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// What every folder may use.
-const GROUND: &[&str] = &["error", "dims", "checked", "cursor", "short_sort"];
+const GROUND: &[&str] = &["exact", "error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
-const UNSAFE: &[&str] = &[
-    "crates/kernel/src/",
-    "src/interop/",
-    "crates/capi/src/",
-    "crates/cli/src/mapped_file.rs",
-    "crates/cli/src/signals.rs",
-    "crates/cli/src/terminal.rs",
-    "python/src/memory.rs",
-];
+const UNSAFE: &str = "crates/capi/ crates/cuda/ crates/kernel/src/ python/ src/interop/ crates/wgpu/src/mapped.rs \
+    crates/cli/src/mapped_file.rs crates/cli/src/signals.rs crates/cli/src/terminal.rs";
 
-/// The only files of the command line that may open a file for writing. Both open none that exists already,
-/// which the SAFETY arguments of mapped_file.rs rest on.
-const WRITERS: &[&str] = &["crates/cli/src/new_file.rs", "crates/cli/src/mapped_file.rs"];
+/// Folders in which files may use each other in circles, each with the reason.
+const CIRCLES: &[(&str, &str)] = &[("crates/kernel/src/", "the kernels are resolved anew, file by file")];
 
-/// The ways of the standard library (and of tempfile) to get a handle that writes, or to change a file by its
-/// path.
-const WRITING: &[&str] = &[
-    "File::create",
-    "create_new",
-    "OpenOptions",
-    "File::options",
-    "fs::write",
-    "fs::copy",
-    "hard_link",
-    "set_len",
-    "tempfile",
-];
-
-/// The most lines of a file.
+/// The most lines of a file, and the most columns of a line of a comment with its indentation.
 const LINES: usize = 500;
+const COLUMNS: usize = 110;
 
 /// Names that say nothing about what is inside.
-const VAGUE: &[&str] = &["util", "utils", "common", "base", "helper", "helpers", "misc", "shared", "stuff", "core"];
+const VAGUE: &str = "util utils common base helper helpers misc shared stuff core";
 
-/// The folder of src (or the file right under it) that a file belongs to.
-fn home(path: &str) -> &str {
-    let inside = path.strip_prefix("src/").unwrap();
-    inside.split('/').next().unwrap().trim_end_matches(".rs")
+/// Every Rust file of the repository: its path, and its text.
+fn files() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut found, mut open) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(path) = open.pop() {
+        let built = ["target", "node_modules", "mutants.out", ".git"].iter().any(|name| path.ends_with(name));
+        if path.is_dir() && !built {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/");
+            found.push((name, fs::read_to_string(&path).unwrap()));
+        }
+    }
+    found
+}
+
+/// Of each crate, by its folder, the files of its `src` and their code, without those of tests.
+fn crates() -> BTreeMap<String, Vec<(String, String)>> {
+    let mut crates: BTreeMap<String, Vec<_>> = BTreeMap::new();
+    for (path, text) in files().iter().filter(|(path, _)| !path.ends_with("tests.rs") && !path.contains("tests/")) {
+        if let Some((folder, below)) = path.split_once("src/") {
+            let program = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            crates.entry(folder.to_owned()).or_default().push((below.to_owned(), code(program.parse().unwrap())));
+        }
+    }
+    crates
+}
+
+/// Names and marks with a blank after each, but none around `::`. Comments and literals are left out.
+fn code(tokens: TokenStream) -> String {
+    let print = |token: TokenTree| match token {
+        Group(group) if group.delimiter() == Delimiter::Brace => format!("{{ {}}} ", code(group.stream())),
+        Group(group) => format!("( {}) ", code(group.stream())),
+        Ident(name) => format!("{name} "),
+        Punct(mark) => format!("{mark} "),
+        Literal(_) => String::new(),
+    };
+    tokens.into_iter().map(print).collect::<String>().replace(" : : ", "::")
 }
 
 #[test]
 fn arrows_point_one_way() {
-    let mut wrong = Vec::new();
-    let is_inside = |path: &str| home(path) != "lib";
-    let files: Vec<_> = program_files("src").collect();
-    for (path, _) in files.iter().filter(|(path, _)| is_inside(path)) {
-        let folder = home(path);
-        if !ARROWS.iter().any(|(row, _)| *row == folder) {
-            wrong.push(format!("{path}: the folder `{folder}` has no row in the table"));
-        }
+    for (from, to, by) in arrows(&crates()[""]) {
+        let (Some(user), Some(used)) = (from.first(), to.first().map(String::as_str)) else { continue };
+        let row = ARROWS.iter().find(|(name, _)| name == user);
+        let allowed = row.is_some_and(|(_, may_use)| may_use.contains(&used)) || GROUND.contains(&used);
+        assert!(user == used || allowed, "{} uses {} (by {by})", from.join("::"), to.join("::"));
     }
-    // What a test uses to write its layouts down is its own business.
-    let graph = Crate::new(files.into_iter().map(|(path, text)| (path, without_tests(&code(&text))))).graph();
-    for (from, to, path) in graph.arrows().filter(|(from, ..)| is_inside(from)) {
-        let (user, used) = (home(from), home(to));
-        let may_use = ARROWS.iter().find(|(row, _)| *row == user).map_or(&[][..], |(_, may_use)| may_use);
-        if used != user && !may_use.contains(&used) && !GROUND.contains(&used) {
-            wrong.push(format!("{from} uses {to} (by {path})"));
-        }
-    }
-    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
 #[test]
-fn the_table_has_no_circle() {
-    for (row, (folder, may_use)) in ARROWS.iter().enumerate() {
-        for name in *may_use {
-            let place = ARROWS.iter().position(|(other, _)| other == name);
-            assert!(place.is_some_and(|place| place < row), "`{folder}` may use `{name}`, which must be above it");
+fn files_use_each_other_in_no_circle() {
+    let mut found = String::new();
+    for (folder, files) in crates() {
+        let arrows = arrows(&files);
+        let parents = arrows.iter().flat_map(|(from, ..)| (0..=from.len()).map(|length| &from[..length]));
+        for parent in parents.collect::<BTreeSet<_>>() {
+            let place = format!("{folder}src/{}", parent.join("/"));
+            if !CIRCLES.iter().any(|(allowed, _)| place.starts_with(allowed)) {
+                found += &circle(&arrows, parent).replacen("\n", &format!("\nin {place}\n"), 1);
+            }
         }
     }
+    assert!(found.is_empty(), "{found}");
 }
 
 #[test]
 fn unsafe_stays_where_it_belongs() {
-    for folder in [
-        "src",
-        "crates/capi/src",
-        "crates/hlo/src",
-        "crates/kernel/src",
-        "crates/shader/src",
-        "crates/cli/src",
-        "examples",
-        "python/src",
-    ] {
-        for (path, text) in files(folder) {
-            let words = |text: &str| text.split(|c| !is_word(c)).any(|word| word == "unsafe");
-            let allowed = UNSAFE.iter().any(|place| path.starts_with(place));
-            assert!(allowed || !words(&code(&text)), "{path} holds an unsafe block");
-        }
-    }
-}
-
-/// Plans decide: what depends on the machine is in the schedule that kernels are given.
-#[test]
-fn kernels_read_no_trait_of_the_machine() {
-    for (path, text) in
-        files("crates/kernel/src").into_iter().filter(|(path, _)| path.starts_with("crates/kernel/src/simd/"))
-    {
-        let program = without_tests(&code(&text));
-        for word in ["Traits", "Knobs", "machine", "cpuid"] {
-            assert!(!program.split(|c| !is_word(c)).any(|other| other == word), "{path} uses `{word}`");
+    for (folder, files) in crates() {
+        for (path, code) in files.into_iter().map(|(path, code)| (format!("{folder}src/{path}"), code)) {
+            let allowed = UNSAFE.split(' ').any(|place| path.starts_with(place));
+            assert!(allowed || !code.contains(" unsafe "), "{path} holds an unsafe block");
         }
     }
 }
 
 #[test]
-fn mapped_files_are_not_written() {
-    // What tests do to their own files is theirs to know.
-    for (path, text) in files("crates/cli/src").into_iter().filter(|(path, _)| !path.ends_with("/tests.rs")) {
-        let program = without_tests(&code(&text));
-        let holds = |call: &str| {
-            let in_word = |at: usize| program[..at].ends_with(is_word);
-            program.match_indices(call).any(|(at, _)| !in_word(at))
-        };
-        let writing: Vec<_> = WRITING.iter().filter(|call| holds(call)).collect();
-        assert!(writing.is_empty() || WRITERS.contains(&path.as_str()), "{path} may write a mapped file: {writing:?}");
-        assert!(!holds("File::create("), "{path} would empty a file that may be mapped");
+fn files_stay_short_and_names_say_what_is_inside() {
+    for (path, text) in files() {
+        let lines = text.lines().count();
+        assert!(lines <= LINES || !path.contains("src/"), "{path} has {lines} lines, more than {LINES}");
+        for name in path.split('/').map(|part| part.trim_end_matches(".rs")) {
+            let vague = name.starts_with("impl_") || VAGUE.split(' ').any(|vague| vague == name);
+            assert!(!vague, "{path}: `{name}` says nothing");
+        }
     }
 }
 
+/// Examples, tables and drawings of the documentation may be wider.
 #[test]
-fn files_stay_short() {
-    for folder in [
-        "src",
-        "crates/capi/src",
-        "crates/hlo/src",
-        "crates/kernel/src",
-        "crates/shader/src",
-        "crates/cli/src",
-        "python/src",
-    ] {
-        for (path, text) in files(folder) {
-            let lines = text.lines().count();
-            assert!(lines <= LINES, "{path} has {lines} lines, more than {LINES}");
+fn comments_are_narrow() {
+    for (path, text) in files() {
+        let mut in_example = false;
+        for (number, line) in (1..).zip(text.lines().map(str::trim_end)) {
+            let comment = line.trim_start();
+            let words = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!")).map(str::trim_start);
+            in_example = words.is_some_and(|words| in_example != words.starts_with("```"));
+            let free = in_example || words.is_some_and(|words| words.starts_with('|'));
+            let narrow = free || !comment.starts_with("//") || line.chars().count() <= COLUMNS;
+            assert!(narrow, "{path}:{number}: a comment of more than {COLUMNS} columns");
         }
     }
 }
 
 #[test]
-fn names_say_what_is_inside() {
-    for folder in [
-        "src",
-        "python/src",
-        "crates/capi",
-        "crates/hlo",
-        "crates/kernel/src",
-        "crates/shader",
-        "crates/cli/src",
-        "crates/cli/tests",
-        "examples",
-        "tests",
-        "benches",
-    ] {
-        for (path, _) in files(folder) {
-            for part in path.split('/') {
-                let name = part.trim_end_matches(".rs");
-                assert!(!VAGUE.contains(&name) && !name.starts_with("impl_"), "{path}: `{name}` says nothing");
-            }
-        }
-    }
+fn circles_and_arrows_are_found() {
+    let files = [
+        ("lib.rs", "mod a; mod d; pub use a::B; /* crate::e */ mod e;"),
+        ("a/mod.rs", "mod b; mod c; pub use b::{self, B}; pub(crate) use {c::make as made};"),
+        ("a/b.rs", "pub struct B;"),
+        ("a/c.rs", "use super::b::B; pub fn make() -> B { other::d::x() }"),
+        ("d.rs", "fn d(b: crate::B) { vec![crate::a::made::<u8>(self::d)] } fn e() -> impl Sized + use<'a> {}"),
+        ("e.rs", "use super::{d, a::{b::*, c as f}}; pub struct E;"),
+    ];
+    let mut files = files.map(|(path, text)| (path.to_owned(), code(text.parse().unwrap())));
+    let found = arrows(&files);
+    let shown = found.iter().map(|(from, to, _)| format!("{}->{}", from.join("/"), to.join("/")));
+    assert_eq!(shown.collect::<Vec<_>>(), ["a/c->a/b", "d->a/b", "d->a/c", "e->d", "e->a/b", "e->a/c"]);
+    assert_eq!(circle(&found, &[]), "");
+    files[2].1 = code("use crate::e::E;".parse().unwrap());
+    let found = arrows(&files);
+    assert!(circle(&found, &[]).starts_with("\n  a -> e (by e::E in a::b)\n  d -> a (by B in d)"));
+    assert_eq!(circle(&found, &["a".to_owned()]), "");
 }

@@ -7,7 +7,7 @@ use tensor_layout::tiled::memory_space_name;
 use tensor_layout_hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
 
 use super::group::Group;
-use super::{small, space_name};
+use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, long_bytes, percent, short_bytes};
 

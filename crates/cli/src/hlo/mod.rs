@@ -3,13 +3,14 @@
 mod beside;
 mod group;
 mod memory;
+mod space;
 mod waste;
 
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout::tiled::{TpuGeneration, memory_space_name};
+use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{BufferTable, Module, Reader};
 
 use crate::input_file::open;
@@ -99,13 +100,4 @@ fn read_from(input: impl BufRead, length: u64, path: &Path) -> Result<Module, St
     bar.finish_and_clear();
     module.set_header(reader.header().cloned().unwrap_or_default());
     Ok(module)
-}
-
-/// A total as 64 bits: the largest number if it is larger.
-fn small(bytes: u128) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-fn space_name(space: u64) -> String {
-    memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned)
 }

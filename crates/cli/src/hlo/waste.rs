@@ -4,7 +4,7 @@ use tensor_layout::Error;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
 
-use super::{small, space_name};
+use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
 use crate::table::{Table, percent, percent_wasted, short_bytes};
 

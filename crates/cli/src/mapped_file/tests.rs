@@ -1,3 +1,5 @@
+#![allow(clippy::disallowed_methods, reason = "tests know what they do to their own files")]
+
 use std::fs;
 
 use super::*;

@@ -24,10 +24,11 @@ use crate::new_file::WrittenFile;
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::progress;
 use crate::rule::Rule;
+use crate::table::printable;
 
 use checkpoint::{Checkpoint, PartFile, Share};
 use plan::Plan;
-use report::{FileReport, Findings, Report, Written, printable};
+use report::{FileReport, Findings, Report, Written};
 use rules::{Exception, Rules};
 use shards::{NewShards, Progress};
 use trial::Plans;

@@ -9,7 +9,7 @@ use tensor_layout::interop::safetensors::{Model, Tensor};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};
-use crate::table::{Table, percent_wasted, short_bytes};
+use crate::table::{Table, percent_wasted, printable, short_bytes};
 
 use super::layers::grouped;
 use super::plan::Plan;
@@ -333,9 +333,4 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
         }
     }
     cells
-}
-
-/// A name from a file, without characters that would move the cursor.
-pub(super) fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

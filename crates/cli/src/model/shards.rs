@@ -24,9 +24,9 @@ use std::path::{Path, PathBuf};
 use tensor_layout::interop::safetensors::{Header, Index};
 
 use crate::input_file::Bytes;
-use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder, unwritable};
+use crate::new_file::{NewFile, WrittenFile, sync_folder, unwritable};
 use crate::output::Stop;
-use crate::unfinished::{all_or_nothing, create_folders};
+use crate::unfinished::{all_or_nothing, create_folders, folder_of};
 
 use super::checkpoint::{Checkpoint, PartFile, last_written};
 use super::plan::new_header;

@@ -11,9 +11,9 @@ use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile};
 use crate::output::Stop;
 use crate::pieces::{Outcome, PIECE};
+use crate::table::printable;
 
 use super::plan::Plan;
-use super::report::printable;
 use super::scratch::Scratch;
 use super::trip::Answer;
 

@@ -5,6 +5,7 @@ mod gather;
 mod general;
 mod grid;
 mod interleave;
+mod options;
 mod pass;
 mod plan;
 mod planner;
@@ -19,6 +20,7 @@ mod window;
 mod words;
 
 pub use form::Form;
+pub use options::ProgramOptions;
 pub use pass::{BoundBuffer, BoundWindow, Pass, PipelineKey};
-pub use plan::{Program, ProgramOptions};
+pub use plan::Program;
 pub use run::ShaderFault;

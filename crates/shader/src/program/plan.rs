@@ -5,20 +5,10 @@ use tensor_layout::relayout::Relayout;
 
 use super::super::profile::Profile;
 use super::form::Form;
+use super::options::ProgramOptions;
 use super::pass::Pass;
 use super::planner::Planner;
-
-/// What a program can be made to do besides the pair of layouts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ProgramOptions {
-    /// The form it must have; `None` for the one that should be fastest.
-    pub form: Option<Form>,
-    /// Where the source begins in its buffer, in bytes: a multiple of 4.
-    pub source_offset: u64,
-    /// Where the destination begins in its buffer, in bytes: a multiple of 4. (A tensor that begins inside a
-    /// word is one with a [base](tensor_layout::IndexMap::with_base).)
-    pub destination_offset: u64,
-}
+use super::special::Special;
 
 /// A relayout as a GPU program: passes, each a WGSL compute shader with what it is bound to, to be dispatched
 /// in order.
@@ -93,7 +83,25 @@ impl Program {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_options(relayout: &Relayout, profile: &Profile, options: &ProgramOptions) -> Result<Program, Error> {
-        Planner::new(relayout, profile, options)?.program()
+        let planner = Planner::new(relayout, profile, options)?;
+        let (form, reason, passes) = match options.form {
+            Some(Form::General) => (Form::General, "which was requested".to_owned(), planner.general()?),
+            wanted => match (planner.special(wanted)?, wanted) {
+                (Special::Fits(form, reason, passes), _) => (form, reason, passes),
+                (Special::Unfit(reason), None) => (Form::General, format!("because {reason}"), planner.general()?),
+                (Special::Unfit(reason), Some(form)) => {
+                    return Err(Error::NotExpressible { target: form.program_name(), reason });
+                }
+            },
+        };
+        let end = |ranges: &mut dyn Iterator<Item = u64>| ranges.max().unwrap_or(0);
+        Ok(Program {
+            form,
+            reason,
+            source_bytes: end(&mut passes.iter().filter_map(|pass| pass.source.as_ref()).map(|source| source.end)),
+            destination_bytes: end(&mut passes.iter().map(|pass| pass.destination.end)),
+            passes,
+        })
     }
 
     /// The dispatches, in order. Each sees what those before it have written.

@@ -9,9 +9,8 @@ use super::super::profile::Profile;
 use super::form::Form;
 use super::gather::Gather;
 use super::general::{General, Task};
+use super::options::ProgramOptions;
 use super::pass::{Pass, Shader};
-use super::plan::{Program, ProgramOptions};
-use super::special::Special;
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
@@ -69,29 +68,8 @@ impl<'a> Planner<'a> {
         })
     }
 
-    pub(super) fn program(self) -> Result<Program, Error> {
-        let (form, reason, passes) = match self.options.form {
-            Some(Form::General) => (Form::General, "which was requested".to_owned(), self.general()?),
-            wanted => match (self.special(wanted)?, wanted) {
-                (Special::Fits(form, reason, passes), _) => (form, reason, passes),
-                (Special::Unfit(reason), None) => (Form::General, format!("because {reason}"), self.general()?),
-                (Special::Unfit(reason), Some(form)) => {
-                    return Err(Error::NotExpressible { target: form.program_name(), reason });
-                }
-            },
-        };
-        let end = |ranges: &mut dyn Iterator<Item = u64>| ranges.max().unwrap_or(0);
-        Ok(Program {
-            form,
-            reason,
-            source_bytes: end(&mut passes.iter().filter_map(|pass| pass.source.as_ref()).map(|source| source.end)),
-            destination_bytes: end(&mut passes.iter().map(|pass| pass.destination.end)),
-            passes,
-        })
-    }
-
     /// The passes of the general form: one, or the padding and then one for each pair of windows.
-    fn general(&self) -> Result<Vec<Pass>, Error> {
+    pub(super) fn general(&self) -> Result<Vec<Pass>, Error> {
         self.check_words()?;
         if self.destination_words == 0 {
             return Ok(Vec::new());
