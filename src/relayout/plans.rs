@@ -134,11 +134,11 @@ impl Plans {
 impl Kept {
     #[inline]
     fn is(&self, source: &BufferTensorDesc, destination: &BufferTensorDesc, settings: &Settings) -> bool {
-        let Settings { reversed, padding, memory } = &self.settings;
+        let plain = |of: &Settings| (of.padding, of.memory, of.stores, of.kernels, of.family);
         self.source.is_identical(source)
             && self.destination.is_identical(destination)
-            && is_same(reversed, &settings.reversed)
-            && (*padding, *memory) == (settings.padding, settings.memory)
+            && is_same(&self.settings.reversed, &settings.reversed)
+            && plain(&self.settings) == plain(settings)
     }
 }
 
