@@ -13,19 +13,21 @@ pub(super) struct Extent {
     pub(super) padded: u64,
     /// How many indices share a tile: 0 if the dimension is not cut.
     pub(super) tile: u64,
+    /// The first index that is shown; `size` and `padded` count from it.
+    pub(super) start: u64,
 }
 
 /// The extents of all dimensions.
 pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     let extent = |(dim, &size): (usize, &u64)| {
-        let plain = Extent { size, padded: size, tile: 0 };
+        let plain = Extent { size, padded: size, tile: 0, start: 0 };
         let Some(component) = own_component(map, dim) else { return plain };
         match component.chain.digits() {
             [top, _, ..] => {
                 let tile = top.divisor.get();
-                Extent { size, padded: size.checked_next_multiple_of(tile).unwrap_or(size), tile }
+                Extent { padded: size.checked_next_multiple_of(tile).unwrap_or(size), tile, ..plain }
             }
-            [only] => Extent { size, padded: room(map, only.stride).map_or(size, |room| room.max(size)), tile: 0 },
+            [only] => Extent { padded: room(map, only.stride).map_or(size, |room| room.max(size)), ..plain },
             [] => plain,
         }
     };

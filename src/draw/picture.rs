@@ -39,8 +39,11 @@ const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;
 
 /// The most cells in one row of the memory, and the most characters of their labels (with room between them).
-const ROW: u64 = 24;
-const ROW_CHARACTERS: u64 = 120;
+const ROW: u64 = 16;
+const ROW_CHARACTERS: u64 = 80;
+
+/// The most columns of a matrix that are drawn beside each other; the next ones are drawn below.
+const BAND: u64 = 16;
 
 /// A layout, ready to be drawn.
 #[derive(Debug, Clone)]
@@ -54,6 +57,10 @@ pub struct Picture {
     pub(super) row: usize,
     /// The memory is parted after every `tile` cells; 0 for not at all.
     pub(super) tile: usize,
+    /// The bits of an element.
+    pub(super) bits: u64,
+    /// Whether elements share places because an axis has stride 0.
+    pub(super) has_broadcast: bool,
     /// How many elements and places there are, and what of them is shown.
     summary: String,
 }
@@ -73,6 +80,8 @@ pub(super) struct Panel {
     pub(super) title: String,
     /// The index in all other dimensions.
     leading: Vec<u64>,
+    /// The row and the column that the first ones are.
+    pub(super) first: (usize, usize),
     pub(super) rows: Vec<Vec<Spot>>,
     /// The logical rows and columns; the rest is padding.
     pub(super) columns: usize,
@@ -95,7 +104,7 @@ pub(super) enum Spot {
 impl Panel {
     /// The index of a cell, as text.
     pub(super) fn index(&self, row: usize, column: usize) -> String {
-        let grid = [(self.has_rows, row), (self.has_columns, column)];
+        let grid = [(self.has_rows, row.plus(self.first.0)), (self.has_columns, column.plus(self.first.1))];
         let grid = grid.into_iter().filter(|&(real, _)| real).map(|(_, i)| i.to_string());
         let index: Vec<String> = self.leading.iter().map(u64::to_string).chain(grid).collect();
         index.join(",")
@@ -129,7 +138,9 @@ impl Picture {
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
-        Picture::of(map, caption, &Corner { extents: extents(map), places: 0..map.physical_elements() })
+        // What is in front of the base offset belongs to others.
+        let places = map.base().min(map.physical_elements())..map.physical_elements();
+        Picture::of(map, caption, &Corner { extents: extents(map), places })
     }
 
     /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line
@@ -149,13 +160,36 @@ impl Picture {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn corner(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
+        Picture::around(map, caption, &vec![0; map.sizes().len()])
+    }
+
+    /// As [`Picture::corner`], but a layout that is too large is drawn around this index: the 16 indices in
+    /// which it is of each of the last two dimensions, and the 256 places in memory in which it is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`IndexMap::offset`] for the index; [`Error::TooHard`].
+    ///
+    /// ```
+    /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
+    ///
+    /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
+    /// let text = Picture::around(&large.to_index_map()?, &large.to_string(), &[500, 70000])?.to_string();
+    /// assert!(text.contains("shown: [496:512,70000:70016]"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn around(map: &IndexMap, caption: &str, index: &[u64]) -> Result<Picture, Error> {
         if fits(map).is_ok() {
             return Picture::new(map, caption);
         }
-        let places = map.base()..map.base().saturating_add(CORNER_PLACES).min(map.physical_elements());
-        let part = Corner { extents: corner(&extents(map)), places };
+        let offset = if map.element_count() == 0 { map.base() } else { map.offset(index)? };
+        let back = offset.saturating_sub(map.base()).modulo(CORNER_PLACES);
+        let start = offset.minus(back);
+        let places = start..start.saturating_add(CORNER_PLACES).min(map.physical_elements());
+        let part = Corner { extents: window(&extents(map), index), places };
         let mut picture = Picture::of(map, caption, &part)?;
-        let slices: Vec<String> = part.extents.iter().map(|extent| format!("0:{}", extent.size)).collect();
+        let slice = |extent: &Extent| format!("{}:{}", extent.start, extent.start.saturating_add(extent.size));
+        let slices: Vec<String> = part.extents.iter().map(slice).collect();
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
         picture.summary = format!(
             "{} in {}; shown: [{}], and the places {first} to {last}",
@@ -167,11 +201,12 @@ impl Picture {
     }
 
     fn of(map: &IndexMap, caption: &str, part: &Corner) -> Result<Picture, Error> {
+        let broadcast = broadcast_axes(map);
         let mut memory = Vec::new();
         for offset in part.places.clone() {
             let index = map.inverse(offset)?;
             let colour = index.as_deref().map_or(0, |index| colour(map.sizes(), index));
-            memory.push(Cell { index: index.as_deref().map(comma_list), colour });
+            memory.push(Cell { index: index.as_deref().map(|index| shared_index(index, &broadcast)), colour });
         }
         let labels = memory.iter().filter_map(|place| place.index.as_ref());
         let longest = labels.map(String::len).max().and_then(|length| u64::try_from(length).ok()).unwrap_or(0);
@@ -182,7 +217,9 @@ impl Picture {
             start: part.places.start,
             row: count(row_length(map, fitting)),
             tile: count(tile_length(map)),
-            summary: summary(map.element_count(), &memory),
+            bits: map.element_bits().into(),
+            has_broadcast: broadcast.contains(&true),
+            summary: summary(map, &memory),
             memory,
         })
     }
@@ -195,6 +232,36 @@ impl Picture {
     /// The offset of a place, counted among those shown.
     pub(super) fn offset_of(&self, place: usize) -> u64 {
         self.start.plus(checked::count(place))
+    }
+
+    /// Where a place begins: its byte, and its bit in that byte.
+    pub(super) fn byte_of(&self, place: usize) -> (u64, u64) {
+        let bits = u128::from(self.offset_of(place)).times(self.bits.into());
+        let byte = u64::try_from(bits.divided_by(8)).unwrap_or(u64::MAX);
+        (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
+    }
+
+    /// Does a byte begin at this place, where several elements share one?
+    pub(super) fn begins_byte(&self, place: usize) -> bool {
+        self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
+    }
+
+    /// The rows of the memory: where each begins, and whether it stands for several that hold nothing but
+    /// padding.
+    pub(super) fn memory_rows(&self) -> Vec<(Range<usize>, bool)> {
+        let (mut rows, row): (Vec<(Range<usize>, bool)>, _) = (Vec::new(), self.row.max(1));
+        for (number, cells) in self.memory.chunks(row).enumerate() {
+            let start = number.times(row);
+            let range = start..start.plus(cells.len());
+            let is_padding = cells.iter().all(|cell| cell.index.is_none());
+            match rows.last_mut() {
+                Some((last, true)) if is_padding => last.end = range.end,
+                _ => rows.push((range, is_padding)),
+            }
+        }
+        // One row of padding is shown as it is.
+        rows.iter_mut().for_each(|(range, folded)| *folded = *folded && range.len() > row);
+        rows
     }
 
     /// The greatest offset that is shown.
@@ -215,23 +282,37 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
         _ => Ok(()),
     };
     limit("the number of elements to draw", map.element_count(), MAX_ELEMENTS)?;
-    limit("the number of places in memory to draw", map.physical_elements(), MAX_ELEMENTS)?;
+    let places = map.physical_elements().saturating_sub(map.base());
+    limit("the number of places in memory to draw", places, MAX_ELEMENTS)?;
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
-/// The extents of the corner.
-fn corner(extents: &[Extent]) -> Vec<Extent> {
+/// The extents of the window in which an index is.
+fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
     let leading = extents.len().saturating_sub(2);
     let mut matrices = CORNER_MATRICES;
     let mut shown: Vec<Extent> = Vec::with_capacity(extents.len());
     for (dim, &extent) in extents.iter().enumerate().rev() {
-        let most = if dim < leading { matrices } else { CORNER };
-        let size = extent.size.min(most);
+        let at = index.get(dim).copied().unwrap_or(0);
+        let (start, most) = if dim < leading {
+            (at, matrices)
+        } else {
+            // Whole tiles, or a part of one tile.
+            let tile = extent.tile.max(1);
+            let (step, rest) = match CORNER.divided_by(tile) {
+                0 => (CORNER, tile.minus(at.modulo(tile).minus(at.modulo(tile).modulo(CORNER)))),
+                tiles => (tile.times(tiles), CORNER),
+            };
+            let start = if tile > CORNER { at.minus(at.modulo(tile).modulo(step)) } else { at.minus(at.modulo(step)) };
+            (start, if tile > CORNER { CORNER.min(rest) } else { step })
+        };
+        let size = extent.size.saturating_sub(start).min(most);
         if dim < leading {
             matrices = matrices.divided_by(size.max(1)).max(1);
         }
-        let padded = if size < extent.size { size } else { extent.padded.min(most.max(size)) };
-        shown.push(Extent { size, padded, tile: extent.tile });
+        let is_end = start.saturating_add(size) == extent.size;
+        let padded = if is_end { extent.padded.saturating_sub(start).min(most.max(size)) } else { size };
+        shown.push(Extent { size, padded, tile: extent.tile, start });
     }
     shown.reverse();
     shown
@@ -242,10 +323,20 @@ fn plural(count: u64, word: &str) -> String {
 }
 
 /// What a whole picture shows, in a line.
-fn summary(logical: u64, memory: &[Cell]) -> String {
-    let places = checked::count(memory.len());
+fn summary(map: &IndexMap, memory: &[Cell]) -> String {
+    let (logical, places) = (map.element_count(), checked::count(memory.len()));
     let elements = plural(logical, "element");
+    let elements = match map.base() {
+        0 => elements,
+        base => format!("{elements} from place {base} on"),
+    };
+    let broadcast = broadcast_axes(map);
+    let axes = || map.sizes().iter().zip(&broadcast).filter(|(_, is_broadcast)| **is_broadcast).map(|(size, _)| *size);
     match memory.iter().filter(|place| place.index.is_none()).count() {
+        0 if logical > places && axes().product::<u64>().times(places) == logical => {
+            let shared = axes().product::<u64>();
+            format!("{elements} in {}: each is shared by {shared}", plural(places, "place"))
+        }
         0 if logical > places => format!("{elements} in {}: some are shared", plural(places, "place")),
         0 => format!("{elements}, no padding"),
         1 => format!("{elements} in {places} places: 1 of them is padding"),
@@ -269,6 +360,25 @@ fn colour(sizes: &[u64], index: &[u64]) -> usize {
     count(number(dims))
 }
 
+/// The axes along which nothing moves: all their indices share a place.
+fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
+    let moves = |dim: usize| {
+        let components = map.components().iter().filter(|component| component.dims().contains(&dim));
+        components.flat_map(|component| component.chain.digits()).any(|digit| digit.stride != 0)
+    };
+    map.sizes().iter().enumerate().map(|(dim, &size)| size > 1 && !moves(dim)).collect()
+}
+
+/// The index of an element, with `*` for every index of a broadcast axis.
+fn shared_index(index: &[u64], broadcast: &[bool]) -> String {
+    if !broadcast.contains(&true) {
+        return comma_list(index);
+    }
+    let pairs = index.iter().zip(broadcast);
+    let words: Vec<String> = pairs.map(|(i, &all)| if all { "*".into() } else { i.to_string() }).collect();
+    words.join(",")
+}
+
 fn comma_list(index: &[u64]) -> String {
     let index: Vec<String> = index.iter().map(u64::to_string).collect();
     if index.is_empty() { "[]".into() } else { index.join(",") }
@@ -276,7 +386,7 @@ fn comma_list(index: &[u64]) -> String {
 
 fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     let sizes = map.sizes();
-    let one = Extent { size: 1, padded: 1, tile: 0 };
+    let one = Extent { size: 1, padded: 1, tile: 0, start: 0 };
     let (leading, grid) = extents.split_at(extents.len().saturating_sub(2));
     let (row, column) = match *grid {
         [row, column] => (row, column),
@@ -291,14 +401,14 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     for panel in 0..number {
         let mut rest = panel;
         for (slot, extent) in index.iter_mut().zip(leading).rev() {
-            *slot = rest.modulo(extent.size);
+            *slot = extent.start.plus(rest.modulo(extent.size));
             rest = rest.divided_by(extent.size);
         }
         let mut rows = Vec::new();
         for r in 0..row.padded.min(MAX_ELEMENTS) {
             let mut cells = Vec::new();
             for c in 0..column.padded.min(MAX_ELEMENTS) {
-                for (slot, value) in index.iter_mut().rev().zip([c, r]) {
+                for (slot, value) in index.iter_mut().rev().zip([column.start.plus(c), row.start.plus(r)]) {
                     *slot = value;
                 }
                 cells.push(if r < row.size && c < column.size {
@@ -314,18 +424,43 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
             _ if number == 1 => String::new(),
             _ => format!("[{},:,:]", comma_list(index.get(..leading.len()).unwrap_or(&[]))),
         };
-        panels.push(Panel {
-            title,
-            leading: index.get(..leading.len()).unwrap_or(&[]).to_vec(),
-            rows,
-            columns: count(column.size),
-            logical_rows: count(row.size),
-            tile: (count(row.tile), count(column.tile)),
-            has_rows: sizes.len() > 1,
-            has_columns: !sizes.is_empty(),
-        });
+        let bands = bands(rows.first().map_or(0, Vec::len), count(column.tile));
+        let is_cut = bands.len() > 1;
+        for band in bands {
+            let from = count(column.start).plus(band.start);
+            let named = format!("columns {from} to {}", count(column.start).plus(band.end).saturating_sub(1));
+            let words = [title.clone(), if is_cut { named } else { String::new() }];
+            let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| !word.is_empty()).collect();
+            panels.push(Panel {
+                title: words.join(", "),
+                leading: index.get(..leading.len()).unwrap_or(&[]).to_vec(),
+                first: (count(row.start), from),
+                columns: count(column.size).min(band.end).saturating_sub(band.start),
+                rows: rows.iter().map(|cells| cells.get(band.clone()).unwrap_or(&[]).to_vec()).collect(),
+                logical_rows: count(row.size),
+                tile: (count(row.tile), count(column.tile)),
+                has_rows: sizes.len() > 1,
+                has_columns: !sizes.is_empty(),
+            });
+        }
     }
     Ok(panels)
+}
+
+/// The columns of a matrix in bands of whole tiles, or of parts of one tile.
+fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
+    let most = count(BAND);
+    let whole = most.checked_div(tile).map_or(most, |tiles| if tiles > 0 { tiles.times(tile) } else { most });
+    let mut bands = Vec::new();
+    let mut start = 0_usize;
+    while start < columns {
+        let in_tile = if tile > most { tile.minus(start.modulo(tile)) } else { whole };
+        let end = start.plus(whole.min(in_tile)).min(columns);
+        bands.push(start..end);
+        start = end;
+    }
+    // Rows without columns are drawn too.
+    if bands.is_empty() { vec![0..0] } else { bands }
 }
 
 /// The place an index past the sizes would take, if it is padding indeed.

@@ -5,6 +5,7 @@ use crate::checked::Exact;
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write;
 
@@ -23,13 +24,29 @@ const COLOURS: [(&str, &str, &str); 8] = [
     ("#e6ddd3", "#b8a48e", "#4f3a22"),
 ];
 
+/// The same groups on a dark page.
+const DARK_COLOURS: [(&str, &str, &str); 8] = [
+    ("#1d3a57", "#3f74a8", "#cfe3f7"),
+    ("#4d3810", "#96702a", "#fde2b8"),
+    ("#1f4119", "#4b8343", "#d4ecd0"),
+    ("#55202f", "#a2526a", "#f7d2dc"),
+    ("#35274f", "#72599f", "#e2d8f3"),
+    ("#47410a", "#8f862f", "#f5efb5"),
+    ("#134543", "#3f8680", "#c9ece9"),
+    ("#40342a", "#7d6a56", "#e6ddd3"),
+];
+
 const MARGIN: usize = 28;
 const CELL_HEIGHT: usize = 28;
 /// Between cells, and what comes on top between tiles.
 const GAP: usize = 3;
 const TILE_GAP: usize = 9;
+/// What comes on top between bytes that hold several elements.
+const BYTE_GAP: usize = 5;
 /// Room for the names of rows.
 const NAMES: usize = 34;
+/// Room for the bytes at which the rows of the memory begin.
+const BYTES: usize = 56;
 /// The panels are placed in lines of about this width.
 const PAGE: usize = 860;
 
@@ -63,14 +80,35 @@ impl Picture {
         y += 22;
         page.text(left, y, "note", self.summary());
         page.wide(left + self.summary().chars().count() * DIGIT);
-        y += 36;
+        y += 12;
+        self.draw_legend(&mut page, y);
+        y += 44;
         page.heading(y, "The tensor: the number of a cell is its place in memory");
         y += 14;
         y = self.draw_panels(&mut page, y) + 28;
-        page.heading(y, "The memory: the numbers of a cell are the index of its element");
+        page.heading(y, "The memory: element and byte of each row; a cell has the index of its element");
         y += 14;
         y = self.draw_memory(&mut page, y);
-        page.finish(y + MARGIN, &self.caption)
+        page.finish(y + MARGIN, &self.caption, self.summary())
+    }
+
+    /// What colours, hatching and signs mean.
+    fn draw_legend(&self, page: &mut Page, top: usize) {
+        let group = if self.panels.len() > 1 { "one colour: a matrix" } else { "one colour: a row" };
+        let has_padding = self.memory.iter().any(|cell| cell.index.is_none());
+        let mut entries = vec![("c0", group)];
+        entries.extend(has_padding.then_some(("p", "padding: no element")));
+        entries.extend(self.has_broadcast.then_some(("c1", "*: every index of this axis shares the place")));
+        entries.extend((self.bits < 8).then_some(("c2", "a gap: the next byte")));
+        let mut x = MARGIN;
+        for (class, words) in entries {
+            page.push(format_args!(
+                "<g class=\"{class} key\"><rect x=\"{x}\" y=\"{top}\" width=\"14\" height=\"14\" rx=\"3\"/></g>"
+            ));
+            page.text(x + 20, top + 12, "note", words);
+            x += 20 + words.chars().count() * DIGIT + 14;
+        }
+        page.wide(x);
     }
 
     fn draw_panels(&self, page: &mut Page, top: usize) -> usize {
@@ -94,13 +132,28 @@ impl Picture {
         let longest = labels.map(|label| label.chars().count()).max().unwrap_or(0);
         let width = (longest * DIGIT + 12).max(34);
         let mut y = top;
-        for (number, row) in self.memory.chunks(self.row.max(1)).enumerate() {
-            let start = number * self.row;
-            page.text(MARGIN + NAMES - 8, y + 18, "name end", &self.offset_of(start).to_string());
-            let mut x = MARGIN + NAMES;
+        let left = MARGIN + NAMES.max(self.last_offset().to_string().len() * DIGIT) + BYTES;
+        for (range, is_folded) in self.memory_rows() {
+            let start = range.start;
+            let (byte, bit) = self.byte_of(start);
+            let byte = if bit == 0 { byte.to_string() } else { format!("{byte}.{bit}") };
+            page.text(left - BYTES - 8, y + 18, "name end", &self.offset_of(start).to_string());
+            page.text(left - 8, y + 18, "byte end", &byte);
+            let mut x = left;
+            if is_folded {
+                let words = format!("{} places of padding", range.len());
+                let (data, wide) =
+                    (format!("data-offset=\"{}\" data-count=\"{}\"", self.offset_of(start), range.len()), 220);
+                page.cell((x, y), wide, None, &words, &data);
+                y += CELL_HEIGHT + GAP;
+                continue;
+            }
+            let row = self.memory.get(range).unwrap_or(&[]);
             for (position, cell) in row.iter().enumerate() {
                 if position > 0 && begins_tile(start + position, self.tile) {
                     x += TILE_GAP;
+                } else if position > 0 && self.begins_byte(start + position) {
+                    x += BYTE_GAP;
                 }
                 let colour = cell.index.as_ref().map(|_| cell.colour);
                 let data = format!("data-offset=\"{}\"", self.offset_of(start + position));
@@ -133,7 +186,7 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
         y += 16;
         for column in 0..panel.columns {
             let x = left + NAMES + start_of(column, width, panel.tile.1) + width / 2;
-            page.text(x, y, "name middle", &column.to_string());
+            page.text(x, y, "name middle", &(column + panel.first.1).to_string());
         }
     }
     y += 8;
@@ -141,7 +194,7 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
     for (number, row) in panel.rows.iter().enumerate() {
         let cell_top = y + start_of(number, CELL_HEIGHT, panel.tile.0);
         if panel.has_rows && number < panel.logical_rows {
-            page.text(left + NAMES - 8, cell_top + 18, "name end", &number.to_string());
+            page.text(left + NAMES - 8, cell_top + 18, "name end", &(number + panel.first.0).to_string());
         }
         for (column, spot) in row.iter().enumerate() {
             let at = (left + NAMES + start_of(column, width, panel.tile.1), cell_top);
@@ -204,26 +257,35 @@ impl Page {
         self.wide(x + width);
     }
 
-    fn finish(self, height: usize, title: &str) -> String {
+    fn finish(self, height: usize, title: &str, summary: &str) -> String {
         let width = self.width + MARGIN;
-        let mut style = String::new();
-        for (number, (fill, border, ink)) in COLOURS.iter().enumerate() {
-            let _ = writeln!(style, ".c{number} rect{{fill:{fill};stroke:{border}}}.c{number} text{{fill:{ink}}}");
-        }
+        let groups = |colours: &[(&str, &str, &str)]| {
+            let mut style = String::new();
+            for (number, (fill, border, ink)) in colours.iter().enumerate() {
+                let _ = writeln!(style, ".c{number} rect{{fill:{fill};stroke:{border}}}.c{number} text{{fill:{ink}}}");
+            }
+            style
+        };
+        let (style, dark) = (groups(&COLOURS), groups(&DARK_COLOURS));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<style>\n\
+             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>{}. Above, each element of the tensor with its place in memory; below, \
+             each place with the index of its element.</desc>\n<style>\n\
              text{{font:13px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#8a919c}}\n\
              .caption{{font-size:18px;font-weight:bold;fill:#1c2430}}\n\
              .note,.heading{{font-family:system-ui,\"DejaVu Sans\",\"Segoe UI\",Helvetica,Arial,sans-serif;fill:#4a5361}}\n\
-             .heading{{font-weight:bold}}\n.title{{fill:#4a5361;font-weight:bold}}\n.name{{font-size:12px}}\n\
+             .heading{{font-weight:bold}}\n.title{{fill:#4a5361;font-weight:bold}}\n.name,.byte{{font-size:12px}}.byte{{font-style:italic}}.page{{fill:#ffffff}}\n\
              .middle,g text{{text-anchor:middle}}\n.end{{text-anchor:end}}\n\
-             .p rect{{fill:url(#hatch);stroke:#c4c9d1;stroke-dasharray:3 2}}.p text{{fill:#a3aab5}}\n{style}</style>\n\
+             .p rect{{fill:url(#hatch);stroke:#c4c9d1;stroke-dasharray:3 2}}.p text{{fill:#a3aab5}}.h1{{fill:#f6f7f9}}.h2{{fill:#e3e6eb}}\n{style}\
+             @media(prefers-color-scheme:dark){{.page{{fill:#14181e}}text{{fill:#9aa6b5}}.caption{{fill:#e6eaf0}}\
+             .note,.heading,.title{{fill:#b7c1cd}}.h1{{fill:#232a34}}.h2{{fill:#333c49}}.p rect{{stroke:#4a5563}}\
+             .p text{{fill:#7d8997}}\n{dark}}}\n</style>\n\
              <defs><pattern id=\"hatch\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" \
-             patternTransform=\"rotate(45)\"><rect width=\"7\" height=\"7\" fill=\"#f6f7f9\"/>\
-             <rect width=\"2\" height=\"7\" fill=\"#e3e6eb\"/></pattern></defs>\n\
-             <rect width=\"{width}\" height=\"{height}\" rx=\"10\" fill=\"#ffffff\"/>\n{}</svg>\n",
+             patternTransform=\"rotate(45)\"><rect class=\"h1\" width=\"7\" height=\"7\"/>\
+             <rect class=\"h2\" width=\"2\" height=\"7\"/></pattern></defs>\n\
+             <rect width=\"{width}\" height=\"{height}\" rx=\"10\" class=\"page\"/>\n{}</svg>\n",
             escape(title),
+            escape(summary),
             self.body
         )
     }

@@ -30,7 +30,7 @@ impl fmt::Display for Picture {
             lines.extend(panel_lines(panel, width));
         }
         lines.push(String::new());
-        lines.push("the memory: what is stored where".into());
+        lines.push("the memory: element and byte at which each row begins, and what is stored there".into());
         lines.push(String::new());
         lines.extend(self.memory_lines());
         lines.push(String::new());
@@ -42,16 +42,29 @@ impl Picture {
     fn memory_lines(&self) -> Vec<String> {
         let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
         let labels: Vec<&str> = labels.collect();
+        let byte_name = |place: usize| match self.byte_of(place) {
+            (byte, 0) => byte.to_string(),
+            (byte, bit) => format!("{byte}.{bit}"),
+        };
+        let byte_width = byte_name(labels.len().saturating_sub(1)).len().max(3);
         let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let name = decimal_width(self.last_offset()).max(3);
         let mut lines = Vec::new();
-        for (number, row) in labels.chunks(self.row.max(1)).enumerate() {
-            let start = number.times(self.row);
+        for (range, is_folded) in self.memory_rows() {
+            let start = range.start;
             let first = self.offset_of(start);
-            let mut line = format!("{first:>name$} │");
+            let mut line = format!("{first:>name$} {:>byte_width$} │", byte_name(start));
+            if is_folded {
+                line.push_str(&format!(" {PADDING} {} places of padding", range.len()));
+                lines.push(line);
+                continue;
+            }
+            let row = labels.get(range).unwrap_or(&[]);
             for (position, label) in row.iter().enumerate() {
                 if position > 0 && begins_tile(start.plus(position), self.tile) {
                     line.push_str(" │");
+                } else if position > 0 && self.begins_byte(start.plus(position)) {
+                    line.push_str(" ╎");
                 }
                 line.push_str(&format!(" {label:>width$}"));
             }
@@ -78,13 +91,16 @@ fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {
         line.trim_end().to_owned()
     };
     let all = panel.rows.first().map_or(0, Vec::len);
-    let names: Vec<String> = (0..all).map(|c| if c < panel.columns { c.to_string() } else { String::new() }).collect();
+    let named = |number: usize, first: usize| number.plus(first).to_string();
+    let names = (0..all).map(|c| if c < panel.columns { named(c, panel.first.1) } else { String::new() });
+    let names: Vec<String> = names.collect();
     let mut lines = Vec::new();
     if panel.has_columns {
         lines.push(format!("      {}", cells(&names).replace('│', " ")).trim_end().to_owned());
     }
     for (number, row) in panel.rows.iter().enumerate() {
-        let name = if panel.has_rows && number < panel.logical_rows { number.to_string() } else { String::new() };
+        let name =
+            if panel.has_rows && number < panel.logical_rows { named(number, panel.first.0) } else { String::new() };
         let row: Vec<String> = row.iter().map(spot).collect();
         let line = format!("{name:>4} │{}", cells(&row));
         if begins_tile(number, panel.tile.0) {

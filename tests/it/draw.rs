@@ -24,10 +24,10 @@ the tensor: where each element is stored
    2 │   12   13 │   16   17 │   20 (21)
      │ (14) (15) │ (18) (19) │ (22) (23)
 
-the memory: what is stored where
+the memory: element and byte at which each row begins, and what is stored there
 
-  0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
- 12 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··
+  0   0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
+ 12  48 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··
 ";
     assert_eq!(picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_string(), expected);
 }
@@ -36,7 +36,7 @@ the memory: what is stored where
 fn a_row_pitch_shows_its_padding() {
     let text = picture("f32[2,3]:[5,1]").unwrap().to_string();
     assert!(text.contains("   0 │   0   1   2 (3) (4)\n   1 │   5   6   7\n"), "{text}");
-    assert!(text.contains("  0 │ 0,0 0,1 0,2  ··  ··\n  5 │ 1,0 1,1 1,2\n"), "{text}");
+    assert!(text.contains("  0   0 │ 0,0 0,1 0,2  ··  ··\n  5  20 │ 1,0 1,1 1,2\n"), "{text}");
 }
 
 #[test]
@@ -66,7 +66,13 @@ fn every_kind_of_layout_can_be_drawn() {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
         let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
         let cells = svg.matches("<g class=").count() as u64;
-        assert!(cells >= map.element_count() + map.physical_elements(), "{layout}");
+        // A run of padding is one cell, and what is in front of the base offset is not drawn.
+        let folded: u64 = svg
+            .split("data-count=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap().parse::<u64>().unwrap() - 1)
+            .sum();
+        assert!(cells + folded >= map.element_count() + map.physical_elements() - map.base(), "{layout}");
     }
 }
 
@@ -110,8 +116,53 @@ fn cells_tell_scripts_where_they_are() {
             let index: Vec<u64> = index.split(',').filter(|i| !i.is_empty()).map(|i| i.parse().unwrap()).collect();
             assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
         }
-        let all: Vec<String> = (0..map.physical_elements()).map(|offset| offset.to_string()).collect();
+        let all: Vec<String> = (map.base()..map.physical_elements()).map(|offset| offset.to_string()).collect();
         assert_eq!(memory, all, "{text}");
+    }
+}
+
+/// Issue 53, point 11: what a person looks at, and what is in the way.
+#[test]
+fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
+    let text = |layout: &str| picture(layout).unwrap().to_string();
+    let broadcast = text("f32[4,3]:[0,1]");
+    assert!(broadcast.contains("12 elements in 3 places: each is shared by 4\n"), "{broadcast}");
+    assert!(broadcast.contains("  0   0 │ *,0 *,1 *,2\n"), "{broadcast}");
+    let base = text("f32[2,2]:[2,1]+6");
+    assert!(base.contains("4 elements from place 6 on, no padding\n"), "{base}");
+    assert!(base.contains("  6  24 │ 0,0 0,1\n  8  32 │ 1,0 1,1\n"), "{base}");
+    let folded = text("f32[3,5]{1,0:T(2,2)L(240)}");
+    assert!(folded.contains(" ·· 216 places of padding\n"), "{folded}");
+    let nibbles = text("s4[2,4]:[4,1]");
+    assert!(nibbles.contains("  0   0 │ 0,0 0,1 ╎ 0,2 0,3\n  4   2 │ 1,0 1,1 ╎ 1,2 1,3\n"), "{nibbles}");
+    let wide = text("f32[2,40]");
+    assert!(wide.contains("\n  columns 0 to 15\n") && wide.contains("\n  columns 32 to 39\n"), "{wide}");
+    assert!(wide.lines().all(|line| line.chars().count() <= 130), "{wide}");
+    let svg = picture("f32[4,3]:[0,1]").unwrap().to_svg();
+    assert!(svg.contains("<desc>12 elements in 3 places") && svg.contains("prefers-color-scheme:dark"), "{svg}");
+}
+
+#[test]
+fn a_large_layout_is_drawn_around_an_index() {
+    for text in
+        ["f32[100000,100000]{1,0:T(8,128)}", "f32[7,9,1000,37]:NHWC", "u8[100,1000]{1,0:T(5,24)}", "f32[100000]"]
+    {
+        let layout: Notated = text.parse().unwrap();
+        let map = layout.to_index_map().unwrap();
+        let last: Vec<u64> = map.sizes().iter().map(|size| size - 1).collect();
+        for index in [vec![0; last.len()], last.iter().map(|last| last / 2).collect(), last.clone()] {
+            let svg = Picture::around(&map, text, &index).unwrap().to_svg();
+            let (tensor, memory) = cells(&svg);
+            let wanted: Vec<String> = index.iter().map(u64::to_string).collect();
+            let offset = map.offset(&index).unwrap().to_string();
+            assert!(tensor.contains(&(wanted.join(","), offset.clone())), "{text} {index:?}");
+            assert!(memory.contains(&offset), "{text} {index:?}");
+            for (index, offset) in tensor {
+                let index: Vec<u64> = index.split(',').map(|i| i.parse().unwrap()).collect();
+                assert_eq!(map.offset(&index).unwrap().to_string(), offset, "{text} {index:?}");
+            }
+        }
+        assert!(Picture::around(&map, text, &vec![u64::MAX; last.len()]).is_err());
     }
 }
 
