@@ -19,6 +19,7 @@ function showAll() {
   showError("layout-error", layout, error);
   field.setAttribute("aria-invalid", String(Boolean(error)));
   // A panel keeps its last picture while the layout does not read.
+  document.title = `${layout} · tensor-layout explorer`;
   document.body.classList.toggle("stale", Boolean(error) && front !== "tpu");
   if (front !== "layout" && (!error || front === "tpu")) PANELS[front].show();
 }

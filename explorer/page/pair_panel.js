@@ -10,10 +10,12 @@ const pairPanel = {
     this.destination = new Picture(element("picture-destination"));
     element("other").addEventListener("input", (event) => {
       state.set("other", event.target.value);
-      this.show();
+      // An empty field stays empty as long as somebody types in it.
+      this.show(event.target.value);
     });
     element("swap").addEventListener("click", () => {
-      const { layout, other } = state.now;
+      const { layout } = state.now;
+      const other = element("other").value;
       if (other === "") return;
       state.now.layout = other;
       state.set("other", layout);
@@ -27,9 +29,11 @@ const pairPanel = {
     element("run-play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
   },
 
-  show() {
+  // Until somebody types another one, the second layout is proposed.
+  show(typed) {
     this.stop();
-    const { layout, other } = state.now;
+    const { layout } = state.now;
+    const other = typed ?? (state.now.other || this.proposed(layout));
     if (element("other").value !== other) element("other").value = other;
     element("runs").hidden = true;
     element("same").textContent = "";
@@ -60,6 +64,17 @@ const pairPanel = {
     passes.replaceChildren(...copy.passes.map((_, i) => make("option", "", `pass ${i + 1} of ${copy.passes.length}`)));
     passes.hidden = copy.passes.length === 1;
     this.choosePass();
+  },
+
+  // A second layout of the same type and sizes: packed rows, or another order of what is packed.
+  proposed(layout) {
+    const facts = crate.ask("describe", layout);
+    if (facts.error) return "";
+    const rank = facts.sizes.length;
+    const sizes = `${facts.data_type}[${facts.sizes}]`;
+    const turned = `${sizes}{${[...Array(rank).keys()]}}`;
+    const choices = [sizes, rank === 4 ? `${sizes}:NHWC` : turned];
+    return choices.find((other) => crate.ask("compare", layout, other).same === false) ?? sizes;
   },
 
   choosePass() {

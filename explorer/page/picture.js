@@ -18,15 +18,19 @@ class Picture {
     this.canFocus = true;
   }
 
-  // Shows the layout, or nothing if it has no picture. Returns the error, if there is one.
-  show(layout) {
-    if (layout === this.layout) return this.error;
-    this.layout = layout;
-    const answer = crate.ask("picture", layout);
+  // Shows the layout, a large one around the index, or nothing if it has no picture. Returns the error, if there
+  // is one.
+  show(layout, around = "") {
+    const shown = `${layout} ${around}`;
+    if (shown === this.shown) return this.error;
+    [this.layout, this.shown] = [layout, shown];
+    const answer = around === "" ? crate.ask("picture", layout) : crate.ask("picture_around", layout, around);
     this.error = answer.error;
     this.byOffset.clear();
     this.lit = [];
-    this.place.innerHTML = answer.svg ?? "";
+    this.svg = answer.svg;
+    // The page has dark colours of its own, which follow its button.
+    this.place.innerHTML = (answer.svg ?? "").replace("(prefers-color-scheme:dark)", "not all");
     this.cells = [...this.place.querySelectorAll("g[data-offset]")];
     for (const cell of this.cells) {
       const { offset, index } = cell.dataset;

@@ -18,7 +18,11 @@ const tpuPanel = {
   },
 
   show() {
-    const { sizes, tpu } = state.now;
+    const { tpu } = state.now;
+    // Until somebody types others, the type and sizes are those of the layout.
+    const facts = crate.ask("describe", state.now.layout);
+    const own = facts.error ? "f32[8,8,3]" : `${facts.data_type}[${facts.sizes}]`;
+    const sizes = state.now.sizes || own;
     if (element("tpu-sizes").value !== sizes) element("tpu-sizes").value = sizes;
     element("tpu-generation").value = tpu;
     const answer = crate.ask("tpu", sizes, tpu);

@@ -6,7 +6,7 @@ const viewPanel = {
     this.picture = new Picture(element("picture-view"));
     element("steps").addEventListener("input", (event) => {
       state.set("steps", event.target.value);
-      this.show();
+      this.show(event.target.value);
     });
     element("view-open").addEventListener("click", () => {
       state.now.layout = this.layout;
@@ -16,8 +16,16 @@ const viewPanel = {
     });
   },
 
-  show() {
-    const { layout, steps } = state.now;
+  // Something to begin with: axes in the other order.
+  proposed(layout) {
+    const facts = crate.ask("describe", layout);
+    const rank = facts.error ? 0 : facts.sizes.length;
+    return rank === 0 ? "" : rank === 1 ? "reshape 1,-1" : `permute ${[...Array(rank).keys()].reverse()}`;
+  },
+
+  show(typed) {
+    const { layout } = state.now;
+    const steps = typed ?? (state.now.steps || this.proposed(layout));
     if (element("steps").value !== steps) element("steps").value = steps;
     const answer = crate.ask("view", layout, steps);
     const lines = steps.split("\n").map((line) => line.trim()).filter((line) => line !== "");
@@ -34,7 +42,7 @@ const viewPanel = {
       return;
     }
     showError("steps-error", "", null);
-    const written = answer.layout ?? `a view of class ${answer.class}, which no notation spells`;
+    const written = answer.layout ?? `a view of class ${answer.class}, for which there is no text`;
     element("view-result").textContent = `${written}   (${answer.class})`;
     this.layout = answer.layout;
     element("view-open").hidden = !answer.layout || lines.length === 0;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::draw::Picture;
-use tensor_layout::notation::AnyLayout;
+use tensor_layout::notation::{AnyLayout, read_list};
 use tensor_layout::{Error, LayoutClass, ToIndexMap};
 
 use crate::answer::{list, read};
@@ -49,6 +49,13 @@ pub(crate) fn describe(text: &str) -> Result<Value, Error> {
 pub(crate) fn picture(text: &str) -> Result<Value, Error> {
     let layout = read(text)?;
     let picture = Picture::corner(&layout.to_index_map()?, &layout.to_string())?;
+    Ok(json!({ "svg": picture.to_svg() }))
+}
+
+pub(crate) fn picture_around(text: &str, index: &str) -> Result<Value, Error> {
+    let layout = read(text)?;
+    let index = read_list(index, "an index")?;
+    let picture = Picture::around(&layout.to_index_map()?, &layout.to_string(), &index)?;
     Ok(json!({ "svg": picture.to_svg() }))
 }
 

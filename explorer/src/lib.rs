@@ -26,6 +26,12 @@ pub fn picture(layout: &str) -> String {
     answer::text(description::picture(layout))
 }
 
+/// As [`picture`], around the index (as `1,2`) if the layout is large.
+#[wasm_bindgen]
+pub fn picture_around(layout: &str, index: &str) -> String {
+    answer::text(description::picture_around(layout, index))
+}
+
 /// Where the element at `index` (as `1,2`) is stored, and how that is calculated.
 #[wasm_bindgen]
 pub fn place(layout: &str, index: &str) -> String {

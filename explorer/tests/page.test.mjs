@@ -192,6 +192,40 @@ test("large tensors show their corner, and limits are sentences", async () => {
   console.log(`the slowest answer: ${slowest.time.toFixed(1)} ms, ${slowest.question.slice(0, 60)}`);
 });
 
+test("a large picture goes to an index, and moves", async () => {
+  await open("#layout=f32[100000,100000]{1,0:T(8,128)}");
+  await page.fill("#go", "[500,70000]");
+  await page.press("#go", "Enter");
+  assert.match(await page.textContent("#picture .note"), /shown: \[496:512,70000:70016\]/);
+  assert.match(await page.textContent("#cell"), /Index \[500, 70000\]/);
+  await page.click('[data-pan="1,0"]');
+  assert.match(await page.textContent("#picture .note"), /shown: \[512:528,70000:70016\]/);
+  await page.fill("#go", "[5,x]");
+  await page.press("#go", "Enter");
+  assert.ok((await page.textContent("#go-error")).length > 10);
+});
+
+test("the other tabs follow the layout", async () => {
+  await open("#layout=f32[3,5]{1,0:T(2,2)}&tab=pair");
+  assert.equal(await page.inputValue("#other"), "f32[3,5]");
+  await page.fill("#layout", "f32[1,3,4,4]");
+  assert.equal(await page.inputValue("#other"), "f32[1,3,4,4]:NHWC");
+  await page.click("#tab-view");
+  assert.equal(await page.inputValue("#steps"), "permute 3,2,1,0");
+  await page.click("#tab-tpu");
+  assert.equal(await page.inputValue("#tpu-sizes"), "f32[1,3,4,4]");
+});
+
+test("a reason is given once, and pictures are files", async () => {
+  await open();
+  const reasons = await page.$$eval("#notations .quiet", (cells) => cells.map((cell) => cell.textContent));
+  assert.equal(new Set(reasons).size, reasons.length);
+  for (const [button, name] of [["#save-svg", "f32_3_5_1_0_T_2_2.svg"], ["#save-png", "f32_3_5_1_0_T_2_2.png"]]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+    assert.equal(download.suggestedFilename(), name);
+  }
+});
+
 test("every example agrees with the command line", async () => {
   assert.ok(EXAMPLES.length >= 12);
   await open();
