@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input", ignore_case = true)]
     role: RoleName,
+    /// Also warn of rows that begin in the same memory channel, which makes them slow to read.
+    #[arg(long)]
+    channels: bool,
     /// The sizes of the box that one copy moves, one for each axis: 128,64.
     #[arg(long = "box", value_name = "SIZES", value_delimiter = ',')]
     box_sizes: Option<Vec<u64>>,
@@ -71,7 +74,9 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
         for line in answer.lines() {
             output.line(format_args!("  {line}"))?;
         }
-        if answer.errors.is_empty() {
+        if answer.errors.is_empty() && &*limits.name == "none" {
+            output.line("no device was named: the sizes and the buffer were checked alone")?;
+        } else if answer.errors.is_empty() {
             output.line(painted("ok", Ink::Green))?;
         }
         for error in &answer.errors {
@@ -116,6 +121,7 @@ impl Answer {
         // Other strides do not help where only the offset in the buffer is wrong.
         let suggestion = suggest(&desc, limits).ok().filter(|_| description.is_err());
         let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
+        let conflict = conflict.filter(|_| arguments.channels);
         let has_length = arguments.buffer.is_some();
         Ok(Answer { desc, remark, min_size, report, errors, needed, has_length, suggestion, conflict })
     }
@@ -153,13 +159,24 @@ impl Answer {
 
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
-        lines.extend(self.report.to_string().lines().map(str::to_owned));
+        let report = &self.report;
+        // A number that is that of the row before says nothing.
+        let is_repeated = |line: &str| {
+            (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
+                || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
+        };
+        lines.extend(report.to_string().lines().filter(|line| !is_repeated(line)).map(str::to_owned));
         if let (false, Some(needed)) = (self.has_length, self.needed) {
             lines.push(format!("buffer           at least {}", long_bytes(needed)));
         }
         if let Some(found) = &self.suggestion {
             let (bytes, before) = (found.bytes, found.source_bytes);
             lines.push(format!("suggestion       {} ({bytes} bytes instead of {before})", found.desc));
+            if self.errors.iter().any(|error| error.code().contains("stride")) {
+                lines.push(
+                    "                 for all axes at once; an error says what one axis needs as the others are".into(),
+                );
+            }
         }
         lines.extend(self.conflict.as_ref().map(|conflict| format!("warning          {conflict}")));
         lines

@@ -7,6 +7,7 @@ use tensor_layout::draw::Picture;
 use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ToIndexMap};
 
+use crate::index_text::read_list;
 use crate::input_file::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Object, Output, Stop, Verdict};
@@ -18,13 +19,13 @@ pub(crate) struct Arguments {
     /// Write an SVG here instead of printing text; `-` for standard output.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Of a layout too large to be drawn, draw the corner.
-    #[arg(long)]
-    corner: bool,
+    /// Of a layout too large to be drawn whole, draw the part around this index instead of the corner.
+    #[arg(long, value_name = "INDEX")]
+    at: Option<String>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let picture = match picture(&arguments.layout, arguments.corner) {
+    let picture = match picture(&arguments.layout, arguments.at.as_deref()) {
         Ok(picture) => picture,
         Err(error) => return output.refuse(&arguments.layout, &error),
     };
@@ -44,8 +45,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-fn picture(layout: &str, corner: bool) -> Result<Picture, Error> {
+fn picture(layout: &str, at: Option<&str>) -> Result<Picture, Error> {
     let layout: Notated = layout.parse()?;
     let (map, caption) = (layout.to_index_map()?, layout.to_string());
-    if corner { Picture::corner(&map, &caption) } else { Picture::new(&map, &caption) }
+    match at {
+        Some(index) => Picture::around(&map, &caption, &read_list(index, "an index")?),
+        None => Picture::corner(&map, &caption),
+    }
 }

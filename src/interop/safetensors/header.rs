@@ -62,9 +62,34 @@ fn parse(text: &str) -> Result<RawHeader, Error> {
     check_names("the header of the model", header.tensors.iter().map(|(name, _)| name.as_str()))?;
     check_names("the metadata of the model", header.metadata.iter().map(|(key, _)| key.as_str()))?;
     header.tensors.sort_by_key(|(_, info)| info.data_offsets);
+    check_offsets(&header.tensors)?;
     Metadata::new(None, header.tensors.clone())
         .map_err(|error| header_fault(format!("has a header that contradicts itself: {error}")))?;
     Ok(header)
+}
+
+/// Says which tensor contradicts the others or itself, with its bytes, where `Metadata::new` names no numbers.
+fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
+    let mut last = 0_usize;
+    for (name, info) in tensors {
+        let (start, end) = info.data_offsets;
+        let name = name.escape_debug();
+        if start != last {
+            let reason =
+                format!("has a header that contradicts itself: `{name}` begins at byte {start}, not at {last}");
+            return Err(header_fault(reason));
+        }
+        let bits = info.shape.iter().try_fold(info.dtype.bitsize(), |bits, &size| bits.checked_mul(size));
+        let needed = bits.map(|bits| bits.div_ceil(8));
+        let held = end.saturating_sub(start);
+        if needed != Some(held) {
+            let needed = needed.map_or_else(|| "more bytes than there are".into(), |needed| format!("{needed} bytes"));
+            let sentence = format!("`{name}` needs {needed}, and its data_offsets hold {held}");
+            return Err(header_fault(format!("has a header that contradicts itself: {sentence}")));
+        }
+        last = end;
+    }
+    Ok(())
 }
 
 /// As it is read, with every name as often as it is there: a map would keep the last of two.

@@ -120,6 +120,21 @@ impl Index {
         Ok(Index { metadata, weight_map, order, parts: names })
     }
 
+    /// The bytes of all tensors, as the metadata says; `None` if it does not. It may be wrong: readers do not need
+    /// it.
+    ///
+    /// ```
+    /// use tensor_layout::interop::safetensors::Index;
+    ///
+    /// let index = Index::read(br#"{"metadata": {"total_size": 12}, "weight_map": {"a": "1.safetensors"}}"#)?;
+    /// assert_eq!(index.total_size(), Some(12));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn total_size(&self) -> Option<u64> {
+        self.metadata.as_ref()?.get("total_size")?.as_u64()
+    }
+
     /// The file names of the parts, in alphabetical order.
     pub fn parts(&self) -> impl ExactSizeIterator<Item = &str> {
         self.parts.iter().map(String::as_str)

@@ -167,8 +167,13 @@ impl Description {
             let reason = line.reason();
             (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
-        let lines = self.layout.lines().into_iter().filter(|line| line.notation != Notation::Named);
-        Value::Object(lines.map(entry).collect())
+        Value::Object(self.lines().map(entry).collect())
+    }
+
+    /// The layout in every notation but names, which are looked up on request.
+    fn lines(&self) -> impl Iterator<Item = Line> {
+        let notations = Notation::ALL.iter().filter(|notation| **notation != Notation::Named);
+        notations.map(|&notation| Line { notation, text: self.layout.text_in(notation) })
     }
 
     pub(super) fn text(&self) -> String {
@@ -215,8 +220,7 @@ impl Description {
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-        let left_out = [self.layout.notation(), Notation::Named];
-        for line in self.layout.lines().iter().filter(|line| !left_out.contains(&line.notation)) {
+        for line in self.lines().filter(|line| line.notation != self.layout.notation()) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
                 written.push(format!("{title:<18} {text}{}", self.loss(text)));

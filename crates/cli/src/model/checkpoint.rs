@@ -1,11 +1,11 @@
 //! `Checkpoint`: the files of a model, one or the parts of a sharded one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use tensor_layout::interop::safetensors::{Index, Model};
+use tensor_layout::interop::safetensors::{Index, Model, Tensor};
 use tensor_layout::{Error, ModelFault};
 
 use crate::input_file::{Bytes, open, read};
@@ -97,6 +97,27 @@ impl Checkpoint {
         });
         let files = files.collect::<Result<_, _>>()?;
         Ok(Checkpoint { path: path.to_owned(), index: Some(index), files })
+    }
+
+    /// What is odd in the index, and no reason to refuse the model: a sentence each.
+    pub(super) fn remarks(&self, models: &[Model<'_>]) -> Vec<String> {
+        let (Some(index), path) = (&self.index, self.path.display()) else { return Vec::new() };
+        let listed: HashSet<&str> = index.tensors().map(|(name, _)| name).collect();
+        let mut sentences = Vec::new();
+        for (file, model) in self.files.iter().zip(models) {
+            let missing = model.tensors().iter().map(Tensor::name).filter(|name| !listed.contains(name));
+            sentences.extend(missing.map(|name| format!("{path} does not list `{name}`, which is in {}", file.name)));
+        }
+        let bytes: usize = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.bytes().len()).sum();
+        // The number is that of all parts.
+        let is_whole = self.files.len() == index.parts().len();
+        match index.total_size().filter(|&total| is_whole && u64::try_from(bytes) != Ok(total)) {
+            Some(total) => {
+                sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"))
+            }
+            None => {}
+        }
+        sentences
     }
 
     /// The models in the files, held against the index and each other.

@@ -25,6 +25,7 @@ use crate::output::{Object, Output, Stop, Verdict};
 use crate::progress;
 use crate::rule::Rule;
 use crate::table::printable;
+use crate::terminal::{Ink, painted_error};
 
 use checkpoint::{Checkpoint, PartFile, Share};
 use plan::Plan;
@@ -144,6 +145,9 @@ fn lay_out(
     let source = Checkpoint::open(&arguments.file, arguments.part)?;
     let models = source.models()?;
     refuse_unused(rules, &source, &models)?;
+    for sentence in source.remarks(&models) {
+        output.warn(&format!("{} {sentence}", painted_error("warning:", Ink::Yellow)));
+    }
     let plans: Vec<Plans<'_>> = models.iter().map(|model| plans(model, rules, limits)).collect();
     if arguments.out.is_some() && refuse(&plans, &models, output)? == Verdict::Failed {
         output.complain("nothing was written, because not every tensor can be laid out")?;

@@ -202,7 +202,10 @@ impl Report<'_> {
         }
         columns.extend([">packed", ">laid out", ">padding", "class", "lowers to", "round trip", self.limits]);
         let mut table = Table::new(&columns);
-        let cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, named > 0)).collect();
+        let mut cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, named > 0)).collect();
+        if self.limits == "none" {
+            cells.iter_mut().filter_map(|cells| cells.last_mut()).filter(|cell| *cell == "ok").for_each(String::clear);
+        }
         for group in grouped(&cells) {
             table.row(group);
         }
@@ -219,10 +222,12 @@ impl Report<'_> {
             short_bytes(totals.laid_out),
             percent_wasted(totals.packed, totals.laid_out)
         ));
-        lines.push(format!(
-            "round trip: {} of {all} identical; {} of {all} accepted by {}",
-            totals.identical, totals.accepted, self.limits
-        ));
+        let accepted = match self.limits {
+            // Nobody accepts anything then.
+            "none" => String::new(),
+            limits => format!("; {} of {all} accepted by {limits}", totals.accepted),
+        };
+        lines.push(format!("round trip: {} of {all} identical{accepted}", totals.identical));
         let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
         let exceptions: Vec<&str> = exceptions.collect();
         if let Some(remark) = exceptions.first() {

@@ -153,6 +153,51 @@ fn limits_that_nobody_named_refuse_nothing() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Point 9: `check` says each number once, and of nobody that it accepts a tensor.
+#[test]
+fn checks_say_no_more_than_they_know() {
+    let none = run(&["check", "f32[2,3]", "--limits", "none"]).stdout;
+    assert!(!none.contains("CPU slice") && !none.contains("rounded") && !none.ends_with("\nok\n"), "{none}");
+    assert!(run(&["check", "u8[3]", "--limits", "none"]).stdout.contains("rounded          4 bytes"));
+    let model = run(&["model", "examples/data/digits.safetensors", "--limits", "none"]).stdout;
+    assert!(model.contains("8 of 8 identical\n") && !model.contains("accepted"), "{model}");
+    let power = ["check", "f32[64,4096]", "--limits", "webgpu"];
+    let warned = run(&[&power[..], &["--channels"]].concat()).stdout;
+    assert_eq!((run(&power).stdout.contains("warning"), warned.contains("warning")), (false, true), "{warned}");
+    let web = run(&["check", "f32[2,3]:[12,2]", "--limits", "webnn"]).stdout;
+    assert!(web.contains("f32[2,3]:[3,1]") && web.contains("for all axes at once"), "{web}");
+}
+
+/// Point 9: a fault of a model names the tensor and its bytes; an index that is only odd is a warning.
+#[test]
+fn faults_of_models_name_tensors_and_bytes() {
+    let folder = folder("named_faults");
+    let file = folder.join("m.safetensors");
+    for (offsets, second, says) in [
+        ([0, 4], "", "`t` needs 4000000 bytes, and its data_offsets hold 4"),
+        (
+            [0, 4_000_000],
+            r#","u":{"dtype":"F32","shape":[1],"data_offsets":[4000004,4000008]}"#,
+            "`u` begins at byte 4000004, not at 4000000",
+        ),
+    ] {
+        let header = format!(r#"{{"t":{{"dtype":"F32","shape":[1000,1000],"data_offsets":{offsets:?}}}{second}}}"#);
+        fs::write(&file, [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0; 4_000_008]].concat())
+            .unwrap();
+        refused(&["model", file.to_str().unwrap()], 2, says);
+    }
+    let rows: [crate::safetensors_file::Row<'_>; 2] = [("a", "F32", &[2], 8), ("b", "F32", &[3], 12)];
+    crate::safetensors_file::write(&file, &rows, None, 0);
+    let index = folder.join("model.safetensors.index.json");
+    let text = json!({ "metadata": { "total_size": 7 }, "weight_map": { "a": "m.safetensors" } });
+    fs::write(&index, text.to_string()).unwrap();
+    let run = run(&["model", index.to_str().unwrap()]);
+    assert_eq!(run.status, 0, "{run:?}");
+    assert!(run.stderr.contains("does not list `b`, which is in m.safetensors"), "{run:?}");
+    assert!(run.stderr.contains("says a total_size of 7, but its tensors have 20 bytes"), "{run:?}");
+    fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn a_batch_names_the_line_of_an_error() {
     let run = run_with_input(&["describe", "-", "--as", "xla"], "f32[2]\nf32[\nf32[3]\n");
