@@ -68,7 +68,7 @@ fn parse(text: &str) -> Result<RawHeader, Error> {
     Ok(header)
 }
 
-/// Says which tensor contradicts the others or itself, with its bytes, where `Metadata::new` names no numbers.
+/// Says which tensor contradicts the others or itself, with its bytes: `Metadata::new` names no numbers.
 fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
     let mut last = 0_usize;
     for (name, info) in tensors {

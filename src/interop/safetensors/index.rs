@@ -120,14 +120,14 @@ impl Index {
         Ok(Index { metadata, weight_map, order, parts: names })
     }
 
-    /// The bytes of all tensors, as the metadata says; `None` if it does not. It may be wrong: readers do not need
-    /// it.
+    /// The bytes of all tensors, as the metadata says; `None` if it does not. It may be wrong: readers do not
+    /// need it.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Index;
     ///
-    /// let index = Index::read(br#"{"metadata": {"total_size": 12}, "weight_map": {"a": "1.safetensors"}}"#)?;
-    /// assert_eq!(index.total_size(), Some(12));
+    /// let text = br#"{"metadata": {"total_size": 12}, "weight_map": {"a": "1.safetensors"}}"#;
+    /// assert_eq!(Index::read(text)?.total_size(), Some(12));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
