@@ -246,7 +246,7 @@ fn check_suggests_what_the_device_accepts() {
 #[test]
 fn draw_writes_text_and_svg() {
     let text = run(&["draw", "f32[2,3]:[5,1]"]);
-    assert!(text.stdout.contains("5 │ 1,0 1,1 1,2"), "{}", text.stdout);
+    assert!(text.stdout.contains("5  20 │ 1,0 1,1 1,2"), "{}", text.stdout);
     let svg = folder("draw").join("figure.svg");
     assert_eq!(run(&["draw", "f32[3,5]{1,0:T(2,2)}", "--svg", svg.to_str().unwrap()]).status, 0);
     assert!(std::fs::read_to_string(&svg).unwrap().ends_with("</svg>\n"));
