@@ -1,18 +1,32 @@
 //! What is after an instruction's operands: `calls=%body, metadata={op_name="..."}`.
 
 /// The parts of `text` between commas that are in no bracket and in no string, trimmed.
-pub(super) fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let comma = Scan::new(text).find(|&(_, byte, depth)| byte == b',' && depth == 0).map(|(at, ..)| at);
+pub(super) fn split_at_commas(text: &str) -> CommaSplit<'_> {
+    CommaSplit { rest: Some(text), is_open: false }
+}
+
+/// The iterator of [`split_at_commas`].
+pub(super) struct CommaSplit<'a> {
+    rest: Option<&'a str>,
+    /// Whether the text ended inside a bracket or a string; false until the last part was taken.
+    is_open: bool,
+}
+
+impl<'a> Iterator for CommaSplit<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let text = self.rest?;
+        let mut scan = Scan::new(text);
+        let comma = scan.find(|&(_, byte, depth)| byte == b',' && depth == 0).map(|(at, ..)| at);
         let (part, after) = match comma.and_then(|at| text.split_at_checked(at)) {
             Some((part, after)) => (part, after.get(1..)),
             None => (text, None),
         };
-        rest = after;
+        self.is_open = after.is_none() && scan.open.is_inside();
+        self.rest = after;
         Some(part.trim())
-    })
+    }
 }
 
 /// The byte at which the bracket closes that `text` is in.
@@ -41,6 +55,8 @@ pub(super) struct Attributes<'a> {
     pub(super) target: Option<&'a str>,
     /// `output_to_operand_aliasing={...}`
     pub(super) aliasing: Option<&'a str>,
+    /// Whether the text ends inside an attribute or after a comma, so that the next line goes on with it.
+    pub(super) is_open: bool,
 }
 
 /// The attributes that name computations.
@@ -61,7 +77,8 @@ impl<'a> Attributes<'a> {
     /// Reads what is after the operands. What it does not know it passes over.
     pub(super) fn read(text: &'a str) -> Attributes<'a> {
         let mut found = Attributes::default();
-        for (key, value) in split_at_commas(text).filter_map(|part| part.split_once('=')) {
+        let mut parts = split_at_commas(text);
+        for (key, value) in parts.by_ref().filter_map(|part| part.split_once('=')) {
             match key {
                 "metadata" => found.metadata(value),
                 "index" => found.index = value.parse().ok(),
@@ -76,6 +93,7 @@ impl<'a> Attributes<'a> {
                 _ => {}
             }
         }
+        found.is_open = parts.is_open || text.trim_end().ends_with(',');
         found
     }
 
@@ -145,6 +163,11 @@ pub(super) struct Open {
 }
 
 impl Open {
+    /// Whether a bracket or a string is open.
+    pub(super) fn is_inside(self) -> bool {
+        self.depth > 0 || self.in_string
+    }
+
     /// Takes the next piece; says whether there is a byte in it after which no bracket and no string was
     /// open.
     pub(super) fn add(&mut self, piece: &str) -> bool {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tensor_layout::ArrayShape;
 use tensor_layout::Error;
 
+use super::bytes::buffer_bytes;
 use super::instruction::{Owner, aliased_element, is_alias};
 use super::memory::Module;
 
@@ -185,7 +186,7 @@ impl BufferTable {
             if tuple_index.first().is_some_and(|&element| aliased == Some(element)) {
                 continue;
             }
-            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, shape.buffer_size_in_bytes()?)));
+            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, buffer_bytes(shape)?)));
             let (logical_bytes, padded_bytes) = match sizes {
                 Ok(sizes) => sizes,
                 Err(error) => {

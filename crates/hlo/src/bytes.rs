@@ -1,4 +1,17 @@
-//! Numbers of bytes as text.
+//! The bytes of an array's buffer, and numbers of bytes as text.
+
+use tensor_layout::{ArrayShape, Error, checked};
+
+/// The bytes of the buffer of an array. XLA's CPU and GPU backends append the sizes of an array with dynamic
+/// dimensions, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with `CpuExecutable::ShapeSizeBytes`); on
+/// a TPU the layout has `M(n)` for them.
+pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
+    let bytes = array.buffer_size_in_bytes()?;
+    let layout = array.layout();
+    let appended = array.dynamic().contains(&true) && layout.tiles().is_empty() && layout.metadata_prefix_bytes == 0;
+    let dimensions: u64 = checked::narrow(array.rank(), "the number of dimensions")?;
+    if appended { checked::add(bytes, dimensions.saturating_mul(4), "the bytes of a buffer") } else { Ok(bytes) }
+}
 
 /// `96 B`, `4.0 KiB`, `1.5 GiB`, rounded down.
 ///

@@ -34,6 +34,8 @@ pub struct ModuleHeader {
     pub is_scheduled: bool,
     /// The results that are written over a parameter (a donated buffer).
     pub aliases: Vec<InputOutputAlias>,
+    /// Whether it has an `entry_computation_layout`.
+    pub(crate) has_entry_layout: bool,
 }
 
 /// A result of the program that is in the memory of a parameter: one entry of `input_output_alias`.
@@ -66,6 +68,7 @@ impl ModuleHeader {
                 _ if position == 0 => header.name = part.to_owned(),
                 Some(("is_scheduled", value)) => header.is_scheduled = value == "true",
                 Some(("input_output_alias", value)) => header.aliases = aliases(value).unwrap_or_default(),
+                Some(("entry_computation_layout", _)) => header.has_entry_layout = true,
                 _ => {}
             }
         }

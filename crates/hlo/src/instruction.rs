@@ -112,6 +112,9 @@ impl Instruction {
             None => return Err(cursor.error_at(start.saturating_add(tail.len()), "`)` after the operands")),
         };
         let attributes = Attributes::read(tail.strip_prefix(')').unwrap_or(tail));
+        if attributes.is_open && !cut {
+            return Err(cursor.error_at(text.len(), "the rest of the attributes"));
+        }
         let named = !matches!(opcode.as_str(), "parameter" | "constant");
         let operands =
             attributes::split_at_commas(inside).filter(|_| named).filter_map(operand_name).map(str::to_owned).collect();

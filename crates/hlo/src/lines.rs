@@ -22,6 +22,14 @@ pub(super) struct Line {
     pub(super) cut: bool,
 }
 
+impl Line {
+    /// Adds the next line to the text.
+    pub(super) fn append(&mut self, next: &Line) {
+        self.text.push('\n');
+        self.text.push_str(&next.text);
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Lines<R> {
     input: R,

@@ -154,8 +154,8 @@ impl<R: BufRead> Reader<R> {
             }
             let record = match self.place.clone() {
                 Section::Computation { name, entry } => self.in_computation(line, &name, entry)?,
-                Section::Table(table) => self.outside(&line, Some(table)),
-                Section::Outside | Section::Ended => self.outside(&line, None),
+                Section::Table(table) => self.outside(line, Some(table))?,
+                Section::Outside | Section::Ended => self.outside(line, None)?,
             };
             if record.is_some() {
                 return Ok(record);
@@ -164,30 +164,53 @@ impl<R: BufRead> Reader<R> {
         Ok(None)
     }
 
-    fn outside(&mut self, line: &Line, table: Option<SourceTable>) -> Option<Record> {
+    fn outside(&mut self, mut line: Line, table: Option<SourceTable>) -> io::Result<Option<Record>> {
         let text = line.text.trim();
         if let Some(table) = SourceTable::titled(text) {
             self.place = Section::Table(table);
-            return None;
+            return Ok(None);
         }
         if let Some(table) = table
             && text.starts_with(|c: char| c.is_ascii_digit())
         {
             self.sources.add(table, text);
-            return None;
+            return Ok(None);
         }
-        if let Some(header) = text.strip_prefix("HloModule ") {
+        self.join_open_brackets(&mut line)?;
+        if let Some(header) = line.text.trim().strip_prefix("HloModule ") {
             self.header.get_or_insert_with(|| ModuleHeader::read(header));
-            return None;
+            return Ok(None);
         }
         self.place = Section::Outside;
-        match computation_head(line) {
+        Ok(match computation_head(&line) {
             Ok((name, entry)) => {
                 self.place = Section::Computation { name, entry };
                 None
             }
-            Err(error) => Some(unreadable(line, &error)),
+            Err(error) => Some(unreadable(&line, &error)),
+        })
+    }
+
+    /// Appends the next lines to the first line of a module or a computation whose brackets are still open, as
+    /// in a text that an editor has wrapped.
+    fn join_open_brackets(&mut self, line: &mut Line) -> io::Result<()> {
+        let mut open = Open::default();
+        // The `{` that begins a computation is closed elsewhere.
+        open.add(line.text.trim_end().trim_end_matches('{'));
+        let is_header = line.text.starts_with("HloModule ");
+        for _ in 0..MOST_READINGS {
+            if line.cut || !(open.is_inside() || (is_header && line.text.trim_end().ends_with(','))) {
+                break;
+            }
+            let Some(next) = self.lines.next()? else { break };
+            if next.cut || next.text.trim().is_empty() {
+                self.lines.put_back(next);
+                break;
+            }
+            open.add(next.text.trim_end().trim_end_matches('{'));
+            line.append(&next);
         }
+        Ok(())
     }
 
     fn in_computation(&mut self, mut line: Line, name: &Arc<str>, entry: bool) -> io::Result<Option<Record>> {
@@ -196,7 +219,9 @@ impl<R: BufRead> Reader<R> {
             return Ok(None);
         }
         let error = match self.instruction(&line, name, entry) {
-            Ok(record) => return Ok(Some(record)),
+            Ok(record) if !self.join_commas(&mut line)? => return Ok(Some(record)),
+            // The next line does not begin with a comma, so this ends.
+            Ok(_) => return self.in_computation(line, name, entry),
             Err(error) => error,
         };
         // Where the text only ended too early, the next lines may go on with it.
@@ -214,8 +239,7 @@ impl<R: BufRead> Reader<R> {
                 self.lines.put_back(next);
                 break;
             }
-            line.text.push('\n');
-            line.text.push_str(&next.text);
+            line.append(&next);
             // Nothing can have become whole where no bracket closed.
             if !open.add(&next.text) {
                 continue;
@@ -229,6 +253,22 @@ impl<R: BufRead> Reader<R> {
         }
         // The first reading stopped where the first line ends: that is the place to show.
         Ok(Some(unreadable(&line, &error)))
+    }
+
+    /// Appends the next lines that begin with a comma, as attributes that were wrapped do, and says whether there
+    /// are any.
+    fn join_commas(&mut self, line: &mut Line) -> io::Result<bool> {
+        let mut joined = false;
+        while let Some(next) = self.lines.next()? {
+            let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
+            if line.cut || next.text.len() > room || !next.text.trim_start().starts_with(',') {
+                self.lines.put_back(next);
+                break;
+            }
+            line.append(&next);
+            joined = true;
+        }
+        Ok(joined)
     }
 
     fn instruction(&mut self, line: &Line, name: &Arc<str>, entry: bool) -> Result<Record, Error> {
@@ -257,7 +297,13 @@ fn begins_anew(text: &str) -> bool {
         return true;
     }
     cursor.eat("ROOT ");
-    read_name(&mut cursor).is_ok()
+    let name = cursor.rest();
+    // `condition=%c` is an attribute: the name of an instruction is followed by a blank.
+    let is_attribute = name
+        .split_once('=')
+        .is_some_and(|(key, _)| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+    !is_attribute
+        && read_name(&mut cursor).is_ok()
         && (cursor.eat("=") || (cursor.peek() == Some(b'(') && text.trim_end().ends_with('{')))
 }
 

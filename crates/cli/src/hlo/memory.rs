@@ -51,7 +51,7 @@ pub(super) fn print_tables(
             }
             output.line(format_args!(
                 "All memories together: {} at one time (peak_memory_in_bytes of JAX).",
-                long_bytes(small(live.peak_of_all_spaces()))
+                long_bytes(small(live.reported_peak()))
             ))?;
             if assignment.is_none() {
                 output.line(NOT_IN_THE_TEXT)?;
@@ -184,7 +184,7 @@ pub(super) fn print_objects(
         // Not as a `Value`, which would sort the keys.
         Some(total) => {
             let object = with_total(Object::default().with("from", from), &total)
-                .with("peak_of_all_spaces_bytes", live.map(|live| small(live.peak_of_all_spaces())));
+                .with("reported_peak_bytes", live.map(|live| small(live.reported_peak())));
             output.line(format_args!("{{\"total\":{object}}}"))
         }
         None => output.line(Object::default().with("total", Value::Null)),

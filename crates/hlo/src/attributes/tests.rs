@@ -20,7 +20,12 @@ fn computations_and_the_source_operation() {
     assert_eq!((found.source_file, found.source_line, found.stack_frame), (Some("a b.py"), Some(7), Some(5)));
     assert_eq!((found.index, found.target), (Some(3), Some("AllocateBuffer")));
     assert_eq!(found.aliasing, Some("{{}: (0, {})}"));
-    assert_eq!(Attributes::read("metadata={op_name=\"no end"), Attributes::default());
+    let open = Attributes { is_open: true, ..Attributes::default() };
+    assert_eq!(Attributes::read("metadata={op_name=\"no end"), open);
+    assert_eq!(
+        (Attributes::read(", "), Attributes::read(", a={")),
+        (open, Attributes { is_open: true, ..Default::default() })
+    );
     assert_eq!(Attributes::read(""), Attributes::default());
 }
 

@@ -1,7 +1,8 @@
 //! `Aliases`: which results are in the same memory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::assignment::BufferAssignment;
 use super::fusion::{Fusion, in_place_pairs, taken};
 use super::module::{Module, NONE, place};
 use super::role::Role;
@@ -211,6 +212,27 @@ impl Aliases {
         if let (Some(root), Some(result)) = (module.root(called), parts.at(&[1])) {
             self.join_all(module, (root, 0), (id, result), false);
         }
+    }
+
+    /// Puts the values into one buffer that the compiler put into one place, and gives the bytes of each part
+    /// that it has a place for.
+    pub(super) fn join_assigned(
+        &mut self,
+        module: &Module,
+        schedule: &Schedule,
+        assignment: &BufferAssignment,
+    ) -> HashMap<u32, u64> {
+        let (mut first_in, mut bytes) = (HashMap::new(), HashMap::new());
+        for &id in &schedule.order {
+            let parts = module.parts(id);
+            for (part, _) in parts.iter() {
+                let Some(place) = assignment.place(module.name(id), &parts.index_of(part)) else { continue };
+                let part = self.part(id, part);
+                self.join(*first_in.entry(place).or_insert(part), part, true);
+                bytes.insert(part, place.bytes);
+            }
+        }
+        bytes
     }
 
     /// Results that share the memory of a parameter.

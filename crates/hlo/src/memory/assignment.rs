@@ -1,7 +1,7 @@
 //! `BufferAssignment`: the memory that the compiler really gave to a program.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, BufRead};
 
 use crate::lines::Lines;
@@ -37,10 +37,21 @@ pub struct BufferAssignment {
     unreadable: u64,
     /// Whether the program is one for a TPU: only its allocations have pages.
     on_tpu: bool,
+    /// Where each value is that is not local to a computation of one thread, by its name.
+    places: HashMap<Box<str>, AssignedPlace>,
 }
 
-/// The TPU's compiler reports the temporaries of the main memory in blocks of this size, and less than one as
-/// none.
+/// Where a value is. Values in one place share its memory, at one time or one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct AssignedPlace {
+    /// The number of the allocation.
+    allocation: u64,
+    /// Where the value begins in the allocation, in bytes.
+    offset: u64,
+    pub(super) bytes: u64,
+}
+
+/// The TPU's compiler reports the temporaries of the main memory in blocks of this size.
 const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,6 +59,9 @@ struct Space {
     total: MemoryTotal,
     /// The largest values in temporary memory, the largest first.
     largest: Vec<AssignedValue>,
+    /// Whether tables of tuples and scalar integers are among the temporaries, and whether others are.
+    has_small: bool,
+    has_others: bool,
 }
 
 /// A value in temporary memory.
@@ -82,6 +96,7 @@ pub struct AssignedValue {
 /// What the line of an allocation says.
 #[derive(Debug, Clone, Copy, Default)]
 struct Allocation {
+    number: u64,
     bytes: u64,
     space: u64,
     is_argument: bool,
@@ -89,13 +104,14 @@ struct Allocation {
     is_temporary: bool,
     is_constant: bool,
     is_paged: bool,
+    is_local: bool,
 }
 
 impl BufferAssignment {
     /// How many of the largest temporary values are kept for each space.
     pub const SHOWN: usize = 100;
 
-    /// Reads a dump, of any length in little memory.
+    /// Reads a dump: about 100 bytes are kept of each value.
     ///
     /// # Errors
     ///
@@ -115,9 +131,9 @@ impl BufferAssignment {
                     Err(_) => assignment.unreadable = assignment.unreadable.saturating_add(1),
                 }
             } else if let Some(text) = text.trim_start().strip_prefix("value: <") {
-                if let Some(Allocation { is_temporary: true, space, .. }) = open {
+                if let Some(allocation) = open.filter(|allocation: &Allocation| !allocation.is_local) {
                     match value(text) {
-                        Ok(found) => assignment.enter_value(space, found),
+                        Ok(found) => assignment.enter_value(allocation, found),
                         Err(_) => assignment.unreadable = assignment.unreadable.saturating_add(1),
                     }
                 }
@@ -143,8 +159,20 @@ impl BufferAssignment {
         add(&mut total.peak_bytes, allocation.is_argument || allocation.is_result || allocation.is_temporary);
     }
 
-    fn enter_value(&mut self, space: u64, value: AssignedValue) {
-        let largest = &mut self.spaces.entry(space).or_default().largest;
+    fn enter_value(&mut self, allocation: Allocation, value: AssignedValue) {
+        let place = AssignedPlace { allocation: allocation.number, offset: value.offset, bytes: value.bytes };
+        // `tuple{}` is the table of a tuple.
+        self.places.insert(value.name.trim_end_matches("{}").into(), place);
+        if !allocation.is_temporary {
+            return;
+        }
+        let space = self.spaces.entry(allocation.space).or_default();
+        if value.bytes > 0 {
+            let is_small = is_table_or_counter(&value.shape);
+            space.has_small |= is_small;
+            space.has_others |= !is_small;
+        }
+        let largest = &mut space.largest;
         let at =
             largest.partition_point(|kept| (Reverse(kept.bytes), kept.offset) <= (Reverse(value.bytes), value.offset));
         if at < Self::SHOWN {
@@ -154,7 +182,7 @@ impl BufferAssignment {
     }
 
     /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16
-    /// KiB, and less than one block is none, as the compiler reports them.
+    /// KiB, and tables of tuples and scalar integers alone are none, as the compiler reports them.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -165,14 +193,25 @@ impl BufferAssignment {
     /// ```
     #[must_use]
     pub fn total(&self, space: u64) -> MemoryTotal {
-        let mut total = self.spaces.get(&space).map(|space| space.total).unwrap_or_default();
+        let Some(found) = self.spaces.get(&space) else { return MemoryTotal::default() };
+        let mut total = found.total;
         if self.on_tpu && space == 0 {
-            let blocks = if total.temp_bytes < TPU_BLOCK { 0 } else { total.temp_bytes.div_ceil(TPU_BLOCK) };
+            let is_none = found.has_small && !found.has_others;
+            let blocks = if is_none { 0 } else { total.temp_bytes.div_ceil(TPU_BLOCK) };
             let rounded = blocks.saturating_mul(TPU_BLOCK);
             total.peak_bytes = total.peak_bytes.saturating_sub(total.temp_bytes).saturating_add(rounded);
             total.temp_bytes = rounded;
         }
         total
+    }
+
+    /// Where a value is: the instruction, and the place in its tuple.
+    pub(super) fn place(&self, instruction: &str, index: &[usize]) -> Option<AssignedPlace> {
+        if index.is_empty() {
+            return self.places.get(instruction).copied();
+        }
+        let index: Vec<String> = index.iter().map(usize::to_string).collect();
+        self.places.get(format!("{instruction}{{{}}}", index.join(",")).as_str()).copied()
     }
 
     /// The memory spaces that occur, in ascending order.
@@ -210,14 +249,21 @@ impl BufferAssignment {
     }
 }
 
+/// A table of pointers, `(..)`, or a scalar integer or truth value, as loop counters are. A TPU's compiler
+/// reports no temporaries where there are only such values.
+fn is_table_or_counter(shape: &str) -> bool {
+    let is_counter = shape.trim_start_matches("pred").trim_start_matches(['s', 'u']);
+    shape.starts_with('(') || is_counter.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with("[]")
+}
+
 /// `3: size 512, color 2, page 0, parameter 1, shape |f32[2]| at ShapeIndex {}, maybe-live-out:`
 fn allocation(text: &str) -> Result<Allocation, Error> {
     let mut cursor = Cursor::new(text);
-    cursor.number("the number of an allocation")?;
+    let number = cursor.number("the number of an allocation")?;
     cursor.expect(":", "`:`")?;
     let Some((_, after)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(after);
-    let mut allocation = Allocation { bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
+    let mut allocation = Allocation { number, bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
     // Shapes are between bars, with commas of their own.
     let outside = after.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
@@ -230,6 +276,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
         allocation.is_result |= part == "maybe-live-out";
         allocation.is_temporary |= part == "preallocated-temp";
         allocation.is_constant |= part == "constant";
+        allocation.is_local |= part == "thread-local";
     }
     Ok(allocation)
 }

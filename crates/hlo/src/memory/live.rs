@@ -1,8 +1,11 @@
 //! `LiveMemory`: what is in use at which time.
 
+use std::collections::HashMap;
+
 use tensor_layout::tiled::TpuGeneration;
 
 use super::aliases::Aliases;
+use super::assignment::BufferAssignment;
 use super::fusion::fusions;
 use super::module::{Module, NONE, place};
 use super::part::{ArrayFacts, PartKind};
@@ -55,6 +58,7 @@ pub struct LiveMemory<'a> {
     /// When temporaries are needed, for each buffer in ascending order and without overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
+    on_tpu: bool,
     /// The computations with instructions: the first of these, and the number of the computation, in
     /// ascending order.
     pub(super) computations: Vec<(u32, u32)>,
@@ -91,35 +95,89 @@ impl Module {
     /// ```
     #[must_use]
     pub fn live_memory_on(&self, generation: Option<TpuGeneration>) -> Option<LiveMemory<'_>> {
-        let mut entries = (0_u32..).zip(&self.computations);
-        let (entry, _) = entries.find(|(_, computation)| computation.is_entry && !computation.nodes.is_empty())?;
-        let schedule = Schedule::new(self, entry);
-        let fusions = fusions(self);
-        let mut aliases = Aliases::new(self, &schedule, &fusions, entry)?;
-        let ranges = Ranges::new(self, &schedule, &aliases, entry);
-        let sizes = Spaces::of(self, generation);
-        let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
-        let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
-        let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
-        // Results too, but not on a TPU.
-        let may_take = |number| may_give(number) || (!sizes.on_tpu && used_as(number) == Some(BufferUse::Result));
-        share(self, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
-        if !sizes.on_tpu {
-            let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
-            reuse_results(&mut aliases, &ranges, &buffers);
+        LiveMemory::new(self, generation, None)
+    }
+
+    /// The live ranges of the text in the memory of the compiler's own buffer assignment: which values share a
+    /// buffer, the bytes of each, and the totals are those of the assignment. A peak is then more than the
+    /// arrays alive at that time by what fragmentation and alignment take ([`SpaceUse::live_bytes`]).
+    ///
+    /// ```
+    /// use tensor_layout_hlo::{BufferAssignment, Module};
+    ///
+    /// let dump = "HloModule m, is_scheduled=true
+    ///
+    /// ENTRY %main (p: f32[256]) -> f32[256] {
+    ///   %p = f32[256]{0} parameter(0)
+    ///   %a = f32[256]{0} reverse(%p), dimensions={0}
+    ///   ROOT %b = f32[256]{0} dot(%a, %p)
+    /// }";
+    /// let assigned = "BufferAssignment:
+    /// allocation 0: size 1024, parameter 0, shape |f32[256]| at ShapeIndex {}:
+    ///  value: <0 p @0> (size=1024,offset=0): f32[256]{0}
+    /// allocation 1: size 1024, maybe-live-out:
+    ///  value: <2 b @0> (size=1024,offset=0): f32[256]{0}
+    /// allocation 2: size 1536, preallocated-temp:
+    ///  value: <1 a @0> (size=1024,offset=512): f32[256]{0}
+    /// ";
+    /// let (module, assignment) = (Module::read(dump.as_bytes())?, BufferAssignment::read(assigned.as_bytes())?);
+    /// let memory = module.live_memory_assigned(None, &assignment).ok_or("no entry computation")?;
+    /// let space = &memory.spaces()[0];
+    /// assert_eq!((memory.total().peak_bytes, space.live_bytes), (1024 + 1024 + 1536, 3072));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn live_memory_assigned(
+        &self,
+        generation: Option<TpuGeneration>,
+        assignment: &BufferAssignment,
+    ) -> Option<LiveMemory<'_>> {
+        LiveMemory::new(self, generation, Some(assignment))
+    }
+}
+
+impl<'a> LiveMemory<'a> {
+    fn new(
+        module: &'a Module,
+        generation: Option<TpuGeneration>,
+        assignment: Option<&BufferAssignment>,
+    ) -> Option<LiveMemory<'a>> {
+        let entry = module.entry()?;
+        let schedule = Schedule::new(module, entry);
+        let fusions = fusions(module);
+        let mut aliases = Aliases::new(module, &schedule, &fusions, entry)?;
+        let ranges = Ranges::new(module, &schedule, &aliases, entry);
+        let mut sizes = Spaces::of(module, generation);
+        if let Some(assignment) = assignment {
+            sizes.assigned = aliases.join_assigned(module, &schedule, assignment);
+            sizes.numbers.extend(assignment.spaces());
+            sizes.numbers.sort_unstable();
+            sizes.numbers.dedup();
+        } else {
+            let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
+            let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
+            let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
+            // Results too, but not on a TPU.
+            let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
+            let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
+            share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
+            if !sizes.on_tpu {
+                let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
+                reuse_results(&mut aliases, &ranges, &buffers);
+            }
         }
-        let buffers = buffers_of(self, &schedule, &mut aliases, entry, &sizes);
+        let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
         let uses = all_uses(&mut aliases, &ranges, |number| {
             let buffer = buffers.get(place(number)).copied().unwrap_or_default();
             buffer.bytes > 0 && buffer.used_as() == BufferUse::Temporary
         });
-        let numbered = (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
+        let numbered = (0_u32..).zip(&module.computations).filter(|(_, found)| !found.nodes.is_empty());
         let mut computations: Vec<_> = numbered.map(|(number, found)| (found.nodes.start, number)).collect();
         computations.sort_unstable();
-        let spaces = Vec::new();
+        let (spaces, on_tpu) = (Vec::new(), sizes.on_tpu);
         let mut live =
-            LiveMemory { module: self, entry, schedule, aliases, ranges, buffers, uses, spaces, computations };
-        live.measure(&sizes);
+            LiveMemory { module, entry, schedule, aliases, ranges, buffers, uses, spaces, on_tpu, computations };
+        live.measure(&sizes, assignment);
         Some(live)
     }
 }
@@ -131,6 +189,8 @@ struct Spaces {
     on_tpu: bool,
     /// The bytes that a TPU rounds the table of a tuple up to.
     table_block: u64,
+    /// The bytes of the parts that a buffer assignment has a place for.
+    assigned: HashMap<u32, u64>,
 }
 
 impl Spaces {
@@ -146,7 +206,8 @@ impl Spaces {
             None if has(|array| array.is_early_tpu) => 1024,
             _ => 512,
         };
-        Spaces { numbers, on_tpu: generation.is_some() || has(|array| array.is_tiled), table_block }
+        let on_tpu = generation.is_some() || has(|array| array.is_tiled);
+        Spaces { numbers, on_tpu, table_block, assigned: HashMap::new() }
     }
 
     /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks; elsewhere a
@@ -181,9 +242,11 @@ fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry
     for &id in &schedule.order {
         let role = module.role(id);
         for (part, kind) in module.parts(id).iter() {
-            let number = aliases.buffer(aliases.part(id, part));
+            let part = aliases.part(id, part);
+            let number = aliases.buffer(part);
             let Some(buffer) = buffers.get_mut(place(number)) else { continue };
             let (bytes, space) = spaces.size(module, kind);
+            let bytes = spaces.assigned.get(&part).copied().unwrap_or(bytes);
             if bytes > buffer.bytes {
                 (buffer.bytes, buffer.space) = (bytes, space);
             }
@@ -235,8 +298,14 @@ impl LiveMemory<'_> {
         })
     }
 
-    fn measure(&mut self, spaces: &Spaces) {
-        let new = |&space: &u64| SpaceUse { space, total: MemoryTotal::default(), buffers: 0, peak_time: None };
+    fn measure(&mut self, spaces: &Spaces, assignment: Option<&BufferAssignment>) {
+        let new = |&space: &u64| SpaceUse {
+            space,
+            total: MemoryTotal::default(),
+            live_bytes: 0,
+            buffers: 0,
+            peak_time: None,
+        };
         let mut found: Vec<SpaceUse> = spaces.numbers.iter().map(new).collect();
         for buffer in self.buffers.iter().filter(|buffer| buffer.bytes > 0) {
             let Some(space) = found.get_mut(place(buffer.space)) else { continue };
@@ -262,6 +331,10 @@ impl LiveMemory<'_> {
             let total = &mut space.total;
             let outside = total.argument_bytes.saturating_add(total.output_bytes).saturating_sub(total.alias_bytes);
             total.peak_bytes = outside.saturating_add(total.temp_bytes);
+            space.live_bytes = total.peak_bytes;
+            if let Some(assignment) = assignment {
+                *total = assignment.total(space.space);
+            }
         }
         self.spaces = found;
     }
@@ -276,6 +349,40 @@ impl LiveMemory<'_> {
     #[must_use]
     pub fn spaces(&self) -> &[SpaceUse] {
         &self.spaces
+    }
+
+    /// About what JAX's `peak_memory_in_bytes` says: parameters and results of all memories, the host's
+    /// included, and of the temporaries the most that a *single* memory holds (libtpu 0.0.52) or none (XLA's
+    /// CPU backend). It has no fragmentation, and no sum over memories at one time, so it may be below
+    /// the peak of the main memory. docs/XLA.md has its errors.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::Module;
+    ///
+    /// let dump = "HloModule m, is_scheduled=true
+    ///
+    /// ENTRY %main (p: f32[8,128]) -> f32[8,128] {
+    ///   %p = f32[8,128]{1,0:T(8,128)} parameter(0)
+    ///   %a = f32[8,128]{1,0:T(8,128)S(1)} sine(%p)
+    ///   ROOT %b = f32[8,128]{1,0:T(8,128)} dot(%a, %p)
+    /// }";
+    /// let module = Module::read(dump.as_bytes())?;
+    /// let memory = module.live_memory().ok_or("no entry computation")?;
+    /// assert_eq!((memory.total().peak_bytes, memory.reported_peak()), (8192, 12_288));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn reported_peak(&self) -> u128 {
+        let outside = |space: &SpaceUse| space.total.peak_bytes.saturating_sub(space.total.temp_bytes);
+        let temporaries = self.spaces.iter().map(|space| space.live_bytes.saturating_sub(outside(space)));
+        let most = temporaries.max().filter(|_| self.on_tpu).unwrap_or(0);
+        self.spaces.iter().map(outside).fold(most, u128::saturating_add)
+    }
+
+    /// Whether the program is one for a TPU: only TPU layouts have tiles.
+    #[must_use]
+    pub fn is_for_tpu(&self) -> bool {
+        self.on_tpu
     }
 
     /// Does the text say that its order is the order of the run?

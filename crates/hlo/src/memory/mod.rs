@@ -2,7 +2,6 @@
 //! schedule, and the compiler's own buffer assignment.
 
 mod aliases;
-mod all_spaces;
 mod assignment;
 mod fusion;
 mod intern;

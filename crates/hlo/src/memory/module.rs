@@ -66,6 +66,8 @@ pub struct Module {
     /// The computations by name, those that were only called so far included.
     by_name: HashMap<Arc<str>, u32>,
     open: Scope,
+    /// Whether the text ends inside a computation.
+    is_cut: bool,
     unreadable: u64,
     unreadable_lines: Vec<UnreadableLine>,
 }
@@ -171,6 +173,7 @@ impl Module {
             Record::Instruction(instruction) => self.add_instruction(instruction),
             Record::Unreadable(line) => {
                 self.unreadable = self.unreadable.saturating_add(1);
+                self.is_cut |= line.text.is_empty();
                 if self.unreadable_lines.len() < Self::SHOWN {
                     self.unreadable_lines.push(line.clone());
                 }
@@ -204,7 +207,10 @@ impl Module {
         if place(opcode) == self.roles.len() {
             self.roles.push(Role::of(&instruction.opcode));
         }
+        // On a CPU the library YNN runs some fusions, and may write over their operands as a loop does.
+        let is_ynn = instruction.name.starts_with("ynn_fusion");
         let flag = match (instruction.fusion_kind.as_deref(), instruction.custom_call_target.as_deref()) {
+            (Some("kCustom"), _) if is_ynn => 1,
             (Some("kLoop" | "kInput"), _) | (_, Some("ConcatBitcast")) => 1,
             (Some("kOutput"), _) => 2,
             _ => 0,

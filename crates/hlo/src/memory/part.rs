@@ -5,6 +5,7 @@ use tensor_layout::checked;
 use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;
+use crate::bytes::buffer_bytes;
 
 /// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its
 /// elements. A part is known by its place in this order; the shape itself has place 0.
@@ -49,7 +50,7 @@ impl ArrayFacts {
     pub(super) fn of(array: &ArrayShape) -> ArrayFacts {
         let layout = array.layout();
         ArrayFacts {
-            padded_bytes: array.buffer_size_in_bytes().unwrap_or(0),
+            padded_bytes: buffer_bytes(array).unwrap_or(0),
             space: layout.memory_space,
             is_tiled: !layout.tiles().is_empty(),
             is_early_tpu: array.sizes().is_empty()

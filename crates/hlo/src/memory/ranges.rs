@@ -1,5 +1,7 @@
 //! `Ranges`: from when to when each part of each result is needed.
 
+use std::collections::HashSet;
+
 use super::aliases::Aliases;
 use super::fusion::taken;
 use super::module::{Module, NONE, place};
@@ -51,9 +53,6 @@ impl Ranges {
                 // Whatever runs before a parameter in the text must not overwrite it.
                 if module.role(id) == Role::Parameter {
                     set(&mut starts, id, times.start);
-                    if computation == entry {
-                        raise(&mut whole, id, times.end);
-                    }
                 }
                 if let Some(end) = asynchronous {
                     raise(&mut whole, id, end);
@@ -68,7 +67,22 @@ impl Ranges {
                 raise(&mut ranges.ends, part, end);
             }
         }
+        ranges.keep_parameters(module, schedule, aliases, entry);
         ranges
+    }
+
+    /// Parameters of the program keep their memory to its end, except where a result is written over them: a
+    /// donated parameter ends with its last use.
+    fn keep_parameters(&mut self, module: &Module, schedule: &Schedule, aliases: &Aliases, entry: u32) {
+        let end = schedule.times(entry).end;
+        let parts_of = |id: u32| (0..module.parts(id).len()).map(move |part| aliases.part(id, part));
+        let results: HashSet<u32> =
+            module.root(entry).into_iter().flat_map(parts_of).map(|part| aliases.buffer_of(part)).collect();
+        for part in module.parameters(entry).flat_map(|(_, id)| parts_of(id)) {
+            if !results.contains(&aliases.buffer_of(part)) {
+                raise(&mut self.ends, part, end);
+            }
+        }
     }
 
     /// A `get-tuple-element` uses the table of pointers and the one element.

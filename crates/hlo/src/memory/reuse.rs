@@ -12,13 +12,13 @@ use super::uses::{Buffer, Use, all_uses};
 const MOST_TRIED: usize = 64;
 
 /// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on
-/// CPUs and GPUs: the largest temporaries first, each into the smallest result that is large enough and free
+/// CPUs and GPUs, also where that is the memory of a donated parameter which is not used any more: the largest temporaries first, each into the smallest result that is large enough and free
 /// at that time. The compiler for TPUs does not.
 pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
     let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();
     let uses = all_uses(aliases, ranges, |number| {
         let buffer = buffer(number);
-        buffer.bytes > 0 && matches!(buffer.used_as(), BufferUse::Temporary | BufferUse::Result)
+        buffer.bytes > 0 && matches!(buffer.used_as(), BufferUse::Temporary | BufferUse::Result | BufferUse::Aliased)
     });
     let of_one: Vec<&[Use]> = uses.chunk_by(|a, b| a.buffer == b.buffer).collect();
     let mut results = Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[B
         let Some(number) = uses.first().map(|first| first.buffer) else { continue };
         let (space, bytes) = (buffer(number).space, buffer(number).bytes);
         match buffer(number).used_as() {
-            BufferUse::Result => results.push((space, bytes, number, Times::default())),
+            BufferUse::Result | BufferUse::Aliased => results.push((space, bytes, number, Times::default())),
             _ => temporaries.push((bytes, number, uses)),
         }
         if let Some((_, _, same, times)) = results.last_mut()

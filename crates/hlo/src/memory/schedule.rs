@@ -1,7 +1,7 @@
 //! `Schedule`: the order in which a program runs, with the computations that instructions call in their
 //! places.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::module::{Module, NONE, place};
@@ -20,6 +20,9 @@ pub(super) struct Schedule {
     placed: Vec<Placed>,
     /// When the asynchronous operation ends that an instruction starts.
     ends: HashMap<u32, u32>,
+    /// The starts without operands that an `async-update` brings operands to, as for a SparseCore. What they
+    /// call runs from the update on.
+    deferred: HashSet<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,8 +51,12 @@ impl Schedule {
     /// The schedule from the entry computation on. Deep nesting needs no stack, and what calls itself is
     /// entered once.
     pub(super) fn new(module: &Module, entry: u32) -> Schedule {
-        let mut schedule =
-            Schedule { order: Vec::new(), placed: vec![NOT_PLACED; module.computations.len()], ends: HashMap::new() };
+        let mut schedule = Schedule {
+            order: Vec::new(),
+            placed: vec![NOT_PLACED; module.computations.len()],
+            ends: HashMap::new(),
+            deferred: (0_u32..).take(module.nodes.len()).filter_map(|id| start_brought_to(module, id)).collect(),
+        };
         let mut steps = Vec::new();
         schedule.enter(module, entry, NONE, NONE, &mut steps);
         while let Some(step) = steps.last_mut() {
@@ -82,6 +89,12 @@ impl Schedule {
 
     /// Puts what an instruction calls on top of `steps`, the first to run uppermost.
     fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Frame>) {
+        // The start whose computation runs from here on.
+        let id = match start_brought_to(module, id) {
+            Some(start) => start,
+            None if self.deferred.contains(&id) => return,
+            None => id,
+        };
         let role = module.role(id);
         let around = self.placed.get(place(computation)).map_or(NONE, |placed| placed.asynchronous);
         let asynchronous = if matches!(role, Role::Start(_)) { id } else { around };
@@ -168,6 +181,13 @@ impl Schedule {
     pub(super) fn length(&self) -> u32 {
         now(&self.order)
     }
+}
+
+/// The `async-start` without operands that an `async-update` brings operands to.
+fn start_brought_to(module: &Module, id: u32) -> Option<u32> {
+    let (&start, brought) = module.operands(id).split_first().filter(|_| module.role(id) == Role::Update)?;
+    let is_empty = matches!(module.role(start), Role::Start(_)) && module.operands(start).is_empty();
+    (is_empty && !brought.is_empty()).then_some(start)
 }
 
 fn now(order: &[u32]) -> u32 {

@@ -1,7 +1,7 @@
 //! Results that XLA writes over an operand which no one needs afterwards.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::aliases::Aliases;
 use super::fusion::{Fusion, called};
@@ -11,10 +11,17 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
+/// The most values in one buffer that are looked through.
+const MOST_PARTS: usize = 16;
+
+/// The most instructions that are searched for uses of one value.
+const MOST_SEARCHED: usize = 256;
+
 /// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its
 /// shape and layout whose last use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and
 /// each buffer held one value so far. Which operands `may_give` theirs (not parameters), and which results
-/// `may_take` one?
+/// `may_take` one? The buffer of a result may also be that of a donated parameter whose last use is before the
+/// operand is computed.
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
@@ -26,10 +33,25 @@ pub(super) fn share(
 ) {
     let parts = u32::try_from(aliases.len()).unwrap_or(u32::MAX);
     let mut ends = vec![0; aliases.len()];
+    let mut in_several: HashMap<u32, Vec<u32>> = HashMap::new();
     for part in 0..parts {
         let buffer = aliases.buffer(part);
         raise(&mut ends, buffer, ranges.of(part).1);
+        if aliases.holds_several(buffer) && may_take(buffer) && !may_give(buffer) {
+            in_several.entry(buffer).or_default().push(part);
+        }
     }
+    let mut users = vec![0_u32; module.nodes.len()];
+    for &operand in schedule.order.iter().flat_map(|&id| module.operands(id)) {
+        let count = get(&users, operand).saturating_add(1);
+        raise(&mut users, operand, count);
+    }
+    // Whether all that is in a buffer before `time` ends before `start`.
+    let is_free = |buffer: u32, start: u32, time: u32| {
+        let parts = in_several.get(&buffer).filter(|parts| parts.len() <= MOST_PARTS);
+        parts
+            .is_some_and(|parts| parts.iter().map(|&part| ranges.of(part)).all(|(from, to)| from >= time || to < start))
+    };
     for (time, &id) in (0_u32..).zip(&schedule.order) {
         let Some(allowed) = Allowed::of(module, fusions, id) else { continue };
         // Operands by shape, in their order.
@@ -50,21 +72,48 @@ pub(super) fn share(
         for (part, kind) in module.parts(id).iter() {
             let PartKind::Array(array) = kind else { continue };
             let result = aliases.buffer(aliases.part(id, part));
-            if ranges.of(result).0 != time || aliases.holds_several(result) || !may_take(result) {
+            let own = aliases.part(id, part);
+            if ranges.of(own).0 != time || !may_take(result) {
                 continue;
             }
             let Entry::Occupied(mut found) = dying.entry(array) else { continue };
-            let Some(&(position, operand)) = found.get().front() else { continue };
-            // A sort of several arrays puts each over its own operand.
-            if matches!(allowed, Allowed::OwnPosition) && part > 0 && part != position.saturating_add(1) {
+            let is_single = !aliases.holds_several(result);
+            let is_good = |&&(position, operand): &&(u32, u32)| {
+                // A sort of several arrays puts each over its own operand.
+                let is_own =
+                    !matches!(allowed, Allowed::OwnPosition) || part == 0 || part == position.saturating_add(1);
+                let value = module.operand(id, position);
+                let is_last = may_give(result) || uses_up_to(module, id, value) == get(&users, value);
+                is_own && is_last && (is_single || is_free(result, ranges.of(operand).0, time))
+            };
+            // A buffer of one value takes the first operand or none.
+            let tried = if is_single { 1 } else { MOST_PARTS };
+            let candidates = found.get().iter().take(tried).enumerate();
+            let Some((at, &(_, operand))) = candidates.into_iter().find(|(_, candidate)| is_good(candidate)) else {
                 continue;
-            }
-            found.get_mut().pop_front();
+            };
+            found.get_mut().remove(at);
             let end = get(&ends, operand).max(get(&ends, result));
             aliases.join(result, operand, false);
             raise(&mut ends, aliases.buffer(result), end);
         }
     }
+}
+
+/// How often a value is used by an instruction and by what that needs. Outside the temporary memory XLA goes
+/// by the order that operands require, not by the schedule: there any other user may run later.
+fn uses_up_to(module: &Module, id: u32, value: u32) -> u32 {
+    let (mut uses, mut seen, mut open) = (0_u32, HashSet::from([id]), vec![id]);
+    while let Some(user) = open.pop() {
+        for &operand in module.operands(user) {
+            if operand == value {
+                uses = uses.saturating_add(1);
+            } else if seen.len() < MOST_SEARCHED && seen.insert(operand) {
+                open.push(operand);
+            }
+        }
+    }
+    uses
 }
 
 /// The operands an operation may write over.

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read};
 
-use tensor_layout_hlo::{MAX_LINE_BYTES, Reader, Record};
+use tensor_layout_hlo::{MAX_LINE_BYTES, Module, Reader, Record};
 
 /// The names of the instructions, each after that of its computation, and the numbers of the lines that could
 /// not be read.
@@ -34,8 +34,9 @@ fn an_instruction_ends_where_it_is_whole_or_another_line_begins_anew() {
         ("a = f32[2] add(b,\n}\nf {\nb = f32[] iota()", &["f.b"], &[2]),
         ("a = f32[2] add(b,\nROOT c = f32[] iota()", &["e.c"], &[2]),
         ("a = f32[2] add(b,\n%f (x: f32[2]) -> f32[2] {\nc = f32[] iota()", &["e.c"], &[2, 3]),
-        // A line that only ends like a head goes on with it.
-        ("a = f32[2] add(b,\nc), backend_config={", &["e.a"], &[]),
+        // A line that only ends like a head goes on with it, and so do attributes that are open.
+        ("a = f32[2] add(b,\nc), backend_config={\nx=1}", &["e.a"], &[]),
+        ("a = f32[2] add(b), backend_config={", &[], &[2]),
     ] {
         let (found, lost) = read(&format!("ENTRY e {{\n{lines}\n}}\n"));
         assert_eq!(
@@ -43,6 +44,53 @@ fn an_instruction_ends_where_it_is_whole_or_another_line_begins_anew() {
             (&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()[..], unreadable),
             "{lines}"
         );
+    }
+}
+
+/// Attributes that an editor has wrapped: the state of a loop is only found with its body.
+#[test]
+fn attributes_may_go_on_in_the_next_line() {
+    let text = "HloModule m, is_scheduled=true,
+  input_output_alias={ {0}: (0, {}, may-alias) }, entry_computation_layout={(f32[256]{0},
+  s32[])->f32[256]{0}}
+
+body (s: (f32[256], s32[])) -> (f32[256], s32[]) {
+  s = (f32[256]{0}, s32[]) parameter(0)
+  x = f32[256]{0} get-tuple-element(s), index=0
+  i = s32[] get-tuple-element(s), index=1
+  y = f32[256]{0} reverse(x), dimensions={0}
+  ROOT r = (f32[256]{0}, s32[]) tuple(y, i)
+}
+condition (c: (f32[256], s32[])) -> pred[] {
+  c = (f32[256]{0}, s32[]) parameter(0)
+  ROOT t = pred[] constant(true)
+}
+ENTRY e (p: f32[256],
+    n: s32[]) -> f32[256] {
+  p = f32[256]{0} parameter(0)
+  n = s32[] parameter(1)
+  state = (f32[256]{0}, s32[]) tuple(p, n)
+  loop = (f32[256]{0}, s32[]) while(state), condition=condition, body=body, metadata={op_name=\"while\" source_file=\"a.py\" source_line=3}
+  ROOT q = f32[256]{0} get-tuple-element(loop), index=0
+}
+";
+    let totals = |text: &str| {
+        let module = Module::read(text.as_bytes()).unwrap();
+        assert_eq!((module.unreadable(), module.instructions()), (0, 12), "{text}");
+        assert!(module.header().is_scheduled && module.header().aliases.len() == 1);
+        module.live_memory().unwrap().total()
+    };
+    let whole = totals(text);
+    assert_eq!((whole.argument_bytes, whole.alias_bytes, whole.temp_bytes), (1028, 1024, 16));
+    for (at, wrapped) in [
+        (", condition=", ",\n    condition="),
+        (", condition=", "\n    , condition="),
+        (" source_file=", "\n      source_file="),
+        (", body=body", ",\n    body=body"),
+        (", body=body", "\n,\n body=body"),
+        ("while(state), condition=condition, body=body, ", "while(state)\n, condition=condition\n, body=body\n, "),
+    ] {
+        assert_eq!(totals(&text.replacen(at, wrapped, 1)), whole, "{wrapped}");
     }
 }
 

@@ -16,13 +16,25 @@ impl Module {
     /// Hands every instruction that is not inlined to `handle`, with its computation, and whether that is the
     /// entry.
     pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, &Arc<str>, bool)) {
-        for computation in self.computations.iter().filter(|computation| !computation.is_inlined) {
+        let entry = self.entry();
+        for (number, computation) in (0_u32..).zip(&self.computations).filter(|(_, found)| !found.is_inlined) {
             for id in computation.nodes.clone() {
                 let Some(shape) = self.shape_of(id) else { continue };
                 let (name, opcode, op_name, line) = (self.name(id), self.opcode(id), self.op_name(id), self.line(id));
-                handle(Owner { name, opcode, op_name, shape, line }, &computation.name, computation.is_entry);
+                handle(Owner { name, opcode, op_name, shape, line }, &computation.name, Some(number) == entry);
             }
         }
+    }
+
+    /// The entry computation. Without an `ENTRY` it is the last one, as in XLA's reader; but XLA itself always
+    /// writes one, beside its `entry_computation_layout`, so that such a text has lost its end.
+    pub(in crate::memory) fn entry(&self) -> Option<u32> {
+        let numbered = || (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
+        if let Some((marked, _)) = numbered().find(|(_, found)| found.is_entry) {
+            return Some(marked);
+        }
+        let last = numbered().max_by_key(|(_, found)| found.nodes.start).map(|(number, _)| number);
+        last.filter(|_| !self.is_cut && !self.header.has_entry_layout)
     }
 
     /// The instructions of a computation.
@@ -44,7 +56,8 @@ impl Module {
         self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
     }
 
-    /// Is a fusion of the kind `kLoop` or `kInput`, a custom call a `ConcatBitcast`?
+    /// Is a fusion one that may write over its operands (of the kind `kLoop` or `kInput`, or YNN's on a CPU), a
+    /// custom call a `ConcatBitcast`?
     pub(in crate::memory) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
     }
