@@ -2,10 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Display;
 use std::sync::Arc;
 
-use tensor_layout::ArrayShape;
-use tensor_layout::Error;
+use tensor_layout::{ArrayShape, Error, Shape};
 
 use super::bytes::buffer_bytes;
 use super::instruction::{Owner, aliased_element, is_alias};
@@ -181,6 +181,7 @@ impl BufferTable {
         if is_alias(owner.opcode, in_entry) {
             return;
         }
+        self.refuse_unbounded(owner.name, owner.shape);
         let aliased = aliased_element(owner.opcode);
         for (tuple_index, shape) in owner.shape.arrays() {
             if tuple_index.first().is_some_and(|&element| aliased == Some(element)) {
@@ -190,10 +191,7 @@ impl BufferTable {
             let (logical_bytes, padded_bytes) = match sizes {
                 Ok(sizes) => sizes,
                 Err(error) => {
-                    self.refused_buffers = self.refused_buffers.saturating_add(1);
-                    if self.refused.len() < Self::SHOWN {
-                        self.refused.push((format!("{} = {shape}", owner.name), error));
-                    }
+                    self.refuse(owner.name, shape, error);
                     continue;
                 }
             };
@@ -230,6 +228,26 @@ impl BufferTable {
         }
     }
 
+    /// Counts the arrays `f32[?]`, which have no size in the text.
+    fn refuse_unbounded(&mut self, name: &str, shape: &Shape) {
+        match shape {
+            Shape::Unbounded(array) => {
+                let error = array.to_string().parse::<ArrayShape>().err();
+                error.into_iter().for_each(|error| self.refuse(name, array, error));
+            }
+            // As deep as the reader of shapes lets tuples nest.
+            Shape::Tuple(elements) => elements.iter().for_each(|element| self.refuse_unbounded(name, element)),
+            _ => {}
+        }
+    }
+
+    fn refuse(&mut self, name: &str, shape: &dyn Display, error: Error) {
+        self.refused_buffers = self.refused_buffers.saturating_add(1);
+        if self.refused.len() < Self::SHOWN {
+            self.refused.push((format!("{name} = {shape}"), error));
+        }
+    }
+
     /// The most wasteful buffers, the worst first.
     #[must_use]
     pub fn rows(&self) -> Vec<&BufferRow> {
@@ -249,7 +267,7 @@ impl BufferTable {
         self.totals.get(&memory_space).copied()
     }
 
-    /// How many arrays have a size that does not fit into 64 bits. They are in no row and in no total.
+    /// How many arrays have no size (`f32[?]`), or one that does not fit into 64 bits. They are in no row and in no total.
     #[must_use]
     pub fn refused_buffers(&self) -> u64 {
         self.refused_buffers

@@ -28,6 +28,8 @@ mod header;
 mod instruction;
 mod lines;
 mod memory;
+mod out_of_memory;
+mod padding;
 mod reader;
 mod sources;
 
@@ -37,7 +39,10 @@ pub use header::{InputOutputAlias, ModuleHeader};
 pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;
 pub use memory::{
-    AssignedValue, BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, Module, SpaceUse,
+    AssignedValue, BufferAssignment, BufferUse, InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory,
+    MemoryTotal, Module, SpaceUse, hbm_bytes,
 };
+pub use out_of_memory::{OutOfMemoryReport, ReportedArray};
+pub use padding::{PaddedDimension, smaller_layout};
 pub use reader::{Reader, Record, UnreadableLine};
 pub use sources::SourceLine;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use tensor_layout::tiled::memory_space_name;
-use tensor_layout_hlo::{BufferAssignment, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
+use tensor_layout_hlo::{BufferAssignment, BufferUse, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
 
 use super::group::Group;
 use super::space::{small, space_name};
@@ -19,58 +19,175 @@ const NEGLIGIBLE: u128 = 10_000;
 const NOT_IN_THE_TEXT: &str =
     "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
 
-pub(super) fn print_tables(
-    live: Option<&LiveMemory>,
-    assignment: Option<&Beside>,
-    rows: usize,
-    output: &mut Output,
-) -> Result<(), Stop> {
-    match live {
-        None => output.line("no peak: the text has no entry computation, so its end is missing")?,
-        Some(live) => {
-            if !live.is_scheduled() {
-                output.line("the module is not scheduled: instructions are taken in the order of the text\n")?;
-            }
-            let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
-            let used = || live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
-            for space in used().filter(|space| space.total.peak_bytes >= largest / NEGLIGIBLE) {
-                print_space(live, space, assignment, rows, output)?;
-            }
-            let small_ones: Vec<String> = used()
-                .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
-                .map(|space| format!("{} {}", space_name(space.space), short_bytes(small(space.total.peak_bytes))))
-                .collect();
-            if !small_ones.is_empty() {
-                output.line(format_args!("Other memories: {}.", small_ones.join(", ")))?;
-            }
-            if live.unknown_operands() > 0 {
-                output.line(format_args!(
-                    "{} operands are not defined in the text: buffers may be in use for longer than shown",
-                    live.unknown_operands()
-                ))?;
-            }
+/// What `peak_memory_in_bytes` is made of.
+const REPORTED_ON_TPU: &str = "with the temporaries of one memory, as libtpu 0.0.52 counts";
+const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts";
+
+/// The last rows of a table, where a buffer assignment has more or less than the arrays that are alive.
+const FRAGMENTATION: &str = "(fragmentation and alignment)";
+const SHARED: &str = "(shared, by the assignment)";
+
+/// What there is to say about a program's memory.
+pub(super) struct Report<'a> {
+    pub(super) live: Option<&'a LiveMemory<'a>>,
+    pub(super) assignment: Option<&'a Beside>,
+    /// The most rows of a table.
+    pub(super) rows: usize,
+    /// Whether every line was read and every array has a size.
+    pub(super) is_whole: bool,
+}
+
+impl Report<'_> {
+    pub(super) fn print_tables(&self, output: &mut Output) -> Result<(), Stop> {
+        match self.live {
+            None => output.line("no peak: the text has no entry computation, so its end is missing")?,
+            Some(live) => self.print_live(live, output)?,
+        }
+        let Some((path, assignment)) = self.assignment else { return Ok(()) };
+        output.line(format_args!("Totals by {}.", path.display()))?;
+        if assignment.unreadable() > 0 {
+            output.complain(&format!("{}: {} lines could not be read", path.display(), assignment.unreadable()))?;
+        }
+        Ok(())
+    }
+
+    fn print_live(&self, live: &LiveMemory, output: &mut Output) -> Result<(), Stop> {
+        if !live.is_scheduled() {
+            output.line("the module is not scheduled: instructions are taken in the order of the text\n")?;
+        }
+        if !self.is_whole {
+            output.line("Not all of the text could be read (see below): what is missing is in no figure.\n")?;
+        }
+        let largest = live.spaces().iter().map(|space| space.total.peak_bytes).max().unwrap_or(0);
+        let used = || live.spaces().iter().filter(|space| space.total.peak_bytes > 0);
+        for space in used().filter(|space| space.total.peak_bytes >= largest / NEGLIGIBLE) {
+            self.print_space(live, space, output)?;
+        }
+        let small_ones: Vec<String> = used()
+            .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
+            .map(|space| format!("{} {}", space_name(space.space), short_bytes(small(space.total.peak_bytes))))
+            .collect();
+        if !small_ones.is_empty() {
+            output.line(format_args!("Other memories: {}.", small_ones.join(", ")))?;
+        }
+        if live.unknown_operands() > 0 {
             output.line(format_args!(
-                "All memories together: {} at one time (peak_memory_in_bytes of JAX).",
-                long_bytes(small(live.reported_peak()))
+                "{} operands are not defined in the text: buffers may be in use for longer than shown",
+                live.unknown_operands()
             ))?;
-            if assignment.is_none() {
-                output.line(NOT_IN_THE_TEXT)?;
+        }
+        let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
+        let reported = short_bytes(small(live.reported_peak()));
+        output.line(format_args!("peak_memory_in_bytes of JAX is about {reported}: {what}."))?;
+        if self.assignment.is_none() {
+            output.line(NOT_IN_THE_TEXT)?;
+        }
+        Ok(())
+    }
+
+    /// One memory: its totals, and the arrays that are alive at the peak. The rows of either table add up to the
+    /// peak.
+    fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
+        let total = &space.total;
+        let at_least = if self.is_whole { "" } else { "about " };
+        let peak =
+            format!("{}: {at_least}{} at the peak", space_name(space.space), long_bytes(small(total.peak_bytes)));
+        match space.peak_time.and_then(|time| Some((time, live.instruction(time)?))) {
+            Some((time, place)) => output.line(format_args!(
+                "{peak}, instruction {time} of {}: {} ({}, line {})",
+                live.instructions(),
+                place.instruction,
+                place.opcode,
+                place.line
+            ))?,
+            None => output.line(format_args!("{peak}, all the time"))?,
+        }
+        print_total(space, output)?;
+        let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
+        if let Some((_, assignment)) = self.assignment.filter(|_| buffers.is_empty()) {
+            return print_assigned(assignment, space.space, self.rows, output);
+        }
+        let groups = Group::of(&buffers);
+        let mut table = Table::new(&[
+            ">bytes",
+            ">share",
+            "arrays",
+            "used as",
+            "instruction",
+            "opcode",
+            "shape",
+            "op_name",
+            "source",
+        ]);
+        for group in groups.iter().take(self.rows) {
+            let (buffer, bytes) = (group.first, group.bytes());
+            let (instruction, opcode) = (group.instruction(), &buffer.place.opcode);
+            // The name of most instructions begins with what they do.
+            let is_said = buffer.used_as == BufferUse::Argument || instruction.starts_with(opcode.as_str());
+            table.row([
+                short_bytes(small(bytes)),
+                percent(bytes, total.peak_bytes),
+                if group.count > 1 {
+                    format!("{} x {}", group.count, short_bytes(buffer.bytes))
+                } else {
+                    String::new()
+                },
+                buffer.used_as.name().to_owned(),
+                instruction,
+                if is_said { String::new() } else { opcode.clone() },
+                buffer.shape.clone(),
+                group.op_name(),
+                source(&buffer.place).unwrap_or_default(),
+            ]);
+        }
+        let mut rest = |bytes: String, share: u128, name: String| {
+            let mut row = vec![bytes, percent(share, total.peak_bytes), String::new(), String::new(), name];
+            row.resize(9, String::new());
+            table.row(row);
+        };
+        let others = groups.get(self.rows..).unwrap_or(&[]);
+        if !others.is_empty() {
+            let (count, bytes) =
+                (others.iter().map(|group| group.count).sum::<u64>(), others.iter().map(Group::bytes).sum());
+            rest(short_bytes(small(bytes)), bytes, format!("({count} more)"));
+        }
+        if let Some(gap) = total.peak_bytes.checked_sub(space.live_bytes).filter(|gap| *gap > 0) {
+            rest(short_bytes(small(gap)), gap, FRAGMENTATION.to_owned());
+        }
+        if let Some(more) = space.live_bytes.checked_sub(total.peak_bytes).filter(|more| *more > 0) {
+            rest(format!("-{}", short_bytes(small(more))), 0, SHARED.to_owned());
+        }
+        output.lines(table.lines())?;
+        output.line("")
+    }
+
+    pub(super) fn print_objects(&self, output: &mut Output) -> Result<(), Stop> {
+        if let Some(live) = self.live {
+            for space in live.spaces() {
+                print_space_objects(live, space, self.rows, output)?;
             }
         }
+        if let Some((path, assignment)) = self.assignment {
+            for space in assignment.spaces() {
+                let object = Object::default()
+                    .with("buffer_assignment", path.to_string_lossy().as_ref())
+                    .with("assigned_in", space)
+                    .with("memory", memory_space_name(space));
+                output.line(with_total(object, &assignment.total(space)))?;
+            }
+        }
+        let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
+        match self.live {
+            // Not as a `Value`, which would sort the keys.
+            Some(live) => {
+                let object = with_total(Object::default().with("from", from), &live.total())
+                    .with("reported_peak_bytes", small(live.reported_peak()))
+                    .with("complete", self.is_whole);
+                output.line(format_args!("{{\"total\":{object}}}"))
+            }
+            None => output.line(Object::default().with("total", Value::Null)),
+        }
     }
-    let Some((path, assignment)) = assignment else { return Ok(()) };
-    let shown = |space| live.is_some_and(|live| live.spaces().iter().any(|found| found.space == space));
-    for space in assignment.spaces().filter(|&space| !shown(space) && assignment.total(space).peak_bytes > 0) {
-        let total = assignment.total(space);
-        output.line(format_args!("{}: {} at the peak", space_name(space), long_bytes(small(total.peak_bytes))))?;
-        print_total(&total, output)?;
-        print_assigned(assignment, space, rows, output)?;
-    }
-    output.line(format_args!("Totals by {}.", path.display()))?;
-    if assignment.unreadable() > 0 {
-        output.complain(&format!("{}: {} lines could not be read", path.display(), assignment.unreadable()))?;
-    }
-    Ok(())
 }
 
 /// The largest temporaries of a memory that the text does not mention.
@@ -83,67 +200,24 @@ fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output
     output.line("")
 }
 
-/// One memory: its totals, by the buffer assignment if there is one, and the arrays that are alive at the
-/// peak.
-fn print_space(
-    live: &LiveMemory,
-    space: &SpaceUse,
-    assignment: Option<&Beside>,
-    rows: usize,
-    output: &mut Output,
-) -> Result<(), Stop> {
-    let assigned = assignment.map(|(_, assignment)| assignment.total(space.space));
-    let total = assigned.filter(|total| total.peak_bytes > 0).unwrap_or(space.total);
-    let peak = format!("{}: {} at the peak", space_name(space.space), long_bytes(small(total.peak_bytes)));
-    match space.peak_time.and_then(|time| Some((time, live.instruction(time)?))) {
-        Some((time, place)) => output.line(format_args!(
-            "{peak}, instruction {time} of {}: {} ({}, line {})",
-            live.instructions(),
-            place.instruction,
-            place.opcode,
-            place.line
-        ))?,
-        None => output.line(format_args!("{peak}, all the time"))?,
-    }
-    print_total(&total, output)?;
-    let buffers = live.live_at(space.space, space.peak_time.unwrap_or(0));
-    let groups = Group::of(&buffers);
-    let mut table =
-        Table::new(&[">bytes", ">share", "arrays", "used as", "instruction", "opcode", "shape", "op_name", "source"]);
-    for group in groups.iter().take(rows) {
-        let (buffer, bytes) = (group.first, group.bytes());
-        let several = group.count > 1;
-        table.row([
-            short_bytes(small(bytes)),
-            percent(bytes, total.peak_bytes),
-            if several { format!("{} x {}", group.count, short_bytes(buffer.bytes)) } else { String::new() },
-            buffer.used_as.name().to_owned(),
-            group.instruction(),
-            buffer.place.opcode.clone(),
-            buffer.shape.clone(),
-            group.op_name(),
-            source(&buffer.place).unwrap_or_default(),
-        ]);
-    }
-    output.lines(table.lines())?;
-    if groups.len() > rows {
-        let count: u64 = groups.iter().skip(rows).map(|group| group.count).sum();
-        let bytes = small(groups.iter().skip(rows).map(Group::bytes).sum());
-        output.line(format_args!("and {count} more: {}", short_bytes(bytes)))?;
-    }
-    output.line("")
-}
-
-fn print_total(total: &MemoryTotal, output: &mut Output) -> Result<(), Stop> {
+/// Parameters, results and temporaries, each byte once.
+fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
+    let total = &space.total;
+    let outside = total.peak_bytes.saturating_sub(total.temp_bytes);
+    let temporaries = space.live_bytes.saturating_sub(outside).min(total.temp_bytes);
+    let shared = match small(total.alias_bytes) {
+        0 => String::new(),
+        bytes => format!("and {} in the memory of parameters", short_bytes(bytes)),
+    };
     let mut table = Table::new(&["", ">", ">", ""]);
     for (name, bytes, note) in [
         ("parameters", total.argument_bytes, ""),
-        ("results", total.output_bytes, ""),
-        ("aliased", total.alias_bytes, "results that share the memory of parameters, counted in both"),
-        ("temporaries", total.temp_bytes, ""),
+        ("results", total.output_bytes.saturating_sub(total.alias_bytes), shared.as_str()),
+        ("temporaries", temporaries, ""),
+        ("fragmentation", total.temp_bytes.saturating_sub(temporaries), "and alignment"),
         ("constants", total.constant_bytes, "part of the program, not of the peak"),
     ] {
-        if bytes > 0 {
+        if bytes > 0 || (!note.is_empty() && name == "results") {
             let share = if name == "constants" { String::new() } else { percent(bytes, total.peak_bytes) };
             table.row([format!("  {name}"), long_bytes(small(bytes)), share, note.to_owned()]);
         }
@@ -155,40 +229,6 @@ fn print_total(total: &MemoryTotal, output: &mut Output) -> Result<(), Stop> {
 /// `train.py:12`
 fn source(place: &InstructionPlace) -> Option<String> {
     place.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
-}
-
-pub(super) fn print_objects(
-    live: Option<&LiveMemory>,
-    assignment: Option<&Beside>,
-    rows: usize,
-    output: &mut Output,
-) -> Result<(), Stop> {
-    if let Some(live) = live {
-        for space in live.spaces() {
-            print_space_objects(live, space, rows, output)?;
-        }
-    }
-    if let Some((path, assignment)) = assignment {
-        for space in assignment.spaces() {
-            let object = Object::default()
-                .with("buffer_assignment", path.to_string_lossy().as_ref())
-                .with("assigned_in", space)
-                .with("memory", memory_space_name(space));
-            output.line(with_total(object, &assignment.total(space)))?;
-        }
-    }
-    // The compiler's own figures where there are any.
-    let total = assignment.map(|(_, assignment)| assignment.total(0)).or_else(|| live.map(LiveMemory::total));
-    let from = if assignment.is_some() { "buffer assignment" } else { "text" };
-    match total {
-        // Not as a `Value`, which would sort the keys.
-        Some(total) => {
-            let object = with_total(Object::default().with("from", from), &total)
-                .with("reported_peak_bytes", live.map(|live| small(live.reported_peak())));
-            output.line(format_args!("{{\"total\":{object}}}"))
-        }
-        None => output.line(Object::default().with("total", Value::Null)),
-    }
 }
 
 /// The totals of one memory, its peak, and the buffers that are alive there.
@@ -207,6 +247,7 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
     });
     let object = with_total(Object::default().with("peak_of", space.space), &space.total)
         .with("memory", memory_space_name(space.space))
+        .with("live_bytes", small(space.live_bytes))
         .with("scheduled", live.is_scheduled())
         .with("instructions_in_schedule", live.instructions())
         .with("peak", peak);

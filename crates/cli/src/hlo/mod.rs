@@ -1,34 +1,35 @@
 //! `hlo`: the memory of a compiled program.
 
+mod advice;
 mod beside;
 mod group;
+mod input;
 mod memory;
 mod space;
 mod waste;
 
-use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout_hlo::{BufferTable, Module, Reader};
+use tensor_layout_hlo::{BufferTable, LiveMemory};
 
-use crate::input_file::open;
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
-use crate::progress;
 use crate::whole_number::whole_number;
+
+use space::space_name;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The dump: the text of an HLO module, which XLA_FLAGS=--xla_dump_to=FOLDER writes (also where JAX's
-    /// compiled.as_text() fails); `-` reads standard input.
+    /// compiled.as_text() fails), or the report of a program that ran out of memory; `-` reads standard input.
     #[arg(value_name = "DUMP")]
     dump: PathBuf,
     /// The number of rows in each table, the largest (or most wasteful) buffers first.
     #[arg(long, default_value = "30", value_name = "N", value_parser = whole_number::<usize>)]
     rows: usize,
-    /// A file for an SVG picture of the memory in use over the schedule.
+    /// A file for an SVG picture of the memory in use over the schedule; `-` draws it on standard output, alone.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.
@@ -39,16 +40,35 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     buffer_assignment: Option<PathBuf>,
     /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e,
-    /// v5p, v6e or v7x. The sizes of result tuples depend on it.
+    /// v5p, v6e or v7x. It says how much HBM there is; the sizes of result tuples depend on it.
     #[arg(long, value_name = "GENERATION")]
     tpu: Option<TpuGeneration>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let module = read(&arguments.dump)?;
+    let picture = arguments.svg.as_deref();
+    if let Some(path) =
+        picture.filter(|path| *path != Path::new("-") && path.extension().is_none_or(|name| name != "svg"))
+    {
+        return Err(Stop::Unusable(format!(
+            "{}: a picture is drawn as SVG, so name a file that ends in .svg",
+            path.display()
+        )));
+    }
+    let module = match input::read(&arguments.dump)? {
+        input::Input::Module(module) => module,
+        input::Input::OutOfMemory(report) => {
+            let print = if output.is_json() { advice::print_report_objects } else { advice::print_report };
+            print(&report, arguments.tpu, arguments.rows, output)?;
+            return Ok(Verdict::Well);
+        }
+    };
     let assignment = beside::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
     let table = BufferTable::of(&module, arguments.rows);
-    let live = module.live_memory_on(arguments.tpu);
+    let live = match &assignment {
+        Some((_, assignment)) => module.live_memory_assigned(arguments.tpu, assignment),
+        None => module.live_memory_on(arguments.tpu),
+    };
     if module.instructions() == 0 || (live.is_none() && module.unreadable() > module.instructions()) {
         return Err(Stop::Unusable(format!(
             "{} is not an HLO dump. XLA writes dumps where XLA_FLAGS=--xla_dump_to=FOLDER is set; read the file whose name \
@@ -56,48 +76,45 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             arguments.dump.display()
         )));
     }
+    let is_whole = module.unreadable() == 0 && table.refused_buffers() == 0;
+    if let Some(path) = picture {
+        draw(live.as_ref(), arguments, path, output)?;
+    }
+    if picture == Some(Path::new("-")) {
+        return Ok(Verdict::well_if(is_whole));
+    }
+    let report =
+        memory::Report { live: live.as_ref(), assignment: assignment.as_ref(), rows: arguments.rows, is_whole };
     if output.is_json() {
         waste::print_objects(&module, &table, output)?;
-        memory::print_objects(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
+        if let Some(live) = &live {
+            advice::print_objects(live, arguments.tpu, output)?;
+        }
+        report.print_objects(output)?;
     } else {
-        memory::print_tables(live.as_ref(), assignment.as_ref(), arguments.rows, output)?;
+        report.print_tables(output)?;
+        if let Some(live) = &live {
+            advice::print(live, arguments.tpu, output)?;
+        }
         waste::print_table(&module, &table, output)?;
     }
-    if let Some(path) = &arguments.svg {
-        match &live {
-            Some(live) => NewFile::write(path, live.to_svg(arguments.space).as_bytes())?,
-            None => {
-                return Err(Stop::Unusable("no picture was drawn: the text has no entry computation".into()));
-            }
-        }
-    }
-    Ok(Verdict::well_if(module.unreadable() == 0 && table.refused_buffers() == 0))
+    Ok(Verdict::well_if(is_whole))
 }
 
-/// The whole dump, in one pass.
-fn read(path: &Path) -> Result<Module, Stop> {
-    if path == Path::new("-") {
-        return read_from(io::stdin().lock(), 0, path);
+/// The picture of one memory.
+fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &mut Output) -> Result<(), Stop> {
+    let Some(live) = live else {
+        return Err(Stop::Unusable("no picture was drawn: the text has no entry computation".into()));
+    };
+    let space = arguments.space;
+    if !live.spaces().iter().any(|found| found.space == space) {
+        let used: Vec<String> =
+            live.spaces().iter().map(|found| format!("{} ({})", found.space, space_name(found.space))).collect();
+        return Err(Stop::Unusable(format!(
+            "--space {space}: the program has no array there, only in {}",
+            used.join(", ")
+        )));
     }
-    let (file, length) = open(path)?;
-    read_from(BufReader::with_capacity(1 << 18, file), length, path)
-}
-
-fn read_from(input: impl BufRead, length: u64, path: &Path) -> Result<Module, Stop> {
-    let stop = |reason: &dyn std::fmt::Display| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
-    let bar = progress::bar(length);
-    let mut module = Module::default();
-    let mut reader = Reader::new(input);
-    let mut number = 0_u64;
-    while let Some(record) = reader.next() {
-        let record = record.map_err(|error| stop(&error))?;
-        module.add(&record).map_err(|error| stop(&error))?;
-        number = number.wrapping_add(1);
-        if number.is_multiple_of(4096) {
-            bar.set_position(reader.bytes_read());
-        }
-    }
-    bar.finish_and_clear();
-    module.set_header(reader.header().cloned().unwrap_or_default());
-    Ok(module)
+    let svg = live.to_svg_on(space, arguments.tpu);
+    if path == Path::new("-") { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
 }

@@ -5,6 +5,7 @@ mod aliases;
 mod assignment;
 mod fusion;
 mod intern;
+mod levers;
 mod live;
 mod module;
 mod named;
@@ -19,6 +20,7 @@ mod sharing;
 mod uses;
 
 pub use assignment::{AssignedValue, BufferAssignment};
+pub use levers::{Lever, LeverKind, hbm_bytes};
 pub use live::LiveMemory;
 pub use module::Module;
 pub use report::{BufferUse, InstructionPlace, LiveBuffer, MemoryTotal, SpaceUse};

@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use tensor_layout::tiled::{TpuGeneration, memory_space_name};
+
+use super::levers::hbm_bytes;
 use super::live::LiveMemory;
 use super::report::{BufferUse, InstructionPlace, MemoryTotal};
 use crate::short_bytes;
@@ -26,7 +29,16 @@ const FIXED: &str = "#c8ccd0";
 const OTHERS: &str = "#e4d5b7";
 
 const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}\
-    .end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:#ddd}.peak{stroke:#222;stroke-dasharray:4 3}";
+    .end{text-anchor:end}.middle{text-anchor:middle}.page{fill:#fff}.grid{stroke:#ddd}\
+    .peak{stroke:#222;stroke-dasharray:4 3}.limit{stroke:#c0392b;stroke-width:2}\
+    @media(prefers-color-scheme:dark){text{fill:#ddd}.page{fill:#1b1d20}.grid{stroke:#3c4046}.peak{stroke:#ddd}\
+    .limit{stroke:#ff7b6b}}";
+
+/// The most ticks of an axis.
+const TICKS: u128 = 6;
+
+/// A capacity is drawn up to this many times above the peak; farther up, the bands would be flat.
+const FARTHEST_CAPACITY: u128 = 4;
 
 impl LiveMemory<'_> {
     /// An SVG of what a memory space holds over the schedule: parameters and results at the bottom, above
@@ -51,11 +63,32 @@ impl LiveMemory<'_> {
     /// ```
     #[must_use]
     pub fn to_svg(&self, space: u64) -> String {
-        let mut chart = Chart::new(self, space);
+        self.to_svg_on(space, None)
+    }
+
+    /// The same with a line for the HBM that a device of this generation has ([`hbm_bytes`]), where `space` is
+    /// the main memory and the line is near enough to be drawn.
+    ///
+    /// ```
+    /// use tensor_layout::tiled::TpuGeneration;
+    /// use tensor_layout_hlo::Module;
+    ///
+    /// let dump = "ENTRY %e (x: f32[8589934592]) -> f32[] {
+    ///   ROOT %x = f32[8589934592]{0:T(1024)} parameter(0)
+    /// }";
+    /// let module = Module::read(dump.as_bytes())?;
+    /// let svg = module.live_memory().ok_or("no entry computation")?.to_svg_on(0, Some(TpuGeneration::V5e));
+    /// assert!(svg.contains("a v5e has 16.0 GiB"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn to_svg_on(&self, space: u64, generation: Option<TpuGeneration>) -> String {
+        let mut chart = Chart::new(self, space, generation);
         chart.write_title();
         chart.write_grid();
         chart.write_bands();
         chart.mark_peak();
+        chart.mark_capacity(generation);
         chart.finish()
     }
 
@@ -100,6 +133,10 @@ struct Chart<'a> {
     live: &'a LiveMemory<'a>,
     space: u64,
     total: MemoryTotal,
+    /// The bytes at the upper edge of the area.
+    top: u128,
+    /// What the device has, if that is drawn.
+    capacity: Option<u128>,
     /// The time of the peak, 0 if it is the same all the time, and the instruction.
     peak_time: u32,
     peak: Option<InstructionPlace>,
@@ -111,13 +148,19 @@ struct Chart<'a> {
 }
 
 impl Chart<'_> {
-    fn new<'a>(live: &'a LiveMemory<'a>, space: u64) -> Chart<'a> {
+    fn new<'a>(live: &'a LiveMemory<'a>, space: u64, generation: Option<TpuGeneration>) -> Chart<'a> {
         let found = live.spaces().iter().find(|found| found.space == space);
         let peak_time = found.and_then(|found| found.peak_time);
+        let total = found.map(|found| found.total).unwrap_or_default();
+        let peak = total.peak_bytes.max(found.map_or(0, |found| found.live_bytes));
+        let capacity = generation.filter(|_| space == 0).and_then(hbm_bytes).map(u128::from);
+        let capacity = capacity.filter(|&bytes| bytes <= peak.saturating_mul(FARTHEST_CAPACITY));
         Chart {
             live,
             space,
-            total: found.map(|found| found.total).unwrap_or_default(),
+            total,
+            top: peak.max(capacity.unwrap_or(0)),
+            capacity,
             peak_time: peak_time.unwrap_or(0),
             peak: peak_time.and_then(|time| live.instruction(time)),
             columns: live.columns(space),
@@ -128,14 +171,23 @@ impl Chart<'_> {
 
     /// The pixel of a number of bytes, from above.
     fn level(&self, bytes: f64) -> f64 {
-        let peak = float(self.total.peak_bytes);
-        BOTTOM - if peak > 0.0 { bytes / peak * HEIGHT } else { 0.0 }
+        let top = float(self.top);
+        BOTTOM - if top > 0.0 { bytes / top * HEIGHT } else { 0.0 }
     }
 
     fn write_title(&mut self) {
         let space = self.space;
-        let title = tensor_layout::tiled::memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
-        self.text((LEFT, 28.0), "title", &format!("{title}: {} at the peak", short_bytes(self.total.peak_bytes)));
+        let name = memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
+        let fixed = short_bytes(self.total.peak_bytes.saturating_sub(self.total.temp_bytes));
+        let title = format!("{name}: {} at the peak", short_bytes(self.total.peak_bytes));
+        self.push(format_args!(
+            "<title>{}</title><desc>Memory in use over the {} instructions of a program. Parameters and results take \
+             {fixed} all the time; above them are the temporaries, the largest in bands of their own.</desc>",
+            escaped(&title),
+            self.live.instructions()
+        ));
+        self.push(format_args!("<rect class='page' width='100%' height='100%'/>"));
+        self.text((LEFT, 28.0), "title", &title);
         if let Some(place) = &self.peak {
             let InstructionPlace { instruction, opcode, .. } = place;
             let of = format!("instruction {} of {}", self.peak_time, self.live.instructions());
@@ -144,16 +196,22 @@ impl Chart<'_> {
         }
     }
 
-    /// A line for each quarter of the bytes, a number for each quarter of the time.
+    /// Lines at round numbers of bytes, and round numbers of the time.
     fn write_grid(&mut self) {
-        for part in 0..=4_u32 {
-            let quarter = f64::from(part) / 4.0;
-            let y = self.level(float(self.total.peak_bytes) * quarter);
+        // Powers of two are round in bytes, 1, 2 and 5 times powers of ten in instructions.
+        let step = (self.top / TICKS).max(1).checked_next_power_of_two().unwrap_or(u128::MAX);
+        for bytes in ticks(self.top, step) {
+            let y = self.level(float(bytes));
             self.push(format_args!("<path class='grid' d='M{LEFT:.1} {y:.1}h{WIDTH:.1}'/>"));
-            let bytes = self.total.peak_bytes.saturating_mul(part.into()) >> 2;
-            self.text((LEFT - 8.0, y + 4.0), "end", &short_bytes(bytes));
-            let time = u64::from(self.live.instructions()).saturating_mul(part.into()) >> 2;
-            self.text((LEFT + WIDTH * quarter, BOTTOM + 18.0), "middle", &time.to_string());
+            self.text((LEFT - 8.0, y + 4.0), "end", &short_bytes(bytes).replace(".0 ", " "));
+        }
+        let times = u128::from(self.live.instructions());
+        let round =
+            (0..39_u32).flat_map(|power| [1, 2, 5].map(|digit| 10_u128.saturating_pow(power).saturating_mul(digit)));
+        let step = round.into_iter().find(|step| step.saturating_mul(TICKS) >= times).unwrap_or(1);
+        for time in ticks(times, step) {
+            let x = LEFT + WIDTH * float(time) / float(times.max(1));
+            self.text((x, BOTTOM + 18.0), "middle", &time.to_string());
         }
         self.text((LEFT + WIDTH / 2.0, BOTTOM + 36.0), "middle", "instruction in the schedule");
     }
@@ -219,6 +277,23 @@ impl Chart<'_> {
         }
     }
 
+    /// The lines of what the compiler took in all, if that is more than the arrays, and of what the device has.
+    fn mark_capacity(&mut self, generation: Option<TpuGeneration>) {
+        let live = self.columns.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
+        if self.total.peak_bytes > live {
+            let (y, gap) = (self.level(float(self.total.peak_bytes)), self.total.peak_bytes.saturating_sub(live));
+            self.push(format_args!("<path class='peak' d='M{LEFT:.1} {y:.1}h{WIDTH:.1}'/>"));
+            let label = format!("with fragmentation and alignment, {}", short_bytes(gap));
+            self.text((LEFT + WIDTH, y - 5.0), "end", &label);
+        }
+        if let (Some(bytes), Some(generation)) = (self.capacity, generation) {
+            let y = self.level(float(bytes));
+            self.push(format_args!("<path class='limit' d='M{LEFT:.1} {y:.1}h{WIDTH:.1}'/>"));
+            let label = format!("a {generation} has {}", short_bytes(bytes));
+            self.text((LEFT + WIDTH, y - 5.0), "end", &label);
+        }
+    }
+
     fn finish(mut self) -> String {
         let mut y = BOTTOM + 64.0;
         for (colour, label) in std::mem::take(&mut self.legend) {
@@ -229,8 +304,8 @@ impl Chart<'_> {
         }
         let (width, height, page) = (LEFT + WIDTH + 30.0, y + 10.0, self.page);
         format!(
-            "<svg xmlns='http://www.w3.org/2000/svg' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} {height:.0}'>\
-             <style>{STYLE}</style><rect width='100%' height='100%' fill='#fff'/>{page}</svg>\n"
+            "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{width:.0}' height='{height:.0}' viewBox='0 0 {width:.0} \
+             {height:.0}'><style>{STYLE}</style>{page}</svg>\n"
         )
     }
 
@@ -243,6 +318,11 @@ impl Chart<'_> {
         let text = escaped(text);
         self.push(format_args!("<text x='{x:.1}' y='{y:.1}' class='{class}'>{text}</text>"));
     }
+}
+
+/// 0 and every multiple of `step` up to `most`.
+fn ticks(most: u128, step: u128) -> impl Iterator<Item = u128> {
+    std::iter::successors(Some(0_u128), move |tick| tick.checked_add(step).filter(|&next| next <= most))
 }
 
 /// XML has no words for control characters: they become blanks.

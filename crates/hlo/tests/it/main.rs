@@ -1,5 +1,6 @@
 //! What the crate does, seen from outside: a module a topic.
 
+mod assigned;
 mod auto_traits;
 #[path = "../../../../tests/literal/cases.rs"]
 mod cases;
@@ -10,5 +11,6 @@ mod memory;
 mod memory_names;
 mod memory_sharing;
 mod memory_tpu;
+mod out_of_memory;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;

@@ -28,13 +28,16 @@ fn the_picture_is_drawn_to_scale() {
         format!("<path fill='{fill}' d='M90.0 {}.0{to}{fro}z'/>", below[0])
     };
     for piece in [
-        "<svg xmlns='http://www.w3.org/2000/svg' width='980' height='544' viewBox='0 0 980 544'>",
+        "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='980' height='544' viewBox='0 0 980 544'>",
+        "<title>HBM: 8.0 KiB at the peak</title><desc>Memory in use over the 4 instructions of a program. Parameters \
+         and results take 2.0 KiB all the time;",
+        "@media(prefers-color-scheme:dark)",
         "<text x='90.0' y='28.0' class='title'>HBM: 8.0 KiB at the peak</text>",
         "<text x='90.0' y='48.0' class=''>instruction 2 of 4: z (slice), jit(f)/cut</text>",
-        // A line for each quarter of the bytes, a number for each quarter of the time.
+        // Lines at multiples of 2 KiB, a number for each instruction.
         "<path class='grid' d='M90.0 390.0h860.0'/><text x='82.0' y='394.0' class='end'>0 B</text>",
-        "<path class='grid' d='M90.0 310.0h860.0'/><text x='82.0' y='314.0' class='end'>2.0 KiB</text>",
-        "<path class='grid' d='M90.0 70.0h860.0'/><text x='82.0' y='74.0' class='end'>8.0 KiB</text>",
+        "<path class='grid' d='M90.0 310.0h860.0'/><text x='82.0' y='314.0' class='end'>2 KiB</text>",
+        "<path class='grid' d='M90.0 70.0h860.0'/><text x='82.0' y='74.0' class='end'>8 KiB</text>",
         "<text x='90.0' y='408.0' class='middle'>0</text>",
         "<text x='305.0' y='408.0' class='middle'>1</text>",
         "<text x='950.0' y='408.0' class='middle'>4</text>",
@@ -59,6 +62,32 @@ fn the_picture_is_drawn_to_scale() {
     let empty = live.to_svg(7);
     assert!(empty.contains(">S(7): 0 B at the peak<") && empty.contains("d='M90.0 390.0h860.0'"), "{empty}");
     assert!(!empty.contains("<path fill=") && !empty.contains("NaN"), "{empty}");
+}
+
+/// Numbers of an axis are round, and what the device has is a line where it is near.
+#[test]
+fn ticks_are_round_and_a_capacity_is_a_line() {
+    // 3 GiB in steps of 512 MiB, 700 MiB in steps of 128 MiB: 16 GiB are too far above them to be drawn.
+    for (bytes, last, lines) in [(3_u64 << 30, "3 GiB", 7), (700 << 20, "640 MiB", 6)] {
+        let text = format!("ENTRY %e () -> u8[] {{\n  ROOT %x = u8[{bytes}]{{0:T(1024)}} parameter(0)\n}}\n");
+        let module = Module::read(text.as_bytes()).unwrap();
+        let svg = module.live_memory().unwrap().to_svg_on(0, Some(TpuGeneration::V5e));
+        assert!(svg.contains(&format!("class='end'>{last}</text>")), "{last}\n{svg}");
+        assert_eq!((svg.matches("class='grid'").count(), svg.matches("<path class='limit'").count()), (lines, 0));
+    }
+    let large = "ENTRY %e (x: u8[8589934592]) -> u8[] {\n  ROOT %x = u8[8589934592]{0:T(1024)} parameter(0)\n}\n";
+    let module = Module::read(large.as_bytes()).unwrap();
+    let live = module.live_memory().unwrap();
+    let svg = live.to_svg_on(0, Some(TpuGeneration::V5e));
+    // Half of the area is the parameter: 16 GiB are the upper edge.
+    assert!(
+        svg.contains("<path class='limit' d='M90.0 70.0h860.0'/>") && svg.contains(">a v5e has 16.0 GiB<"),
+        "{svg}"
+    );
+    assert!(
+        !live.to_svg(0).contains("<path class='limit'")
+            && !live.to_svg_on(1, Some(TpuGeneration::V5e)).contains(">a v5e")
+    );
 }
 
 #[test]

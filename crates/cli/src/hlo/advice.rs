@@ -1,0 +1,171 @@
+//! Does the program fit, and what would make it smaller; and the arrays of an out-of-memory report.
+
+use tensor_layout::ArrayShape;
+use tensor_layout::tiled::TpuGeneration;
+use tensor_layout_hlo::{
+    Lever, LeverKind, LiveMemory, OutOfMemoryReport, PaddedDimension, ReportedArray, hbm_bytes, smaller_layout,
+};
+
+use super::small;
+use crate::output::{Object, Output, Stop};
+use crate::table::{Table, percent, short_bytes};
+
+/// Levers that save less than this part of the peak are not shown.
+const WORTH_A_LINE: u128 = 100;
+
+/// The room of the device that `--tpu` names, and the levers of the main memory.
+pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
+    let peak = small(live.total().peak_bytes);
+    output.line("")?;
+    if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
+        let room = short_bytes(bytes);
+        output.line(match bytes.checked_sub(peak) {
+            Some(left) => format!("A {generation} has {room} of HBM: {} are left.", short_bytes(left)),
+            None => format!("A {generation} has {room} of HBM: {} are missing.", short_bytes(peak - bytes)),
+        })?;
+    }
+    let levers = worth_a_line(live);
+    if !levers.is_empty() {
+        output.line("What would make the peak of HBM smaller, by up to:")?;
+    }
+    for lever in &levers {
+        let bytes = short_bytes(small(lever.saved_bytes));
+        output.line(format_args!("{bytes:>11}  {}", sentence(lever, tpu)))?;
+    }
+    Ok(())
+}
+
+pub(super) fn print_objects(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
+    if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
+        let peak = small(live.total().peak_bytes);
+        let object = Object::default()
+            .with("tpu", generation.to_string())
+            .with("hbm_bytes", bytes)
+            .with("fits", peak <= bytes)
+            .with("left_bytes", bytes.saturating_sub(peak))
+            .with("missing_bytes", peak.saturating_sub(bytes));
+        output.line(object)?;
+    }
+    for lever in worth_a_line(live) {
+        let object = Object::default()
+            .with("lever", lever.kind.name())
+            .with("saved_bytes", small(lever.saved_bytes))
+            .with("arrays", lever.arrays)
+            .with("instruction", lever.first.place.instruction.as_str())
+            .with("op_name", lever.first.place.op_name.as_deref())
+            .with("shape", lever.first.shape.as_str())
+            .with("advice", sentence(&lever, tpu));
+        output.line(object)?;
+    }
+    Ok(())
+}
+
+fn worth_a_line(live: &LiveMemory) -> Vec<Lever> {
+    let mut levers = live.levers(0);
+    let peak = live.total().peak_bytes;
+    levers.retain(|lever| lever.saved_bytes.saturating_mul(WORTH_A_LINE) >= peak);
+    levers
+}
+
+/// What to change, in words.
+fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
+    let place = &lever.first.place;
+    let name = place.op_name.as_deref().unwrap_or(&place.instruction);
+    let others = match lever.arrays {
+        0 | 1 => String::new(),
+        count => format!(" and {} more", count - 1),
+    };
+    match lever.kind {
+        LeverKind::Donate => format!("donate {name}{others}: results of the same shape are written over them"),
+        LeverKind::Unpad => format!("{name}{others}: {}", padding(&lever.shape, tpu)),
+        _ => format!("{name}{others}, {}: half the bytes in a type of half the width", lever.shape.data_type()),
+    }
+}
+
+/// What is padded, and what it takes in another order.
+fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
+    let cause = match PaddedDimension::of(shape) {
+        Some(PaddedDimension { axis, size, stored, .. }) => {
+            format!("dimension {axis} is {size} and stored as {stored}")
+        }
+        None => "its rows are padded".to_owned(),
+    };
+    match smaller_layout(shape, tpu.unwrap_or(TpuGeneration::V5e)) {
+        Some((other, bytes)) => format!("{cause}; {other} is {}", short_bytes(bytes)),
+        None => cause,
+    }
+}
+
+/// The arrays of a report: how large they are, how much of that is padding, and why.
+pub(super) fn print_report(
+    report: &OutOfMemoryReport,
+    tpu: Option<TpuGeneration>,
+    rows: usize,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    if let (Some(used), Some(capacity)) = (report.used_bytes, report.capacity_bytes) {
+        let missing = short_bytes(used.saturating_sub(capacity));
+        let (used, capacity) = (short_bytes(used), short_bytes(capacity));
+        output.line(format_args!("The program needs {used} of {capacity}: {missing} are missing.\n"))?;
+    }
+    let arrays: Vec<&ReportedArray> = report.allocations.iter().take(rows).collect();
+    if arrays.is_empty() {
+        return output.line(
+            "The report names no arrays, as those of newer compilers do not. The dump of the program does: run it with\n\
+             XLA_FLAGS=--xla_dump_to=FOLDER and read its file ...after_optimizations.txt, or the one of a smaller batch.",
+        );
+    }
+    let sum = |bytes: fn(&ReportedArray) -> u64| arrays.iter().map(|array| u128::from(bytes(array))).sum::<u128>();
+    let (bytes, unpadded) = (sum(|array| array.bytes), sum(|array| array.unpadded_bytes));
+    let padded = bytes.saturating_sub(unpadded);
+    output.line(format_args!(
+        "Largest arrays: {} with {}, of which {} ({}) are padding.\n",
+        arrays.len(),
+        short_bytes(bytes),
+        short_bytes(padded),
+        percent(padded, bytes)
+    ))?;
+    let mut table = Table::new(&[">bytes", ">padding", "used as", "instruction", "shape", "op_name"]);
+    for array in &arrays {
+        table.row([
+            short_bytes(array.bytes),
+            short_bytes(array.bytes.saturating_sub(array.unpadded_bytes)),
+            array.kind.clone(),
+            array.instruction.clone(),
+            array.shape.clone(),
+            array.op_name.clone(),
+        ]);
+    }
+    output.lines(table.lines())?;
+    output.line("")?;
+    let mut named: Vec<&str> = Vec::new();
+    for array in arrays.iter().filter(|array| (array.bytes - array.unpadded_bytes) * 10 > array.bytes) {
+        if let Some(shape) = array.array.as_ref().filter(|_| !named.contains(&array.shape.as_str())) {
+            named.push(&array.shape);
+            output.line(format_args!("{}: {}.", array.shape, padding(shape, tpu)))?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn print_report_objects(
+    report: &OutOfMemoryReport,
+    tpu: Option<TpuGeneration>,
+    rows: usize,
+    output: &mut Output,
+) -> Result<(), Stop> {
+    for array in report.allocations.iter().take(rows) {
+        let object = Object::default()
+            .with("allocated_bytes", array.bytes)
+            .with("logical_bytes", array.unpadded_bytes)
+            .with("wasted_bytes", array.bytes.saturating_sub(array.unpadded_bytes))
+            .with("used_as", array.kind.as_str())
+            .with("instruction", array.instruction.as_str())
+            .with("op_name", array.op_name.as_str())
+            .with("shape", array.shape.as_str())
+            .with("advice", array.array.as_ref().map(|shape| padding(shape, tpu)));
+        output.line(object)?;
+    }
+    output
+        .line(Object::default().with("needed_bytes", report.used_bytes).with("available_bytes", report.capacity_bytes))
+}

@@ -1,0 +1,105 @@
+//! What `hlo` is given: the text of a module, an out-of-memory report, or something that it names.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+use tensor_layout_hlo::{Module, OutOfMemoryReport, Reader};
+
+use crate::input_file::open;
+use crate::output::Stop;
+use crate::progress;
+
+pub(super) enum Input {
+    Module(Box<Module>),
+    OutOfMemory(OutOfMemoryReport),
+}
+
+/// The bytes at the beginning that show what a file is.
+const HEAD: u64 = 1 << 18;
+
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\xfd7zXZ\0", "xz", "xz -dc"),
+    (b"\x1f\x8b", "gzip", "gzip -dc"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"),
+    (b"BZh", "bzip2", "bzip2 -dc"),
+];
+
+/// The dump or the report in a file, or on standard input for `-`.
+pub(super) fn read(path: &Path) -> Result<Input, Stop> {
+    if path == Path::new("-") {
+        return read_from(io::stdin().lock(), 0, path);
+    }
+    if path.is_dir() {
+        return Err(Stop::Unusable(in_folder(path)));
+    }
+    let (file, length) = open(path)?;
+    read_from(BufReader::with_capacity(1 << 18, file), length, path)
+}
+
+fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input, Stop> {
+    let stop = |reason: &dyn std::fmt::Display| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
+    let mut head = Vec::new();
+    input.by_ref().take(HEAD).read_to_end(&mut head).map_err(|error| stop(&error))?;
+    if let Some(sentence) = unreadable(&head, path) {
+        return Err(Stop::Unusable(sentence));
+    }
+    let text = String::from_utf8_lossy(&head);
+    let is_report = OutOfMemoryReport::is_in(&text) && !text.contains("HloModule ");
+    drop(text);
+    let input = Cursor::new(head).chain(input);
+    if is_report {
+        return OutOfMemoryReport::read(input).map(Input::OutOfMemory).map_err(|error| stop(&error));
+    }
+    let bar = progress::bar(length);
+    let mut module = Module::default();
+    let mut reader = Reader::new(input);
+    let mut number = 0_u64;
+    while let Some(record) = reader.next() {
+        let record = record.map_err(|error| stop(&error))?;
+        module.add(&record).map_err(|error| stop(&error))?;
+        number = number.wrapping_add(1);
+        if number.is_multiple_of(4096) {
+            bar.set_position(reader.bytes_read());
+        }
+    }
+    bar.finish_and_clear();
+    module.set_header(reader.header().cloned().unwrap_or_default());
+    Ok(Input::Module(Box::new(module)))
+}
+
+/// Why a file that begins so is not the text of a module, and what to do.
+fn unreadable(head: &[u8], path: &Path) -> Option<String> {
+    let path = path.display();
+    if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
+        return Some(format!("{path} is compressed with {name}: `{command} {path} | tensor-layout hlo -` reads it"));
+    }
+    if head.starts_with(b"BufferAssignment:") {
+        return Some(format!(
+            "{path} is a buffer assignment, not a dump: name the file ...after_optimizations.txt beside it, and this one after \
+             --buffer-assignment if it has another folder or name"
+        ));
+    }
+    head.contains(&0).then(|| {
+        format!(
+            "{path} is binary, not the text of a module: XLA_FLAGS='--xla_dump_to=FOLDER --xla_dump_hlo_as_text' writes the text"
+        )
+    })
+}
+
+/// What to name of a folder: its largest dump.
+fn in_folder(path: &Path) -> String {
+    let files = fs::read_dir(path).into_iter().flatten().flatten();
+    let dumps = files.map(|file| (file.metadata().map_or(0, |metadata| metadata.len()), file.path()));
+    let dumps = dumps.filter(|(_, path)| path.to_string_lossy().ends_with("after_optimizations.txt"));
+    let dumps: Vec<_> = dumps.collect();
+    match dumps.iter().max() {
+        Some((_, largest)) => format!(
+            "{} is a folder with {} programs: name one of the files ...after_optimizations.txt in it, the largest is {}",
+            path.display(),
+            dumps.len(),
+            largest.display()
+        ),
+        None => format!("{} is a folder without a file ...after_optimizations.txt, which hlo reads", path.display()),
+    }
+}

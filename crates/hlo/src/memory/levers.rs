@@ -1,0 +1,159 @@
+//! `Lever`: what would make the peak of a program smaller.
+
+use std::collections::BTreeMap;
+
+use tensor_layout::tiled::TpuGeneration;
+use tensor_layout::{ArrayShape, DataType};
+
+use super::live::LiveMemory;
+use super::report::{BufferUse, LiveBuffer};
+use crate::bytes::buffer_bytes;
+
+/// A change to the source program, and the bytes it saves at the peak of a memory: at most, as the compiler may
+/// have used that memory already, or use it for something else.
+///
+/// ```
+/// use tensor_layout_hlo::{LeverKind, Module};
+///
+/// let dump = "HloModule m, is_scheduled=true
+///
+/// ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
+///   %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
+///   ROOT %b = f32[1000,1]{1,0:T(8,128)} sine(%p)
+/// }";
+/// let module = Module::read(dump.as_bytes())?;
+/// let memory = module.live_memory().ok_or("no entry computation")?;
+/// let levers = memory.levers(0);
+/// assert_eq!((levers[0].kind, levers[0].saved_bytes, levers[0].arrays), (LeverKind::Unpad, 1_016_000, 2));
+/// assert_eq!((levers[1].kind, levers[1].saved_bytes), (LeverKind::Donate, 512_000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lever {
+    /// What to change.
+    pub kind: LeverKind,
+    /// The bytes less at the peak.
+    pub saved_bytes: u128,
+    /// How many arrays change.
+    pub arrays: u64,
+    /// The largest of them.
+    pub first: LiveBuffer,
+    /// Its shape.
+    pub shape: ArrayShape,
+}
+
+/// What a [`Lever`] changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LeverKind {
+    /// Parameters that the program donates (JAX: `donate_argnums`), so that results of their shape and layout
+    /// are written over them.
+    Donate,
+    /// Arrays of one shape in an order or a shape without padding.
+    Unpad,
+    /// Arrays of one shape in a type of half the width.
+    Narrow,
+}
+
+impl LeverKind {
+    /// One word for it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            LeverKind::Donate => "donate",
+            LeverKind::Unpad => "unpad",
+            LeverKind::Narrow => "narrow",
+        }
+    }
+}
+
+/// The arrays of one shape that are alive at the peak.
+#[derive(Debug, Default)]
+struct OfShape {
+    arguments: Vec<LiveBuffer>,
+    results: u64,
+    all: Vec<LiveBuffer>,
+}
+
+impl LiveMemory<'_> {
+    /// What would make the peak of a memory smaller, the largest saving first: at most one lever of each kind.
+    #[must_use]
+    pub fn levers(&self, space: u64) -> Vec<Lever> {
+        let time = self.spaces().iter().find(|found| found.space == space).and_then(|found| found.peak_time);
+        let mut shapes: BTreeMap<String, OfShape> = BTreeMap::new();
+        for buffer in self.live_at(space, time.unwrap_or(0)) {
+            let found = shapes.entry(buffer.shape.clone()).or_default();
+            match buffer.used_as {
+                BufferUse::Argument => found.arguments.push(buffer.clone()),
+                BufferUse::Result => found.results = found.results.saturating_add(1),
+                _ => {}
+            }
+            found.all.push(buffer);
+        }
+        let shapes: Vec<(ArrayShape, OfShape)> =
+            shapes.into_iter().filter_map(|(shape, found)| Some((shape.parse().ok()?, found))).collect();
+        let mut levers: Vec<Lever> = donation(&shapes).into_iter().collect();
+        for (kind, saved) in
+            [(LeverKind::Unpad, unpadded as fn(&ArrayShape) -> Option<u64>), (LeverKind::Narrow, narrowed)]
+        {
+            let of_shape = shapes.iter().filter_map(|(shape, found)| {
+                let arrays = u64::try_from(found.all.len()).ok()?;
+                let saved_bytes = u128::from(saved(shape)?).saturating_mul(arrays.into());
+                Some(Lever { kind, saved_bytes, arrays, first: found.all.first()?.clone(), shape: shape.clone() })
+            });
+            levers.extend(of_shape.max_by_key(|lever| lever.saved_bytes));
+        }
+        levers.retain(|lever| lever.saved_bytes > 0);
+        levers.sort_by_key(|lever| std::cmp::Reverse(lever.saved_bytes));
+        levers
+    }
+}
+
+/// The parameters that are alive beside as many results of their shape and layout.
+fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
+    let pairs = |found: &OfShape| found.results.min(u64::try_from(found.arguments.len()).unwrap_or(u64::MAX));
+    let bytes = |found: &OfShape| {
+        let one = found.arguments.first().map_or(0, |first| first.bytes);
+        u128::from(one).saturating_mul(pairs(found).into())
+    };
+    let (shape, found) = shapes.iter().max_by_key(|(_, found)| bytes(found))?;
+    Some(Lever {
+        kind: LeverKind::Donate,
+        saved_bytes: shapes.iter().map(|(_, found)| bytes(found)).sum(),
+        arrays: shapes.iter().map(|(_, found)| pairs(found)).sum(),
+        first: found.arguments.first()?.clone(),
+        shape: shape.clone(),
+    })
+}
+
+fn unpadded(shape: &ArrayShape) -> Option<u64> {
+    buffer_bytes(shape).ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
+}
+
+/// Half of an array whose elements have 32 bits or more; an integer may be a count that needs them.
+fn narrowed(shape: &ArrayShape) -> Option<u64> {
+    let is_wide = matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128);
+    if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }
+}
+
+/// The bytes of HBM that one device has. Google's pages on each generation (docs.cloud.google.com/tpu/docs) have
+/// them by chip; on v2, v3 and v7x a chip is two devices. Compilers keep some 0.25 GiB of it for themselves.
+///
+/// ```
+/// use tensor_layout::tiled::TpuGeneration;
+///
+/// assert_eq!(tensor_layout_hlo::hbm_bytes(TpuGeneration::V5e), Some(16 << 30));
+/// ```
+#[must_use]
+pub fn hbm_bytes(generation: TpuGeneration) -> Option<u64> {
+    let gibibytes: u64 = match generation {
+        TpuGeneration::V2 => 8,
+        TpuGeneration::V3 | TpuGeneration::V5e => 16,
+        TpuGeneration::V4 | TpuGeneration::V6e => 32,
+        TpuGeneration::V5p => 95,
+        TpuGeneration::V7x => 96,
+        _ => return None,
+    };
+    gibibytes.checked_mul(1 << 30)
+}

@@ -1,0 +1,63 @@
+//! Why an array is padded, and what it would take in another order.
+
+use tensor_layout::ArrayShape;
+use tensor_layout::tiled::{TileSize, TpuGeneration};
+
+use crate::bytes::buffer_bytes;
+
+/// The dimension that costs an array most padding.
+///
+/// ```
+/// use tensor_layout_hlo::PaddedDimension;
+///
+/// let shape: tensor_layout::ArrayShape = "s32[8388608,8,4]{2,1,0:T(8,128)}".parse()?;
+/// let PaddedDimension { axis, size, stored, .. } = PaddedDimension::of(&shape).ok_or("no padding")?;
+/// assert_eq!((axis, size, stored), (2, 4, 128));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PaddedDimension {
+    /// Which dimension it is.
+    pub axis: usize,
+    /// Its size.
+    pub size: u64,
+    /// The size as stored: the next multiple of the tile's.
+    pub stored: u64,
+}
+
+impl PaddedDimension {
+    /// The dimension whose size grows most by the first tile; `None` if none grows.
+    #[must_use]
+    pub fn of(shape: &ArrayShape) -> Option<PaddedDimension> {
+        let layout = shape.layout();
+        let tile = layout.tiles().first()?;
+        let fastest_first = layout.minor_to_major().iter().zip(tile.entries().iter().rev());
+        let padded = fastest_first.filter_map(|(&axis, entry)| {
+            let (TileSize::Size(tile), &size) = (*entry, shape.sizes().get(axis)?) else { return None };
+            let stored = size.max(1).checked_next_multiple_of(tile.get())?;
+            (stored > size).then_some(PaddedDimension { axis, size, stored })
+        });
+        // The larger of two factors, without a division.
+        let product = |a: u64, b: u64| u128::from(a).saturating_mul(b.into());
+        padded.reduce(|a, b| if product(b.stored, a.size) > product(a.stored, b.size) { b } else { a })
+    }
+}
+
+/// The array as a TPU's compiler would lay it out by itself, and its bytes there, if it is smaller so.
+///
+/// ```
+/// use tensor_layout::tiled::TpuGeneration;
+/// use tensor_layout_hlo::smaller_layout;
+///
+/// let (other, bytes) = smaller_layout(&"f32[5000,1]{1,0:T(8,128)}".parse()?, TpuGeneration::V5e).unwrap();
+/// assert_eq!((other.to_string().as_str(), bytes), ("f32[5000,1]{0,1:T(1,128)}", 20_480));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn smaller_layout(shape: &ArrayShape, generation: TpuGeneration) -> Option<(ArrayShape, u64)> {
+    let own = buffer_bytes(shape).ok()?;
+    let other = shape.clone().with_tpu_layout(generation).ok()?;
+    let bytes = buffer_bytes(&other).ok()?;
+    (bytes < own).then_some((other, bytes))
+}
