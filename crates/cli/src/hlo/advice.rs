@@ -38,7 +38,7 @@ pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut 
 pub(super) fn print_objects(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
     if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
         let peak = small(live.total().peak_bytes);
-        let object = Object::default()
+        let object = Object::of("device")
             .with("tpu", generation.to_string())
             .with("hbm_bytes", bytes)
             .with("fits", peak <= bytes)
@@ -47,7 +47,7 @@ pub(super) fn print_objects(live: &LiveMemory, tpu: Option<TpuGeneration>, outpu
         output.line(object)?;
     }
     for lever in worth_a_line(live) {
-        let object = Object::default()
+        let object = Object::of("lever")
             .with("lever", lever.kind.name())
             .with("saved_bytes", small(lever.saved_bytes))
             .with("arrays", lever.arrays)
@@ -155,7 +155,7 @@ pub(super) fn print_report_objects(
     output: &mut Output,
 ) -> Result<(), Stop> {
     for array in report.allocations.iter().take(rows) {
-        let object = Object::default()
+        let object = Object::of("allocation")
             .with("allocated_bytes", array.bytes)
             .with("logical_bytes", array.unpadded_bytes)
             .with("wasted_bytes", array.bytes.saturating_sub(array.unpadded_bytes))
@@ -166,6 +166,9 @@ pub(super) fn print_report_objects(
             .with("advice", array.array.as_ref().map(|shape| padding(shape, tpu)));
         output.line(object)?;
     }
-    output
-        .line(Object::default().with("needed_bytes", report.used_bytes).with("available_bytes", report.capacity_bytes))
+    output.line(
+        Object::of("out_of_memory")
+            .with("needed_bytes", report.used_bytes)
+            .with("available_bytes", report.capacity_bytes),
+    )
 }

@@ -169,7 +169,7 @@ impl Report<'_> {
         }
         if let Some((path, assignment)) = self.assignment {
             for space in assignment.spaces() {
-                let object = Object::default()
+                let object = Object::of("assigned")
                     .with("buffer_assignment", path.to_string_lossy().as_ref())
                     .with("assigned_in", space)
                     .with("memory", memory_space_name(space));
@@ -183,9 +183,9 @@ impl Report<'_> {
                 let object = with_total(Object::default().with("from", from), &live.total())
                     .with("reported_peak_bytes", small(live.reported_peak()))
                     .with("complete", self.is_whole);
-                output.line(format_args!("{{\"total\":{object}}}"))
+                output.line(format_args!("{{\"type\":\"total\",\"total\":{object}}}"))
             }
-            None => output.line(Object::default().with("total", Value::Null)),
+            None => output.line(Object::of("total").with("total", Value::Null)),
         }
     }
 }
@@ -245,7 +245,7 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
             "line": place.line,
         })
     });
-    let object = with_total(Object::default().with("peak_of", space.space), &space.total)
+    let object = with_total(Object::of("memory").with("peak_of", space.space), &space.total)
         .with("memory", memory_space_name(space.space))
         .with("live_bytes", small(space.live_bytes))
         .with("scheduled", live.is_scheduled())
@@ -253,7 +253,7 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
         .with("peak", peak);
     output.line(object)?;
     for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
-        let object = Object::default()
+        let object = Object::of("live")
             .with("live_in", space.space)
             .with("used_as", buffer.used_as.name())
             .with("bytes", buffer.bytes)

@@ -78,7 +78,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
 
 pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     for row in table.rows() {
-        let object = Object::default()
+        let object = Object::of("buffer")
             .with("instruction", row.instruction.as_str())
             .with("opcode", row.opcode.as_str())
             .with("computation", row.computation.as_ref())
@@ -95,7 +95,7 @@ pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut O
     }
     for (space, total) in table.totals() {
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
-        let object = Object::default()
+        let object = Object::of("padding")
             .with("memory_space", space)
             .with("memory", memory_space_name(space))
             .with("buffers", total.buffers)
@@ -105,13 +105,13 @@ pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut O
         output.line(object)?;
     }
     for line in module.unreadable_lines() {
-        let object = Object::default().with("line", line.line).with("input", line.text.as_str());
+        let object = Object::of("error").with("line", line.line).with("input", line.text.as_str());
         output.line(object.with("error", error_value(&line.error)))?;
     }
     for (name, error) in table.refused() {
-        output.line(Object::default().with("input", name.as_str()).with("error", error_value(error)))?;
+        output.line(Object::of("error").with("input", name.as_str()).with("error", error_value(error)))?;
     }
-    let object = Object::default()
+    let object = Object::of("dump")
         .with("instructions", module.instructions())
         .with("unreadable", module.unreadable())
         .with("refused", table.refused_buffers());

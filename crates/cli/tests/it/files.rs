@@ -228,7 +228,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
     let objects = run(&["hlo", dump, "--rows", "2", "--json"]).objects();
     assert_eq!(
         objects.last().unwrap(),
-        &json!({ "total": {
+        &json!({ "type": "total", "total": {
             "from": "text", "argument_bytes": 218_140_672, "output_bytes": 117_477_888, "alias_bytes": 0,
             "temp_bytes": 369_115_648, "constant_bytes": 0, "peak_bytes": 704_734_208,
             "reported_peak_bytes": 704_734_208, "complete": true,
@@ -279,7 +279,7 @@ fn a_pipe_says_what_the_file_says() {
     assert_eq!(half.status, 1);
     assert!(half.stdout.contains("no peak: the text has no entry computation"), "{}", half.stdout);
     let half = run_with_input(&["hlo", "-", "--json"], &text[..text.len() / 2]);
-    assert_eq!(half.objects().last().unwrap(), &json!({ "total": null }));
+    assert_eq!(half.objects().last().unwrap(), &json!({ "type": "total", "total": null }));
     assert_eq!(run_with_input(&["hlo", "-"], "").status, 2);
 }
 

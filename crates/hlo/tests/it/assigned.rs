@@ -1,7 +1,7 @@
 //! Programs with their buffer assignments, and the rules that fresh programs show. The texts are shortened
 //! from what libtpu 0.0.52 and XLA's CPU backend wrote for programs of a few lines of JAX 0.10.2.
 
-use tensor_layout_hlo::{BufferAssignment, BufferTable, Module};
+use tensor_layout_hlo::{BufferAssignment, BufferTable};
 
 use crate::memory::{figures, read};
 
