@@ -6,7 +6,7 @@ use tensor_layout_hlo::{
     Lever, LeverKind, LiveMemory, OutOfMemoryReport, PaddedDimension, ReportedArray, hbm_bytes, smaller_layout,
 };
 
-use super::small;
+use super::space::small;
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
