@@ -1,9 +1,9 @@
-//! `shader`: the index functions of a layout as WGSL; with `--from` and `--to` see `shader_program.rs`.
+//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to` see `shader_program.rs`.
 
 use clap::Args;
 use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ErrorKind};
-use tensor_layout_shader::{Access, IndexFunctions};
+use tensor_layout_shader::{Access, IndexFunctions, Target};
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::shader_program::ProgramArguments;
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Err(error) => return output.refuse(layout, &error),
     };
     if output.is_json() {
-        output.line(Object::default().with("input", layout).with("wgsl", text))?;
+        output.line(Object::default().with("input", layout).with(arguments.program.target().name(), text))?;
     } else {
         output.line(text.trim_end())?;
     }
@@ -75,5 +75,5 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
         let access = if arguments.read_only { Access::Read } else { Access::ReadWrite };
         functions = functions.with_access(buffer, access)?;
     }
-    Ok(note + &functions.wgsl())
+    Ok(note + &if arguments.program.target() == Target::Cuda { functions.cuda() } else { functions.wgsl() })
 }

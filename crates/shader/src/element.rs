@@ -3,7 +3,7 @@
 use tensor_layout::element::{DataType, ElementKind};
 use tensor_layout::{ArgumentRule, Error};
 
-use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Memory, Returned};
+use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Language, Memory, Returned};
 
 /// How elements of at most 32 bits are in an `array<u32>`: the first in the low bits, as in
 /// [`crate::element`], and without gaps, so that one of 6 bits may reach over the end of a word.
@@ -97,26 +97,33 @@ impl Packing {
     }
 }
 
-/// A value of WGSL, and how it is made of an element's bits.
+/// A value of a language, and how it is made of an element's bits.
 pub(crate) struct Value {
-    /// `f32`, `i32` or `u32`.
+    /// `f32`, `i32` or `u32`; `float`, `int` or `unsigned`.
     pub(crate) kind: &'static str,
-    /// The value of `bits`.
-    pub(crate) from_bits: String,
+    /// The value of `bits`; statements in front of the expression, if any.
+    pub(crate) from_bits: (Vec<&'static str>, String),
     /// The bits of `value`; statements in front of the expression, if any.
     pub(crate) to_bits: (Vec<&'static str>, &'static str),
 }
 
 impl Value {
-    /// `None` for types that WGSL has no words for, such as floats of 8 bits.
-    pub(crate) fn of(data_type: DataType) -> Option<Value> {
+    /// `None` for types that no language has words for, such as floats of 8 bits.
+    pub(crate) fn of(data_type: DataType, language: Language) -> Option<Value> {
         let value = |kind, from_bits: &str, before: &[&'static str], to_bits| {
-            Some(Value { kind, from_bits: from_bits.to_owned(), to_bits: (before.to_vec(), to_bits) })
+            Some(Value { kind, from_bits: (Vec::new(), from_bits.to_owned()), to_bits: (before.to_vec(), to_bits) })
         };
-        match (data_type, data_type.kind()) {
-            (DataType::F32, _) => value("f32", "bitcast<f32>(bits)", &[], "bitcast<u32>(value)"),
-            (DataType::F16, _) => value("f32", "unpack2x16float(bits).x", &[], "pack2x16float(vec2<f32>(value, 0.0))"),
-            (DataType::BF16, _) => value(
+        let unsigned = matches!(data_type.kind(), ElementKind::Unsigned | ElementKind::Bool) && data_type.bits() <= 32;
+        let signed = data_type.kind() == ElementKind::Signed && data_type.bits() <= 32;
+        let bits = data_type.bits();
+        match (language, data_type) {
+            (Language::Wgsl, DataType::F32) => value("f32", "bitcast<f32>(bits)", &[], "bitcast<u32>(value)"),
+            (Language::Cuda, DataType::F32) => value("float", "__uint_as_float(bits)", &[], "__float_as_uint(value)"),
+            (Language::Wgsl, DataType::F16) => {
+                value("f32", "unpack2x16float(bits).x", &[], "pack2x16float(vec2<f32>(value, 0.0))")
+            }
+            (Language::Cuda, DataType::F16) => Some(f16_in_cuda()),
+            (Language::Wgsl, DataType::BF16) => value(
                 "f32",
                 "bitcast<f32>(bits << 16u)",
                 &[
@@ -127,16 +134,51 @@ impl Value {
                 ],
                 "select(rounded, (bits >> 16u) | 0x40u, is_nan)",
             ),
-            (_, ElementKind::Unsigned | ElementKind::Bool) if data_type.bits() <= 32 => {
-                value("u32", "bits", &[], "value")
+            (Language::Cuda, DataType::BF16) => value(
+                "float",
+                "__uint_as_float(bits << 16u)",
+                &[
+                    "const unsigned bits = __float_as_uint(value);",
+                    "// To the nearest, ties to even; a NaN stays one.",
+                    "const unsigned rounded = (bits + 0x7fffu + ((bits >> 16u) & 1u)) >> 16u;",
+                    "const bool is_nan = (bits & 0x7fffffffu) > 0x7f800000u;",
+                ],
+                "(is_nan ? (bits >> 16u) | 0x40u : rounded)",
+            ),
+            (Language::Wgsl, _) if unsigned => value("u32", "bits", &[], "value"),
+            (Language::Cuda, _) if unsigned => value("unsigned", "bits", &[], "value"),
+            (Language::Wgsl, DataType::S32) => value("i32", "bitcast<i32>(bits)", &[], "bitcast<u32>(value)"),
+            (Language::Wgsl, _) if signed => {
+                value("i32", &format!("extractBits(bitcast<i32>(bits), 0u, {bits}u)"), &[], "bitcast<u32>(value)")
             }
-            (DataType::S32, _) => value("i32", "bitcast<i32>(bits)", &[], "bitcast<u32>(value)"),
-            (_, ElementKind::Signed) if data_type.bits() < 32 => {
-                let from_bits = format!("extractBits(bitcast<i32>(bits), 0u, {}u)", data_type.bits());
-                value("i32", &from_bits, &[], "bitcast<u32>(value)")
+            (Language::Cuda, _) if signed => {
+                let unused = 32_u32.saturating_sub(bits);
+                value("int", &format!("(int)(bits << {unused}) >> {unused}"), &[], "(unsigned)value")
             }
             _ => None,
         }
+    }
+}
+
+/// f16 without a header: its numbers are those of f32 with the same bits, moved up, times 2^112; infinities and NaNs
+/// are apart.
+fn f16_in_cuda() -> Value {
+    let magnitude = "magnitude >= 0x7c00u ? 0x7f800000u | (magnitude << 13u) \
+         : __float_as_uint(__uint_as_float(magnitude << 13u) * 5.192296858534828e33f)";
+    let from_bits = format!("__uint_as_float(((bits & 0x8000u) << 16u) | ({magnitude}))");
+    let to_bits = vec![
+        "const unsigned bits = __float_as_uint(value);",
+        "const unsigned magnitude = bits & 0x7fffffffu;",
+        "// To the nearest, ties to even. Adding 0.5 rounds what is below the smallest normal number.",
+        "const unsigned tiny = __float_as_uint(__uint_as_float(magnitude) + 0.5f) - 0x3f000000u;",
+        "const unsigned normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13u) & 1u)) >> 13u;",
+        "const unsigned finite = magnitude < 0x38800000u ? tiny : normal;",
+        "const unsigned rounded = magnitude >= 0x477ff000u ? 0x7c00u : finite;",
+    ];
+    Value {
+        kind: "float",
+        from_bits: (vec!["const unsigned magnitude = bits & 0x7fffu;"], from_bits),
+        to_bits: (to_bits, "((bits >> 16u) & 0x8000u) | (magnitude > 0x7f800000u ? 0x7e00u : rounded)"),
     }
 }
 

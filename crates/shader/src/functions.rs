@@ -5,7 +5,7 @@ use std::fmt::Write;
 use tensor_layout::Error;
 use tensor_layout::map::{IndexMap, ToIndexMap};
 
-use super::code::{Access, Function, is_reserved};
+use super::code::{Access, Function, Language, is_reserved};
 use super::element::{Packing, Value, load_function, store_function};
 use super::index::{Walk, check_range, index_function, number, offset_function};
 
@@ -68,6 +68,7 @@ pub struct IndexFunctions {
 /// How one buffer is read and written.
 #[derive(Debug, Clone)]
 struct ElementAccess {
+    buffer: String,
     load: Function,
     store: Option<Function>,
 }
@@ -247,7 +248,7 @@ impl IndexFunctions {
         }
         let packing = Packing::new(self.map.element_bits())?;
         let store = (access == Access::ReadWrite).then(|| store_function(packing, buffer));
-        self.access = Some(ElementAccess { load: load_function(packing, buffer), store });
+        self.access = Some(ElementAccess { buffer: buffer.to_owned(), load: load_function(packing, buffer), store });
         Ok(self)
     }
 
@@ -260,20 +261,46 @@ impl IndexFunctions {
     /// The functions as WGSL.
     #[must_use]
     pub fn wgsl(&self) -> String {
-        let mut parts = vec![self.offset.wgsl(&self.called("offset"), "")];
+        self.text(Language::Wgsl)
+    }
+
+    /// The functions as CUDA C++: `__device__` functions of the same names, that compile without any header. Those
+    /// that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their first argument.
+    ///
+    /// ```
+    /// use tensor_layout::ArrayShape;
+    /// use tensor_layout_shader::{Access, IndexFunctions};
+    ///
+    /// let weights: ArrayShape = "bf16[64,300]{1,0:T(8,128)(2,1)}".parse()?;
+    /// let functions = IndexFunctions::new(&weights)?.with_access("words", Access::Read)?;
+    /// let text = functions.cuda();
+    /// assert!(text.contains("static __device__ unsigned offset(const unsigned i0, const unsigned i1) {"));
+    /// assert!(text.contains("static __device__ float load(const unsigned* words, const unsigned offset) {"));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn cuda(&self) -> String {
+        self.text(Language::Cuda)
+    }
+
+    fn text(&self, language: Language) -> String {
+        let plain = |function: &Function, name: &str, structure: &str| {
+            function.text(language, &self.called(name), structure, &[])
+        };
+        let mut parts = vec![plain(&self.offset, "offset", "")];
         if let Some(index) = &self.index {
             let structure = self.structure("Index");
-            parts.push(index.declaration(&structure));
-            parts.push(index.wgsl(&self.called("index"), &structure));
+            parts.push(index.declaration(&structure, language));
+            parts.push(plain(index, "index", &structure));
         }
         for (axis, walk) in &self.walks {
             let structure = self.structure(&format!("Walk{axis}"));
-            parts.push(walk.start.declaration(&structure));
-            parts.push(walk.start.wgsl(&self.called(&format!("walk_{axis}")), &structure));
-            parts.push(walk.step.wgsl(&self.called(&format!("step_{axis}")), &structure));
+            parts.push(walk.start.declaration(&structure, language));
+            parts.push(plain(&walk.start, &format!("walk_{axis}"), &structure));
+            parts.push(plain(&walk.step, &format!("step_{axis}"), &structure));
         }
         if let Some(access) = &self.access {
-            self.write_access(access, &mut parts);
+            self.write_access(access, language, &mut parts);
         }
         parts.join("\n")
     }
@@ -292,37 +319,94 @@ impl IndexFunctions {
         words.chain([what.to_owned()]).collect()
     }
 
-    fn write_access(&self, access: &ElementAccess, parts: &mut Vec<String>) {
+    fn write_access(&self, access: &ElementAccess, language: Language, parts: &mut Vec<String>) {
         let (offset, load_bits) = (self.called("offset"), self.called("load_bits"));
-        let mut names: Vec<String> = self.base.is_none().then(|| "base".to_owned()).into_iter().collect();
-        names.extend((0..self.map.sizes().len()).map(|dim| format!("i{dim}")));
-        let typed = names.iter().map(|name| format!("{name}: u32")).collect::<Vec<_>>().join(", ");
-        let (names, separator) = (names.join(", "), if names.is_empty() { "" } else { ", " });
-
-        parts.push(access.load.wgsl(&load_bits, ""));
-        let value = Value::of(self.map.data_type());
-        if let Some(Value { kind, from_bits, .. }) = &value {
+        let mut indices: Vec<String> = self.base.is_none().then(|| "base".to_owned()).into_iter().collect();
+        indices.extend((0..self.map.sizes().len()).map(|dim| format!("i{dim}")));
+        let write = |function: &Function, name: &str, constant: &str| match language {
+            Language::Wgsl => function.text(language, name, "", &[]),
+            Language::Cuda => function.text(language, name, "", &[format!("{constant}unsigned* {}", access.buffer)]),
+        };
+        parts.push(write(&access.load, &load_bits, "const "));
+        let call = Call { language, buffer: &access.buffer };
+        let value = Value::of(self.map.data_type(), language);
+        if let Some(Value { kind, from_bits: (before, from_bits), .. }) = &value {
             let (load, load_at) = (self.called("load"), self.called("load_at"));
-            parts.push(format!(
-                "fn {load}(offset: u32) -> {kind} {{\n    let bits = {load_bits}(offset);\n    return {from_bits};\n}}\n"
-            ));
-            parts.push(format!("fn {load_at}({typed}) -> {kind} {{\n    return {load}({offset}({names}));\n}}\n"));
+            let bits = language.declare("bits", &call.of(&load_bits, "offset"));
+            let lines: Vec<&str> = [bits.as_str()].into_iter().chain(before.iter().copied()).collect();
+            parts.push(call.function(kind, &load, &["offset"], "const ", &lines, Some(from_bits)));
+            let result = call.of(&load, &format!("{offset}({})", indices.join(", ")));
+            let names: Vec<&str> = indices.iter().map(String::as_str).collect();
+            parts.push(call.function(kind, &load_at, &names, "const ", &[], Some(&result)));
         }
         let Some(store) = &access.store else { return };
         let store_bits = self.called("store_bits");
-        parts.push(store.wgsl(&store_bits, ""));
+        parts.push(write(store, &store_bits, ""));
         if let Some(Value { kind, to_bits: (before, bits), .. }) = &value {
             let (store, store_at) = (self.called("store"), self.called("store_at"));
-            let mut text = format!("fn {store}(offset: u32, value: {kind}) {{\n");
-            for line in before {
-                let _ = writeln!(text, "    {line}");
-            }
-            let _ = writeln!(text, "    {store_bits}(offset, {bits});\n}}");
-            parts.push(text);
-            parts.push(format!(
-                "fn {store_at}({typed}{separator}value: {kind}) {{\n    {store}({offset}({names}), value);\n}}\n"
-            ));
+            let stored = format!("{};", call.of(&store_bits, &format!("offset, {bits}")));
+            let lines: Vec<&str> = before.iter().copied().chain([stored.as_str()]).collect();
+            let value = format!("value: {kind}");
+            parts.push(call.function("", &store, &["offset", &value], "", &lines, None));
+            let stored = format!("{};", call.of(&store, &format!("{offset}({}), value", indices.join(", "))));
+            let names: Vec<&str> = indices.iter().map(String::as_str).chain([value.as_str()]).collect();
+            parts.push(call.function("", &store_at, &names, "", &[&stored], None));
         }
+    }
+}
+
+/// How functions that read or write a buffer are written and called.
+struct Call<'a> {
+    language: Language,
+    buffer: &'a str,
+}
+
+impl Call<'_> {
+    /// A call: in CUDA the buffer is the first argument.
+    fn of(&self, name: &str, arguments: &str) -> String {
+        match self.language {
+            Language::Wgsl => format!("{name}({arguments})"),
+            Language::Cuda => format!("{name}({}, {arguments})", self.buffer),
+        }
+    }
+
+    /// A function of numbers, or of a value whose type is written after it; `kind` is what it returns, if anything.
+    fn function(
+        &self,
+        kind: &str,
+        name: &str,
+        parameters: &[&str],
+        constant: &str,
+        lines: &[&str],
+        result: Option<&str>,
+    ) -> String {
+        let parameters = parameters.iter().map(|parameter| match (self.language, parameter.split_once(": ")) {
+            (Language::Wgsl, Some(_)) => (*parameter).to_owned(),
+            (Language::Wgsl, None) => format!("{parameter}: u32"),
+            (Language::Cuda, Some((name, kind))) => format!("const {kind} {name}"),
+            (Language::Cuda, None) => format!("const unsigned {parameter}"),
+        });
+        let mut text = match self.language {
+            Language::Wgsl => {
+                let parameters = parameters.collect::<Vec<_>>().join(", ");
+                let arrow = if kind.is_empty() { String::new() } else { format!(" -> {kind}") };
+                format!("fn {name}({parameters}){arrow} {{\n")
+            }
+            Language::Cuda => {
+                let buffer = [format!("{constant}unsigned* {}", self.buffer)];
+                let parameters = buffer.into_iter().chain(parameters).collect::<Vec<_>>().join(", ");
+                let kind = if kind.is_empty() { "void" } else { kind };
+                format!("static __device__ {kind} {name}({parameters}) {{\n")
+            }
+        };
+        for line in lines {
+            let _ = writeln!(text, "    {line}");
+        }
+        if let Some(result) = result {
+            let _ = writeln!(text, "    return {result};");
+        }
+        text.push_str("}\n");
+        text
     }
 }
 

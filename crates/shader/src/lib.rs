@@ -1,4 +1,4 @@
-//! Index maths for shaders: where an element of any layout is stored, as WGSL text and evaluated on the CPU.
+//! Index maths for shaders: where an element of any layout is stored, as WGSL or CUDA text and evaluated on the CPU.
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.
 //!
@@ -56,10 +56,10 @@ mod target;
 #[cfg(feature = "naga")]
 mod translate;
 
-pub use code::Access;
+pub use code::{Access, AccessCount, SideCount};
 pub use functions::IndexFunctions;
-pub use profile::Profile;
-pub use program::{BoundBuffer, BoundWindow, Form, Pass, PipelineKey, Program, ProgramOptions, ShaderFault};
+pub use profile::{Profile, Sizes};
+pub use program::{BoundBuffer, BoundWindow, Form, Module, Pass, PipelineKey, Program, ProgramOptions, ShaderFault};
 pub use target::Target;
 #[cfg(feature = "naga")]
 pub use translate::translate;

@@ -32,6 +32,21 @@ pub struct Profile {
     /// What the offset of a binding must be a multiple of, in bytes (`minStorageBufferOffsetAlignment`): a
     /// power of two, at least 4.
     pub offset_alignment: u64,
+    /// Whether sizes and strides are constants of a shader or numbers that it is given.
+    pub sizes: Sizes,
+}
+
+/// Where a shader has the sizes and strides of a copy from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Sizes {
+    /// They are literals of its text: as fast as it gets, and a pipeline for each pair of layouts.
+    #[default]
+    Constants,
+    /// They are in the uniform block, with the multipliers by which it divides: one text, and one
+    /// [key](crate::Pass::key), for all sizes of the same form, number of loops, element and innermost run. The form
+    /// `general` has constants all the same.
+    Uniforms,
 }
 
 impl Profile {
@@ -49,6 +64,24 @@ impl Profile {
             max_storage_buffers: 4,
             max_binding: 128 << 20,
             offset_alignment: 256,
+            sizes: Sizes::Constants,
+        }
+    }
+
+    /// Every NVIDIA GPU since 2014, by CUDA: 48 KiB of shared memory, 1,024 threads, pointers to multiples of 16
+    /// bytes, and 8 GiB that a pass reaches from one of them. (*CUDA C++ programming guide*, compute capabilities.)
+    #[must_use]
+    pub fn cuda() -> Profile {
+        Profile {
+            name: Cow::Borrowed("CUDA"),
+            max_workgroup_memory: 48 << 10,
+            max_invocations: 1024,
+            max_workgroup_size: 1024,
+            max_workgroups: 65_535,
+            max_storage_buffers: 8,
+            max_binding: 8 << 30,
+            offset_alignment: 16,
+            sizes: Sizes::Constants,
         }
     }
 }

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use tensor_layout::Error;
 use tensor_layout::cursor::one_of;
 
-/// A language for shaders. Programs are made in WGSL; the others are translated from it by naga (feature
-/// `naga`).
+/// A language for shaders. Programs are made in WGSL and in CUDA; the others are translated from WGSL by naga
+/// (feature `naga`).
 ///
 /// ```
 /// use tensor_layout_shader::Target;
@@ -20,6 +20,8 @@ pub enum Target {
     /// WebGPU's.
     #[default]
     Wgsl,
+    /// NVIDIA's C++, for NVRTC and nvcc, without any header. It is printed as WGSL is, without naga.
+    Cuda,
     /// Direct3D's, for shader model 5.1 and above.
     Hlsl,
     /// Metal's.
@@ -33,13 +35,20 @@ pub enum Target {
 
 impl Target {
     /// Every language.
-    pub const ALL: [Target; 5] = [Target::Wgsl, Target::Hlsl, Target::Msl, Target::Spirv, Target::Glsl];
+    pub const ALL: [Target; 6] = [Target::Wgsl, Target::Cuda, Target::Hlsl, Target::Msl, Target::Spirv, Target::Glsl];
+
+    /// Is a program written in this language without naga?
+    #[must_use]
+    pub fn is_printed(self) -> bool {
+        matches!(self, Target::Wgsl | Target::Cuda)
+    }
 
     /// The language in lower case: `hlsl`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Target::Wgsl => "wgsl",
+            Target::Cuda => "cuda",
             Target::Hlsl => "hlsl",
             Target::Msl => "msl",
             Target::Spirv => "spirv",

@@ -46,6 +46,7 @@ pub fn translate(wgsl: &str, entry_point: &str, target: Target) -> Result<String
     }
     match target {
         Target::Wgsl => Ok(wgsl.to_owned()),
+        Target::Cuda => Err(refused(target, "naga has no CUDA; programs and index functions have a text of their own")),
         Target::Hlsl => to_hlsl(&module, &info),
         Target::Msl => to_msl(&module, &info, entry_point),
         Target::Spirv => to_spirv(&module, &info),
@@ -70,13 +71,17 @@ impl Pass {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn translated(&self, target: Target) -> Result<String, Error> {
-        translate(self.wgsl(), self.entry_point(), target)
+        match target {
+            Target::Cuda => Ok(self.cuda()),
+            _ => translate(self.wgsl(), self.entry_point(), target),
+        }
     }
 }
 
 fn refused(target: Target, reason: impl ToString) -> Error {
     let target = match target {
         Target::Wgsl => "WGSL",
+        Target::Cuda => "CUDA",
         Target::Hlsl => "HLSL",
         Target::Msl => "MSL",
         Target::Spirv => "SPIR-V",

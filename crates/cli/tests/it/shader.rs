@@ -50,7 +50,7 @@ fn programs_are_printed_pass_by_pass() {
     let text = run(&call).stdout;
     for part in [
         "// form: interleave, because it makes one row of 2 rows, elements of 16 bits\n",
-        "\n// Pass 1: ",
+        "\n// Pass 1: relayout, ",
         " x 1 x 1 workgroups; binding 0: the source's bytes 0..",
         "@compute @workgroup_size(256)\n",
     ] {
@@ -68,7 +68,7 @@ fn programs_are_printed_pass_by_pass() {
         (&["shader", "--from", "f32[4]", "--to", "f32[5]"][..], 1, "axis 0"),
         (&["shader", "--from", "f32[4]:[1]", "--to", "f32[4]:[2]", "--form", "transpose"], 1, "transpose"),
         (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--form", "fast"], 2, "linear, rows"),
-        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--target", "cuda"], 2, "wgsl, hlsl"),
+        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--target", "glow"], 2, "wgsl, cuda, hlsl"),
         (&["shader", "--from", "f32[4]"], 2, "--to"),
         (&["shader"], 2, "LAYOUT"),
     ] {
@@ -127,6 +127,33 @@ fn the_page_shows_what_is_printed() {
     assert_eq!(blocks, 3);
 }
 
+/// CUDA needs no naga: a file with a kernel for each pass, whose names do not clash, or a file a pass.
+#[test]
+fn cuda_is_printed_as_one_file_or_as_one_for_each_pass() {
+    let call = ["shader", "--target", "cuda", "--from", "f32[30,300]{1,0}", "--to", "f32[30,300]{1,0:T(8,128)}"];
+    let text = run(&call).stdout;
+    for part in ["// Pass 2: relayout2, ", "__launch_bounds__(256) relayout1(", "struct Uniforms2 {"] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert_eq!(text.matches("struct Uniforms2 {").count(), 1);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("kernels");
+    let written = run(&[&call[..], &["--out", out.to_str().unwrap(), "--uniforms"]].concat());
+    assert_eq!(written.status, 0, "{written:?}");
+    let dispatches: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(out.join("dispatches.json")).unwrap()).unwrap();
+    let passes = dispatches["passes"].as_array().unwrap();
+    assert!(passes.len() > 1);
+    for pass in passes {
+        let file = std::fs::read_to_string(out.join(pass["file"].as_str().unwrap())).unwrap();
+        assert!(file.contains(&format!("{}(", pass["entry_point"].as_str().unwrap())));
+        assert_eq!(pass["bindings"].as_array().unwrap().len(), 3);
+        assert_eq!(pass["uniforms"][0]["name"], "groups_x");
+    }
+    let functions = run(&["shader", "bf16[4,300]{1,0:T(8,128)(2,1)}", "--target", "cuda", "--buffer", "words"]).stdout;
+    assert!(functions.contains("static __device__ float load(const unsigned* words, const unsigned offset) {"));
+}
+
 /// A build without naga says how to get one with it.
 #[cfg(not(feature = "naga"))]
 #[test]
@@ -146,6 +173,7 @@ fn another_language_needs_a_build_with_naga() {
 #[test]
 fn index_functions_are_in_wgsl() {
     let run = run(&["shader", "f32[64,64]", "--target", "hlsl"]);
-    let expected = "error: index functions are written in WGSL alone; --target hlsl requires --from and --to\n";
+    let expected =
+        "error: index functions are written in WGSL and CUDA alone; --target hlsl requires --from and --to\n";
     assert_eq!((run.status, run.stderr.as_str()), (2, expected));
 }

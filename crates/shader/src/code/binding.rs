@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::language::{Language, Style};
+
 /// What a shader does with a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
@@ -23,7 +25,18 @@ pub(crate) struct Memory {
 impl Memory {
     /// How many words are read and written together.
     pub(super) fn width(&self) -> u32 {
-        if matches!(self.kind, MemoryKind::Buffer { wide: true, .. }) { 4 } else { 1 }
+        match self.kind {
+            MemoryKind::Buffer { width, .. } => width,
+            MemoryKind::Workgroup(_) => 1,
+        }
+    }
+
+    /// The name as it is written: in WGSL memory is declared outside the entry point.
+    pub(super) fn called(&self, style: Style<'_>) -> String {
+        match style.language {
+            Language::Wgsl => format!("{}{}", self.name, style.suffix),
+            Language::Cuda => self.name.to_string(),
+        }
     }
 }
 
@@ -32,8 +45,8 @@ pub(crate) enum MemoryKind {
     /// A storage buffer, bound in group 0.
     Buffer {
         access: Access,
-        /// Its words in groups of four (`vec4<u32>`), which are read and written together.
-        wide: bool,
+        /// The words that are read and written together: 1, 2 (`vec2<u32>`) or 4 (`vec4<u32>`).
+        width: u32,
     },
     /// An array of this many words in workgroup memory.
     Workgroup(u32),

@@ -101,8 +101,35 @@ impl Code {
         Expr::from(&bits)
     }
 
-    /// A word; of a wide buffer a group of four, which is the same word four times or one of another such
-    /// buffer.
+    /// The words of the group at `index`: the word itself, of a buffer that has no groups.
+    pub(crate) fn load_group(&mut self, name: &str, from: &Memory, index: impl Into<Expr>) -> Vec<Expr> {
+        let index = index.into();
+        if from.width() == 1 {
+            return vec![self.bind(name, from.at(index))];
+        }
+        let name = self.declare(name, u32::MAX).name;
+        let mut word = |part: &str| {
+            let slot = self.slots;
+            self.slots = self.slots.saturating_add(1);
+            Variable { name: format!("{name}.{part}").into(), slot, most: u32::MAX }
+        };
+        let parts = ["x", "y", "z", "w"].into_iter().take(usize::try_from(from.width()).unwrap_or(4));
+        let words: Vec<Variable> = parts.map(&mut word).collect();
+        let loaded = words.iter().map(Expr::from).collect();
+        self.block.push(Statement::LoadGroup { name, words, from: from.clone(), index });
+        loaded
+    }
+
+    /// Writes as many words as a group of the buffer has.
+    pub(crate) fn store_group(&mut self, to: &Memory, index: impl Into<Expr>, words: &[Expr]) {
+        let index = index.into();
+        match words {
+            [word] => self.store(to, index, word),
+            _ => self.block.push(Statement::StoreGroup { to: to.clone(), index, words: words.to_vec() }),
+        }
+    }
+
+    /// Writes a word.
     pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
         self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
     }

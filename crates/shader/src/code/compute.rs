@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::binding::{Access, Memory, MemoryKind};
 use super::builder::Code;
 use super::expression::{BuiltIn, Expr, Node};
+use super::language::HIGH_PRODUCT;
 use super::statement::Block;
 
 /// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
@@ -12,7 +13,7 @@ pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
 
 /// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in,
 /// after them one uniform block of `u32`s, if there are any, and the statements of one entry point.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ComputeShader {
     /// The name of the entry point.
     pub(crate) name: String,
@@ -39,12 +40,12 @@ impl ComputeShader {
 
     /// The next binding.
     pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Memory {
-        self.memory(name, MemoryKind::Buffer { access, wide: false })
+        self.buffer_of(name, access, 1)
     }
 
-    /// The next binding, of groups of four words.
-    pub(crate) fn wide_buffer(&mut self, name: &str, access: Access) -> Memory {
-        self.memory(name, MemoryKind::Buffer { access, wide: true })
+    /// The next binding, of groups of 1, 2 or 4 words.
+    pub(crate) fn buffer_of(&mut self, name: &str, access: Access, width: u32) -> Memory {
+        self.memory(name, MemoryKind::Buffer { access, width })
     }
 
     /// An array in workgroup memory. Its content is undefined until it is written. All buffers are declared
@@ -102,7 +103,7 @@ impl ComputeShader {
     pub(crate) fn code(&self) -> Code {
         let mut code = Code::new();
         let names = self.memories.iter().map(|memory| &*memory.name);
-        for name in names.chain([self.name.as_str(), "uniforms", "workgroup_id", "local_index"]) {
+        for name in names.chain([self.name.as_str(), "uniforms", "workgroup_id", "local_index", HIGH_PRODUCT]) {
             code.reserve(name);
         }
         code

@@ -39,6 +39,8 @@ pub(crate) enum Op {
     Shl,
     Shr,
     Min,
+    /// The upper 32 bits of the product.
+    HighMul,
     WrappingAdd,
     WrappingSub,
     /// Bits that leave at the top are dropped.
@@ -67,7 +69,7 @@ pub(super) enum Node {
         yes: Expr,
         no: Expr,
     },
-    /// A word, or a group of four, which is only stored.
+    /// A word.
     Load(Memory, Expr),
 }
 
@@ -118,7 +120,7 @@ impl From<&Variable> for Expr {
 }
 
 impl Memory {
-    /// The word (or group of four) at `index`, read where the expression is. Bind it where it must be read
+    /// The word at `index`, read where the expression is. Bind it where it must be read
     /// once.
     pub(crate) fn at(&self, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::Load(self.clone(), index.into()), u32::MAX)

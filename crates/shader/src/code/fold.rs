@@ -20,6 +20,7 @@ impl Op {
             Op::Shl => a.checked_shl(b).filter(|shifted| shifted.checked_shr(b) == Some(a)),
             Op::Shr => a.checked_shr(b),
             Op::Min => Some(a.min(b)),
+            Op::HighMul => Some(high_product(a, b)),
             Op::WrappingAdd => Some(a.wrapping_add(b)),
             Op::WrappingSub => Some(a.wrapping_sub(b)),
             Op::WrappingShl => a.checked_shl(b),
@@ -36,6 +37,7 @@ impl Op {
             Op::Div => constant.and_then(|c| a.checked_div(c)).unwrap_or(a),
             Op::Rem => a.min(b.saturating_sub(1)),
             Op::And | Op::Min => a.min(b),
+            Op::HighMul => high_product(a, b),
             Op::Or | Op::Xor => ones(a | b),
             Op::Shl => constant.and_then(|c| Op::Shl.apply(a, c)).unwrap_or(u32::MAX),
             Op::Shr => constant.and_then(|c| a.checked_shr(c)).unwrap_or(a),
@@ -49,7 +51,7 @@ impl Op {
             Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::Shr => b == 0,
             Op::WrappingAdd | Op::WrappingSub | Op::WrappingShl => b == 0,
             Op::Mul | Op::Div => b == 1,
-            Op::Rem | Op::And | Op::Min => false,
+            Op::Rem | Op::And | Op::Min | Op::HighMul => false,
         }
     }
 
@@ -57,6 +59,10 @@ impl Op {
         use Op::*;
         matches!(self, Add | Mul | And | Or | Xor | Min | WrappingAdd)
     }
+}
+
+fn high_product(a: u32, b: u32) -> u32 {
+    u32::try_from(u64::from(a).saturating_mul(b.into()) >> 32).unwrap_or(u32::MAX)
 }
 
 /// `a op b`, folded.
@@ -146,6 +152,11 @@ impl Expr {
     /// The sum modulo 2^32, where it is meant to pass it.
     pub(crate) fn wrapping_add(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingAdd, self, other.into())
+    }
+
+    /// The upper 32 bits of the product.
+    pub(crate) fn high_mul(self, other: impl Into<Expr>) -> Expr {
+        binary(Op::HighMul, self, other.into())
     }
 
     /// The difference modulo 2^32.

@@ -6,8 +6,9 @@ use super::builder::Code;
 use super::expression::{Condition, Expr, Variable};
 use super::fault::Outcome;
 use super::interpret::{Machine, Words};
+use super::language::{In, Language, Style};
+use super::print::statements;
 use super::statement::Block;
-use super::wgsl;
 
 /// What a field of a struct holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,54 +70,70 @@ impl Function {
     }
 
     /// The declaration of the struct that it returns.
-    pub(crate) fn declaration(&self, structure: &str) -> String {
+    pub(crate) fn declaration(&self, structure: &str, language: Language) -> String {
         let Returned::Struct(fields) = &self.result else { return String::new() };
         let mut text = format!("struct {structure} {{\n");
         for (name, field) in fields {
-            let kind = match field {
-                Field::Number(_) => "u32",
-                Field::Truth(_) => "bool",
+            let _ = match (language, field) {
+                (Language::Wgsl, Field::Number(_)) => writeln!(text, "    {name}: u32,"),
+                (Language::Wgsl, Field::Truth(_)) => writeln!(text, "    {name}: bool,"),
+                (Language::Cuda, Field::Number(_)) => writeln!(text, "    unsigned {name};"),
+                (Language::Cuda, Field::Truth(_)) => writeln!(text, "    bool {name};"),
             };
-            let _ = writeln!(text, "    {name}: {kind},");
         }
-        text.push_str("}\n");
+        text.push_str(if language == Language::Wgsl { "}\n" } else { "};\n" });
         text
     }
 
-    /// The function under this name; `structure` is the name of the struct that it takes or returns, if any.
-    pub(crate) fn wgsl(&self, name: &str, structure: &str) -> String {
+    /// The function under this name; `structure` is the name of the struct that it takes or returns, if any, and
+    /// `first` parameters in front of its own.
+    pub(crate) fn text(&self, language: Language, name: &str, structure: &str, first: &[String]) -> String {
+        let style = Style { language, suffix: "" };
         let mut text = String::new();
         for line in &self.comment {
             let _ = writeln!(text, "// {line}");
         }
-        let mut parameters: Vec<String> = Vec::new();
+        let mut parameters = first.to_vec();
         for parameter in &self.parameters {
-            let written = match parameter.name.split_once('.') {
-                Some((whole, _)) => format!("{whole}: {structure}"),
-                None => format!("{}: u32", parameter.name),
+            let written = match (language, parameter.name.split_once('.')) {
+                (Language::Wgsl, Some((whole, _))) => format!("{whole}: {structure}"),
+                (Language::Wgsl, None) => format!("{}: u32", parameter.name),
+                (Language::Cuda, Some((whole, _))) => format!("const {structure} {whole}"),
+                (Language::Cuda, None) => format!("const unsigned {}", parameter.name),
             };
             if !parameters.contains(&written) {
                 parameters.push(written);
             }
         }
-        let arrow = match &self.result {
-            Returned::Nothing => String::new(),
-            Returned::Number(_) => " -> u32".to_owned(),
-            Returned::Struct(_) => format!(" -> {structure}"),
+        let (result, is_struct) = match &self.result {
+            Returned::Nothing => (None, false),
+            Returned::Number(_) => (Some(language.group(1)), false),
+            Returned::Struct(_) => (Some(structure), true),
         };
-        let _ = writeln!(text, "fn {name}({}){arrow} {{", parameters.join(", "));
-        wgsl::statements(&mut text, &self.body, 1);
+        let parameters = parameters.join(", ");
+        let _ = match language {
+            Language::Wgsl => {
+                let arrow = result.map_or_else(String::new, |result| format!(" -> {result}"));
+                writeln!(text, "fn {name}({parameters}){arrow} {{")
+            }
+            Language::Cuda => {
+                writeln!(text, "static __device__ {} {name}({parameters}) {{", result.unwrap_or("void"))
+            }
+        };
+        statements(&mut text, style, &self.body, 1);
         match &self.result {
             Returned::Nothing => {}
             Returned::Number(result) => {
-                let _ = writeln!(text, "    return {result};");
+                let _ = writeln!(text, "    return {};", In(style, result));
             }
             Returned::Struct(fields) => {
                 let values = fields.iter().map(|(_, field)| match field {
-                    Field::Number(value) => value.to_string(),
-                    Field::Truth(condition) => condition.to_string(),
+                    Field::Number(value) => In(style, value).to_string(),
+                    Field::Truth(condition) => In(style, condition).to_string(),
                 });
-                let _ = writeln!(text, "    return {structure}({});", values.collect::<Vec<_>>().join(", "));
+                let values = values.collect::<Vec<_>>().join(", ");
+                let (open, close) = if language == Language::Wgsl && is_struct { ("(", ")") } else { ("{", "}") };
+                let _ = writeln!(text, "    return {structure}{open}{values}{close};");
             }
         }
         text.push_str("}\n");

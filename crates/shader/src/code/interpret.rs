@@ -6,6 +6,7 @@
 
 use super::binding::{Access, Memory, MemoryKind};
 use super::compute::ComputeShader;
+use super::count::{AccessCount, Counter};
 use super::expression::{BuiltIn, Condition, Expr, Node, Op, Variable};
 use super::fault::{Fault, Outcome};
 use super::races::Uses;
@@ -17,6 +18,8 @@ pub(crate) enum Words<'a> {
     Write(&'a mut [u32]),
     /// Of a workgroup; `None` where nothing has been written.
     Workgroup(Vec<Option<u32>>),
+    /// So many words that are zero whatever is written: where addresses alone matter.
+    Zeros(usize),
 }
 
 impl Words<'_> {
@@ -25,6 +28,7 @@ impl Words<'_> {
             Words::Read(words) => words.len(),
             Words::Write(words) => words.len(),
             Words::Workgroup(words) => words.len(),
+            Words::Zeros(words) => *words,
         }
     }
 }
@@ -46,6 +50,8 @@ pub(super) struct Machine<'a> {
     workgroup: [u32; 3],
     /// The number of the workgroup's first invocation among all.
     first_invocation: u64,
+    /// Who counts the accesses, if anyone does.
+    counter: Option<Counter>,
 }
 
 /// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is
@@ -73,38 +79,57 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
             return Err(Box::new(Fault::AboveBound { name: name.to_string(), value, most: *most }));
         }
     }
-    let size = |words: u32| usize::try_from(words).unwrap_or(usize::MAX);
-    let invocations = size(shader.invocations());
     let mut bound = buffers.iter_mut();
     let memories = shader.memories.iter().filter_map(|memory| {
-        let words = match memory.kind {
+        Some(match memory.kind {
             MemoryKind::Buffer { access: Access::Read, .. } => Words::Read(bound.next()?),
             MemoryKind::Buffer { access: Access::ReadWrite, .. } => Words::Write(bound.next()?),
             MemoryKind::Workgroup(words) => Words::Workgroup(vec![None; size(words)]),
-        };
-        let counted = if let Words::Read(_) = words { 0 } else { words.len() };
-        Some(Held { words, uses: Uses::new(counted) })
+        })
     });
-    let mut machine = Machine {
-        values: vec![0; shader.slots.saturating_mul(invocations)],
-        invocations,
-        memories: memories.collect(),
-        uniforms,
-        workgroup: [0; 3],
-        first_invocation: 0,
-    };
-    let all: Vec<usize> = (0..invocations).collect();
+    let mut machine = Machine::of(shader, uniforms, memories.collect());
     let [x, y, z] = workgroups;
-    for workgroup in (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z]))) {
-        machine.workgroup = workgroup;
-        machine.block(&shader.body, &all)?;
-        machine.first_invocation = machine.first_invocation.saturating_add(u64::from(shader.invocations()));
-        for (words, uses) in machine.of_workgroup() {
-            words.fill(None);
-            uses.forget();
-        }
-    }
-    Ok(())
+    let all = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
+    machine.workgroups(shader, all)
+}
+
+/// Counts the accesses of the workgroups of a dispatch, of at most `most` of them that are spread over all. Nothing is
+/// read or written: `words` says how many words each buffer has.
+pub(crate) fn count_accesses(
+    shader: &ComputeShader,
+    [x, y, z]: [u32; 3],
+    uniforms: &[u32],
+    words: &[usize],
+    counter: Counter,
+    most: u64,
+) -> Result<AccessCount, Fault> {
+    let mut bound = words.iter();
+    let memories = shader.memories.iter().filter_map(|memory| {
+        Some(match memory.kind {
+            MemoryKind::Buffer { .. } => Words::Zeros(*bound.next()?),
+            MemoryKind::Workgroup(words) => Words::Workgroup(vec![None; size(words)]),
+        })
+    });
+    let mut machine = Machine::of(shader, uniforms, memories.collect());
+    machine.counter = Some(counter);
+    let total = [x, y, z].into_iter().fold(1_u64, |product, side| product.saturating_mul(side.into()));
+    let runs = total.min(most).max(1);
+    let group = |run: u64| {
+        let number = if runs == total {
+            run
+        } else {
+            run.saturating_mul(total.saturating_sub(1)).div_euclid(runs.saturating_sub(1).max(1))
+        };
+        let (row, column) = (number.div_euclid(x.max(1).into()), number.rem_euclid(x.max(1).into()));
+        let part = |part: u64| u32::try_from(part).unwrap_or(0);
+        [part(column), part(row.rem_euclid(y.max(1).into())), part(row.div_euclid(y.max(1).into()))]
+    };
+    machine.workgroups(shader, (0..runs).map(group)).map_err(|fault| *fault)?;
+    Ok(machine.counter.map(|counter| counter.count).unwrap_or_default())
+}
+
+fn size(words: u32) -> usize {
+    usize::try_from(words).unwrap_or(usize::MAX)
 }
 
 impl<'a> Machine<'a> {
@@ -112,7 +137,71 @@ impl<'a> Machine<'a> {
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let memories = buffers.into_iter().map(|words| Held { words, uses: Uses::new(0) }).collect();
         let values = vec![0; slots];
-        Machine { values, invocations: 1, memories, uniforms: &[], workgroup: [0; 3], first_invocation: 0 }
+        Machine {
+            values,
+            invocations: 1,
+            memories,
+            uniforms: &[],
+            workgroup: [0; 3],
+            first_invocation: 0,
+            counter: None,
+        }
+    }
+
+    /// For the workgroups of a shader.
+    fn of(shader: &ComputeShader, uniforms: &'a [u32], memories: Vec<Words<'a>>) -> Machine<'a> {
+        let held = memories.into_iter().map(|words| {
+            let counted = if let Words::Read(_) | Words::Zeros(_) = words { 0 } else { words.len() };
+            Held { words, uses: Uses::new(counted) }
+        });
+        let invocations = size(shader.invocations());
+        Machine {
+            values: vec![0; shader.slots.saturating_mul(invocations)],
+            invocations,
+            memories: held.collect(),
+            uniforms,
+            workgroup: [0; 3],
+            first_invocation: 0,
+            counter: None,
+        }
+    }
+
+    /// Runs these workgroups one after the other.
+    fn workgroups(&mut self, shader: &ComputeShader, workgroups: impl Iterator<Item = [u32; 3]>) -> Outcome<()> {
+        let all: Vec<usize> = (0..self.invocations).collect();
+        for workgroup in workgroups {
+            self.workgroup = workgroup;
+            self.block(&shader.body, &all)?;
+            self.first_invocation = self.first_invocation.saturating_add(u64::from(shader.invocations()));
+            for (words, uses) in self.of_workgroup() {
+                words.fill(None);
+                uses.forget();
+            }
+            if let Some(counter) = &mut self.counter {
+                counter.end_workgroup();
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates a part of a statement for each lane in `active`.
+    fn each(&mut self, active: &[usize], mut evaluate: impl FnMut(&mut Self, usize) -> Outcome<()>) -> Outcome<()> {
+        for &lane in active {
+            if let Some(counter) = &mut self.counter {
+                counter.next_lane();
+            }
+            evaluate(self, lane)?;
+        }
+        if let Some(counter) = &mut self.counter {
+            counter.end_statement();
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, memory: &Memory, lane: usize, word: u32, width: u32) {
+        if let Some(counter) = &mut self.counter {
+            counter.touch(memory.place, lane, word, width);
+        }
     }
 
     /// The memory that the workgroup has.
@@ -159,28 +248,45 @@ impl<'a> Machine<'a> {
     fn statement(&mut self, statement: &Statement, active: &[usize]) -> Outcome<()> {
         match statement {
             Statement::Let(variable, value) | Statement::Var(variable, value) | Statement::Assign(variable, value) => {
-                for &lane in active {
-                    let value = self.value(value, lane)?;
-                    self.set(variable, lane, value)?;
-                }
+                self.each(active, |machine, lane| {
+                    let value = machine.value(value, lane)?;
+                    machine.set(variable, lane, value)
+                })?;
             }
-            Statement::Store { to, index, value } => {
-                for &lane in active {
-                    let index = self.value(index, lane)?;
-                    for part in 0..to.width() {
-                        let value = match &*value.node {
-                            Node::Load(from, index) => self.load(from, index, part, lane)?,
-                            _ => self.value(value, lane)?,
-                        };
-                        self.store(to, word(to, index, part)?, value, lane)?;
-                    }
+            Statement::Store { to, index, value } => self.each(active, |machine, lane| {
+                let index = machine.value(index, lane)?;
+                let value = machine.value(value, lane)?;
+                machine.touch(to, lane, index, 1);
+                machine.store(to, index, value, lane)
+            })?,
+            Statement::LoadGroup { words, from, index, .. } => self.each(active, |machine, lane| {
+                let first = first_word(from, machine.value(index, lane)?)?;
+                machine.touch(from, lane, first, from.width());
+                for (place, variable) in (first..).zip(words) {
+                    let value = machine.load(from, place, lane)?;
+                    machine.set(variable, lane, value)?;
                 }
-            }
+                Ok(())
+            })?,
+            Statement::StoreGroup { to, index, words } => self.each(active, |machine, lane| {
+                let first = first_word(to, machine.value(index, lane)?)?;
+                machine.touch(to, lane, first, to.width());
+                for (place, word) in (first..).zip(words) {
+                    let value = machine.value(word, lane)?;
+                    machine.store(to, place, value, lane)?;
+                }
+                Ok(())
+            })?,
             Statement::If { condition, then, otherwise } => {
                 let (mut yes, mut no) = (Vec::new(), Vec::new());
-                for &lane in active {
-                    if self.holds(condition, lane)? { yes.push(lane) } else { no.push(lane) }
-                }
+                self.each(active, |machine, lane| {
+                    if machine.holds(condition, lane)? {
+                        yes.push(lane)
+                    } else {
+                        no.push(lane)
+                    }
+                    Ok(())
+                })?;
                 for (block, lanes) in [(then, yes), (otherwise, no)] {
                     if !lanes.is_empty() {
                         self.block(block, &lanes)?;
@@ -253,7 +359,11 @@ impl<'a> Machine<'a> {
                 let (yes, no) = (self.value(yes, lane)?, self.value(no, lane)?);
                 if self.holds(condition, lane)? { yes } else { no }
             }
-            Node::Load(from, index) => self.load(from, index, 0, lane)?,
+            Node::Load(from, index) => {
+                let index = self.value(index, lane)?;
+                self.touch(from, lane, index, 1);
+                self.load(from, index, lane)?
+            }
         })
     }
 
@@ -274,9 +384,7 @@ impl<'a> Machine<'a> {
         self.first_invocation.saturating_add(u64::try_from(lane).unwrap_or(u64::MAX))
     }
 
-    /// A word of what is at `index`.
-    fn load(&mut self, from: &Memory, index: &Expr, part: u32, lane: usize) -> Outcome<u32> {
-        let index = word(from, self.value(index, lane)?, part)?;
+    fn load(&mut self, from: &Memory, index: u32, lane: usize) -> Outcome<u32> {
         let invocation = self.invocation(lane);
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(held) = self.memories.get_mut(from.place) else { return Err(out_of_range(&from.name, index, 0)) };
@@ -284,6 +392,7 @@ impl<'a> Machine<'a> {
             Words::Read(words) => words.get(place).copied().map(Some),
             Words::Write(words) => words.get(place).copied().map(Some),
             Words::Workgroup(words) => words.get(place).copied(),
+            Words::Zeros(words) => (place < *words).then_some(Some(0)),
         };
         let word = word.ok_or_else(|| out_of_range(&from.name, index, held.words.len()))?;
         if !held.uses.read(place, invocation) {
@@ -300,16 +409,18 @@ impl<'a> Machine<'a> {
             Words::Read(_) => return Err(Box::new(Fault::ReadOnly { buffer: to.name.to_string() })),
             Words::Write(words) => words.get_mut(place).map(|word| *word = value),
             Words::Workgroup(words) => words.get_mut(place).map(|word| *word = Some(value)),
+            Words::Zeros(words) => (place < *words).then_some(()),
         };
         stored.ok_or_else(|| out_of_range(&to.name, index, held.words.len()))?;
         if held.uses.write(place, invocation) { Ok(()) } else { Err(race(&to.name, index, invocation)) }
     }
 }
 
-/// Word `part` of a group.
-fn word(memory: &Memory, group: u32, part: u32) -> Outcome<u32> {
-    let word = group.checked_mul(memory.width()).and_then(|first| first.checked_add(part));
-    word.ok_or_else(|| out_of_range(&memory.name, group, 0))
+/// The first word of a group.
+fn first_word(memory: &Memory, group: u32) -> Outcome<u32> {
+    let width = memory.width();
+    let first = group.checked_mul(width).filter(|first| first.checked_add(width).is_some());
+    first.ok_or_else(|| out_of_range(&memory.name, group, 0))
 }
 
 fn apply(op: Op, a: u32, b: u32, expr: &Expr) -> Outcome<u32> {

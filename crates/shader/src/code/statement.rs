@@ -1,5 +1,7 @@
 //! Statements.
 
+use std::sync::Arc;
+
 use super::binding::Memory;
 use super::expression::{Condition, Expr, Variable};
 
@@ -12,11 +14,24 @@ pub(crate) enum Statement {
     /// `var`, which may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
-    /// A word, or a group of four: that of another memory of groups, or one word four times.
+    /// A word.
     Store {
         to: Memory,
         index: Expr,
         value: Expr,
+    },
+    /// A group of words that are read together. The variables are `name.x` and so on.
+    LoadGroup {
+        name: Arc<str>,
+        words: Vec<Variable>,
+        from: Memory,
+        index: Expr,
+    },
+    /// A group of words that are written together.
+    StoreGroup {
+        to: Memory,
+        index: Expr,
+        words: Vec<Expr>,
     },
     If {
         condition: Condition,

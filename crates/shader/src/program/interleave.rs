@@ -1,8 +1,18 @@
 //! The form `interleave`: a few rows become one, element by element, or one row becomes several. An
 //! invocation takes a word of each row, and makes as many words of the elements in them.
+//!
+//! On the side of the one row those words are contiguous. Two or four of them are read or written together; others go
+//! through workgroup memory, so that a warp touches that side in one run too:
+//!
+//! ```text
+//! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     words 0, 1, 2 of the one row
+//!                         invocation 1: a4 b4 c4 a5 | ..                            words 3, 4, 5
+//! ```
 
-use super::super::code::{Access, ComputeShader, Expr};
-use super::grid::{Grid, MOST_BASE, digits, moved};
+use super::super::code::{Code, Expr, Memory};
+use super::super::profile::Sizes;
+use super::draft::{Draft, Step, digits, first_read, read_at, written_at};
+use super::gather::small;
 use super::strided_box::{StridedBox, StridedLoop};
 use super::words::{Width, low_ones};
 
@@ -28,13 +38,16 @@ impl Interleave {
         let (copy, bits) = copy.widened(bits);
         let width = Width::new(bits);
         let per_word = u64::from(width.in_period);
-        if width.period != 1 {
+        if width.period != 1 || width.in_period == 1 {
             return None;
         }
         let few = 2..=MOST_MOVED.checked_div(per_word)?.min(16);
         let packed = |stride: fn(&StridedLoop) -> u64| copy.steps.iter().position(|step| stride(step) == 1);
         let (on_source, on_destination) = (packed(|step| step.source)?, packed(|step| step.destination)?);
         let (reads, writes) = (*copy.steps.get(on_source)?, *copy.steps.get(on_destination)?);
+        if reads.reversed || writes.reversed {
+            return None;
+        }
         let (deinterleave, rows, columns) = if few.contains(&writes.extent) && reads.destination == writes.extent {
             (false, writes, reads)
         } else if few.contains(&reads.extent) && writes.source == reads.extent {
@@ -49,12 +62,12 @@ impl Interleave {
         for (place, step) in copy.steps.iter().enumerate() {
             if place != on_source && place != on_destination {
                 let (source, destination) = (words(step.source)?, words(step.destination)?);
-                outer.steps.push(StridedLoop { extent: step.extent, source, destination });
+                outer.steps.push(StridedLoop { source, destination, ..*step });
             }
         }
         let (source, destination) = if deinterleave { (rows.extent, 1) } else { (1, rows.extent) };
         let pitch = words(if deinterleave { rows.destination } else { rows.source })?;
-        outer.steps.push(StridedLoop { extent: words(columns.extent)?, source, destination });
+        outer.steps.push(StridedLoop { extent: words(columns.extent)?, source, destination, reversed: false });
         let (rows, pitch) = (u32::try_from(rows.extent).ok()?, u32::try_from(pitch).ok()?);
         Some(Interleave { outer, rows, pitch, deinterleave, width })
     }
@@ -65,32 +78,111 @@ impl Interleave {
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// Its uniforms are those of the rows.
-    pub(super) fn shader(&self, invocations: u32) -> ComputeShader {
-        let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
-        let source = shader.buffer("source", Access::Read);
-        let destination = shader.buffer("destination", Access::ReadWrite);
-        let grid = Grid::new(&mut shader);
-        let count = shader.uniform("words", u32::MAX);
-        let destination_base = shader.uniform("destination_base", MOST_BASE);
-        let source_base = shader.uniform("source_base", MOST_BASE);
-        let mut code = shader.code();
-        let group = grid.group(&shader, &mut code);
-        let own = code.bind("own", group * invocations + shader.local_invocation_index());
-        code.when(own.less(&count), |code| {
-            let steps = &self.outer.steps;
-            let digits = digits(code, own, steps);
-            let from = code.bind("from", moved(source_base, &digits, steps, |step| step.source));
-            let to = code.bind("to", moved(destination_base, &digits, steps, |step| step.destination));
-            let (read, write) = if self.deinterleave { (1, self.pitch) } else { (self.pitch, 1) };
-            let words = (0..self.rows).map(|row| code.bind("word", source.at(&from + row.saturating_mul(read))));
-            let words: Vec<Expr> = words.collect();
-            for row in 0..self.rows {
-                let value = self.word(&words, row);
-                code.store(&destination, &to + row.saturating_mul(write), value);
-            }
+    /// The words of the one row, of one iteration, that may go together: all of them, if that is a group and each
+    /// iteration begins with one. `starts` is where the tensors begin, in words, and `alignment` that of bindings.
+    pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
+        let rows = u64::from(self.rows);
+        let [start, first] =
+            if self.deinterleave { [starts[0], self.outer.source] } else { [starts[1], self.outer.destination] };
+        let fits = |value: u64| value.is_multiple_of(rows);
+        let all = self.outer.steps.iter().all(|step| fits(self.joined(step)));
+        let is_group = matches!(rows, 2 | 4) && fits(start) && fits(first) && all;
+        if is_group && alignment.is_multiple_of(rows.saturating_mul(4)) { rows } else { 1 }
+    }
+
+    /// The stride of a loop on the side of the one row.
+    fn joined(&self, step: &StridedLoop) -> u64 {
+        if self.deinterleave { step.source } else { step.destination }
+    }
+
+    /// Are the words of consecutive iterations contiguous on the side of the one row?
+    fn is_one_run(&self) -> bool {
+        let mut run = u64::from(self.rows);
+        self.outer.steps.iter().rev().all(|step| {
+            let follows = self.joined(step) == run && !step.reversed;
+            run = run.saturating_mul(step.extent);
+            follows
+        })
+    }
+
+    /// How many invocations a workgroup has: fewer where the words of so many do not fit workgroup memory.
+    pub(super) fn invocations(&self, most: u32, group: u64, memory: u64) -> u32 {
+        let takes = |invocations: u32| u64::from(padded(invocations.saturating_mul(self.rows)).saturating_add(1));
+        let mut invocations = most;
+        while group == 1 && invocations > 1 && takes(invocations).saturating_mul(4) > memory {
+            invocations = invocations.div_euclid(2);
+        }
+        invocations
+    }
+
+    /// The shader, with where the first word (or group) is in both bindings.
+    pub(super) fn draft(&self, sizes: Sizes, invocations: u32, group: u64, [source, destination]: [u64; 2]) -> Draft {
+        let group_words = small(group);
+        let (read, written) = if self.deinterleave { (group_words, 1) } else { (1, group_words) };
+        let (mut draft, from, to) = Draft::new(sizes, invocations, Some(read), written);
+        let Some(from) = from else { return draft };
+        let grid = draft.grid();
+        let count = draft.uniform("words", self.outer.count(), u32::MAX);
+        let to_base = draft.base("destination_base", destination);
+        let from_base = draft.base("source_base", first_read(source, &self.outer));
+        let steps = draft.steps(&self.outer.steps);
+        let pitch = draft.number("pitch", self.pitch.into());
+        let staged = (group == 1).then(|| {
+            let words = invocations.saturating_mul(self.rows);
+            draft.shader.shared("tile", padded(words).saturating_add(1))
         });
-        shader.with_body(code)
+        let mut code = draft.shader.code();
+        let workgroup = grid.group(&draft.shader, &mut code);
+        let local = draft.shader.local_invocation_index();
+        let first = code.bind("first", workgroup * invocations);
+        let body = Body {
+            interleave: self,
+            from,
+            to,
+            steps,
+            count,
+            from_base,
+            to_base,
+            pitch,
+            invocations,
+            group: group_words,
+        };
+        let own = code.bind("own", &first + &local);
+        match (&staged, self.deinterleave) {
+            (None, _) => code.when(own.less(&body.count), |code| {
+                let at = body.at(code, &own);
+                let words = body.load(code, &at);
+                body.store(code, &at, &words);
+            }),
+            (Some(tile), false) => {
+                code.when(own.less(&body.count), |code| {
+                    let at = body.at(code, &own);
+                    let words = body.load(code, &at);
+                    for row in 0..self.rows {
+                        let place = &local * self.rows + row;
+                        let place = code.bind("place", &place + &place / 32);
+                        code.store(tile, place, self.word(&words, row));
+                    }
+                });
+                code.barrier();
+                body.one_row(&mut code, tile, &first, &local);
+            }
+            (Some(tile), true) => {
+                body.one_row(&mut code, tile, &first, &local);
+                code.barrier();
+                code.when(own.less(&body.count), |code| {
+                    let at = body.at(code, &own);
+                    let word = |row: u32| {
+                        let place = &local * self.rows + row;
+                        code.bind("word", tile.at(&place + &place / 32))
+                    };
+                    let words: Vec<Expr> = (0..self.rows).map(word).collect();
+                    body.store(code, &at, &words);
+                });
+            }
+        }
+        draft.shader = draft.shader.with_body(code);
+        draft
     }
 
     /// The word that row `row` of the destination gets (or the word after `row` others).
@@ -113,9 +205,89 @@ impl Interleave {
         })
     }
 
+    /// The words of a row.
+    pub(super) fn row_words(&self) -> u64 {
+        self.outer.steps.last().map_or(1, |last| last.extent)
+    }
+
     /// In words: rows, and how they are stored.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };
         format!("{what} {} rows, elements of {} bits", self.rows, self.width.bits)
+    }
+}
+
+/// The place of a word in workgroup memory: a word of padding after each 32, so that words that are a row apart are in
+/// different banks.
+fn padded(word: u32) -> u32 {
+    word.saturating_add(word.div_euclid(32))
+}
+
+struct Body<'a> {
+    interleave: &'a Interleave,
+    from: Memory,
+    to: Memory,
+    steps: Vec<Step>,
+    count: Expr,
+    from_base: Expr,
+    to_base: Expr,
+    pitch: Expr,
+    invocations: u32,
+    group: u32,
+}
+
+impl Body<'_> {
+    /// Where an iteration reads and writes.
+    fn at(&self, code: &mut Code, own: &Expr) -> [Expr; 2] {
+        let digits = digits(code, own.clone(), &self.steps);
+        let from = read_at(self.from_base.clone(), &digits, &self.steps);
+        let to = written_at(self.to_base.clone(), &digits, &self.steps);
+        [code.bind("from", from), code.bind("to", to)]
+    }
+
+    fn load(&self, code: &mut Code, [from, _]: &[Expr; 2]) -> Vec<Expr> {
+        match self.interleave.deinterleave {
+            true => code.load_group("words", &self.from, from / self.group),
+            false => {
+                let word = |row| code.bind("word", self.from.at(from + &self.pitch * row));
+                (0..self.interleave.rows).map(word).collect()
+            }
+        }
+    }
+
+    fn store(&self, code: &mut Code, [_, to]: &[Expr; 2], words: &[Expr]) {
+        let rows = self.interleave.rows;
+        let made: Vec<Expr> = (0..rows).map(|row| self.interleave.word(words, row)).collect();
+        if !self.interleave.deinterleave {
+            return code.store_group(&self.to, to / self.group, &made);
+        }
+        for (row, word) in (0..rows).zip(made) {
+            code.store(&self.to, to + &self.pitch * row, word);
+        }
+    }
+
+    /// Moves the words of the one row between the buffer and workgroup memory, one after the other.
+    fn one_row(&self, code: &mut Code, tile: &Memory, first: &Expr, local: &Expr) {
+        let interleave = self.interleave;
+        for row in 0..interleave.rows {
+            let word = code.bind("word", local + row.saturating_mul(self.invocations));
+            let item = code.bind("item", first + &word / interleave.rows);
+            code.when(item.less(&self.count), |code| {
+                let part = &word % interleave.rows;
+                let at = |base: &Expr| base + first * interleave.rows + &word;
+                let [from, to] = match interleave.is_one_run() {
+                    true => [at(&self.from_base), at(&self.to_base)],
+                    false => {
+                        let [from, to] = self.at(code, &item);
+                        [from + &part, to + &part]
+                    }
+                };
+                let place = &word + &word / 32;
+                match interleave.deinterleave {
+                    true => code.store(tile, place, self.from.at(from)),
+                    false => code.store(&self.to, to, tile.at(place)),
+                }
+            });
+        }
     }
 }

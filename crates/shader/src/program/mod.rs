@@ -1,10 +1,12 @@
 //! A relayout as a GPU program.
 
+mod draft;
 mod form;
 mod gather;
 mod general;
 mod grid;
 mod interleave;
+mod module;
 mod options;
 mod pass;
 mod plan;
@@ -15,11 +17,13 @@ mod special;
 mod special_passes;
 mod strided_box;
 mod sum;
+mod tile;
 mod transpose;
 mod window;
 mod words;
 
 pub use form::Form;
+pub use module::Module;
 pub use options::ProgramOptions;
 pub use pass::{BoundBuffer, BoundWindow, Pass, PipelineKey};
 pub use plan::Program;

@@ -173,7 +173,7 @@ impl<'a> Planner<'a> {
         }
         let groups = destination.count().div_ceil(self.invocations.into());
         let bytes = source.map(|window| window.bytes.clone());
-        self.pass(Form::General, shader.clone(), groups, &uniforms, bytes, destination.bytes.clone())
+        self.dispatch(Form::General, shader.clone(), groups, &uniforms, bytes, destination.bytes.clone())
     }
 
     /// `count` workgroups, spread over the axes of a dispatch with few to spare.

@@ -1,9 +1,13 @@
-//! The forms `linear` and `rows`: runs of whole words, each copied by one invocation, four at once where
-//! everything allows it. The same code without a source fills boxes of padding.
+//! The forms `linear` and `rows`: runs of whole words, which are copied as they are, in groups of as many words as
+//! everything allows. The same code without a source fills boxes of padding.
+//!
+//! A workgroup takes four times as many groups as it has invocations, and an invocation four that are that far apart: a
+//! warp touches one run after the other, and all four loads are on their way before the first store.
 
-use super::super::code::{Access, ComputeShader};
-use super::grid::{Grid, MOST_BASE, digits, moved};
-use super::strided_box::StridedLoop;
+use super::super::code::{Code, Expr, Memory};
+use super::super::profile::Sizes;
+use super::draft::{Draft, Step, digits, first_read, read_at, written_at};
+use super::strided_box::StridedBox;
 
 /// What is put into the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,31 +18,74 @@ pub(super) enum Content {
     Word(u32),
 }
 
-/// The shader for boxes with these loops, in words, or in groups of four if `wide`. Its uniforms: workgroups
-/// along x and y, how many words (or groups of four) there are, and where the first is in the bindings.
-pub(super) fn shader(steps: &[StridedLoop], wide: bool, content: Content, invocations: u32) -> ComputeShader {
-    let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
-    let mut buffer = |name, access| if wide { shader.wide_buffer(name, access) } else { shader.buffer(name, access) };
-    let source = (content == Content::Source).then(|| buffer("source", Access::Read));
-    let destination = buffer("destination", Access::ReadWrite);
-    let grid = Grid::new(&mut shader);
-    let count = shader.uniform(if wide { "fours" } else { "words" }, u32::MAX);
-    let destination_base = shader.uniform("destination_base", MOST_BASE);
-    let source_base = source.as_ref().map(|_| shader.uniform("source_base", MOST_BASE));
-    let mut code = shader.code();
-    let group = grid.group(&shader, &mut code);
-    let own = code.bind("own", group * invocations + shader.local_invocation_index());
-    code.when(own.less(&count), |code| {
-        let digits = digits(code, own, steps);
-        let to = code.bind("to", moved(destination_base, &digits, steps, |step| step.destination));
-        match (&source, source_base, content) {
-            (Some(source), Some(base), _) => {
-                let from = code.bind("from", moved(base, &digits, steps, |step| step.source));
-                code.store(&destination, to, source.at(from));
+/// How many groups an invocation copies.
+pub(super) const EACH: u32 = 4;
+
+/// The shader for a box of groups of `width` words, with where the first is in both bindings.
+pub(super) fn draft(
+    sizes: Sizes,
+    copy: &StridedBox,
+    width: u32,
+    content: Content,
+    invocations: u32,
+    [source_base, destination_base]: [u64; 2],
+) -> Draft {
+    let read = (content == Content::Source).then_some(width);
+    let (mut draft, source, destination) = Draft::new(sizes, invocations, read, width);
+    let grid = draft.grid();
+    let count = draft.uniform(if width == 1 { "words" } else { "groups" }, copy.count(), u32::MAX);
+    let to = draft.base("destination_base", destination_base);
+    let from = read.map(|_| draft.base("source_base", first_read(source_base, copy)));
+    let steps = draft.steps(&copy.steps);
+    let body = Body { source, destination, content, steps, to, from, width };
+    let mut code = draft.shader.code();
+    let group = grid.group(&draft.shader, &mut code);
+    let apart = |times: u32| invocations.saturating_mul(times);
+    let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
+    let last = &first + apart(EACH.saturating_sub(1));
+    code.when_else(
+        last.less(&count),
+        |code| {
+            let all = (0..EACH).map(|time| (&first + apart(time), Expr::from(0)));
+            let loaded: Vec<_> = all.map(|(own, _)| body.load(code, own)).collect();
+            for (to, words) in loaded {
+                code.store_group(&body.destination, to, &words);
             }
-            (_, _, Content::Word(word)) => code.store(&destination, to, word),
-            _ => {}
-        }
-    });
-    shader.with_body(code)
+        },
+        |code| {
+            code.repeat("own", &first, &count, invocations, |code, own| {
+                let (to, words) = body.load(code, own);
+                code.store_group(&body.destination, to, &words);
+            });
+        },
+    );
+    draft.shader = draft.shader.with_body(code);
+    draft
+}
+
+struct Body {
+    source: Option<Memory>,
+    destination: Memory,
+    content: Content,
+    steps: Vec<Step>,
+    to: Expr,
+    from: Option<Expr>,
+    width: u32,
+}
+
+impl Body {
+    /// The words of group `own`, and where they go.
+    fn load(&self, code: &mut Code, own: Expr) -> (Expr, Vec<Expr>) {
+        let digits = digits(code, own, &self.steps);
+        let to = code.bind("to", written_at(self.to.clone(), &digits, &self.steps));
+        let words = match (&self.source, &self.from, self.content) {
+            (Some(source), Some(from), _) => {
+                let from = code.bind("from", read_at(from.clone(), &digits, &self.steps));
+                code.load_group("words", source, from)
+            }
+            (_, _, Content::Word(word)) => (0..self.width).map(|_| Expr::from(word)).collect(),
+            _ => Vec::new(),
+        };
+        (to, words)
+    }
 }

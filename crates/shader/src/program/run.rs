@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::super::code::dispatch;
+use super::super::code::{AccessCount, Counter, count_accesses, dispatch};
 use super::pass::BoundBuffer;
 use super::plan::Program;
 
@@ -78,6 +78,44 @@ impl Program {
             }
         }
         Ok(())
+    }
+
+    /// Counts what the loads and stores of warps touch, pass by pass: the same statements, run without buffers, for at
+    /// most `workgroups` of the workgroups of each pass, spread over all.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    /// use tensor_layout_shader::{Profile, Program};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[512,512]{1,0}".parse()?, "f32[512,512]{0,1}".parse()?);
+    /// let program = Program::new(&Relayout::new(&rows, &columns)?, &Profile::webgpu())?;
+    /// let count = program.count_accesses(4).unwrap();
+    /// assert_eq!((count.source.ratio(), count.destination.ratio()), (1.0, 1.0));
+    /// assert!(count.bank <= 2);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`interpret`](Self::interpret).
+    pub fn count_accesses(&self, workgroups: u64) -> Result<AccessCount, ShaderFault> {
+        let mut all = AccessCount::default();
+        for (place, pass) in self.passes().iter().enumerate() {
+            let (mut words, mut buffers) = (Vec::new(), Vec::new());
+            for window in pass.bindings() {
+                if window.buffer == BoundBuffer::Uniforms {
+                    continue;
+                }
+                let length = window.bytes.end.saturating_sub(window.bytes.start).div_euclid(4);
+                words.push(usize::try_from(length).unwrap_or(usize::MAX));
+                buffers.push((window.bytes.start.div_euclid(4), window.buffer == BoundBuffer::Source));
+            }
+            let counter = Counter::new(buffers);
+            let uniforms = &pass.uniforms;
+            let count = count_accesses(&pass.shader.shader, pass.workgroups, uniforms, &words, counter, workgroups);
+            all.and(&count.map_err(|fault| ShaderFault { pass: place, sentence: fault.to_string() })?);
+        }
+        Ok(all)
     }
 }
 

@@ -11,15 +11,17 @@ use super::pass::Pass;
 use super::planner::Planner;
 use super::rows::Content;
 use super::strided_box::{StridedBox, StridedLoop};
-use super::transpose::Transpose;
+use super::tile::Tile;
 use super::words::Width;
 
 /// The most boxes that get a pass each: beyond, launching them takes longer than gathering.
 pub(super) const MOST_BOXES: u64 = 16;
 
-/// The shortest run, in words, that is copied as it is where something else would make longer ones: a sector
-/// of a GPU's cache.
-const LEAST_RUN: u64 = 8;
+/// The words of a sector of a GPU's cache: shorter runs are not copied as they are where tiles make longer ones.
+const SECTOR: u64 = 8;
+
+/// The words of a run that is copied as it is although it begins inside sectors.
+const LONG_RUN: u64 = 128;
 
 /// The program in a special form.
 pub(super) enum Special {
@@ -34,7 +36,8 @@ enum Choice {
     /// In words.
     Rows(StridedBox),
     Interleave(Interleave),
-    Transpose(Transpose),
+    /// The elements of this width, in tiles.
+    Transpose(StridedBox, Width),
 }
 
 impl Choice {
@@ -43,19 +46,27 @@ impl Choice {
             Choice::Rows(words) if only && is_run(words) => Form::Linear,
             Choice::Rows(_) => Form::Rows,
             Choice::Interleave(_) => Form::Interleave,
-            Choice::Transpose(_) => Form::Transpose,
+            Choice::Transpose(..) => Form::Transpose,
         }
     }
 }
 
 /// Is the box one run, and nothing else?
 fn is_run(copy: &StridedBox) -> bool {
-    matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, .. }])
+    matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, reversed: false, .. }])
 }
 
-/// The words of the runs of a box of words.
+/// The words that are written one after the other and read so, forwards or backwards, or are one word again and again.
 fn run(words: &StridedBox) -> u64 {
-    words.steps.last().filter(|last| last.source == 1 && last.destination == 1).map_or(1, |last| last.extent)
+    words.steps.last().filter(|last| last.source <= 1 && last.destination == 1).map_or(1, |last| last.extent)
+}
+
+/// Do runs begin and end with sectors on both sides?
+fn has_whole_sectors(words: &StridedBox) -> bool {
+    let whole = |value: u64| value.is_multiple_of(SECTOR);
+    let outer = words.steps.iter().rev().skip(1);
+    let mut strides = outer.flat_map(|step| [step.source, step.destination]);
+    whole(run(words)) && whole(words.source) && whole(words.destination) && strides.all(whole)
 }
 
 impl Planner<'_> {
@@ -73,7 +84,7 @@ impl Planner<'_> {
             return refused(&format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count()));
         }
         let Some(boxes) = pass.boxes().map(|copy| StridedBox::new(&copy)).collect::<Option<Vec<_>>>() else {
-            return refused("blocks of both sides clash, or an axis is walked backwards, and only digits follow that");
+            return refused("blocks of both sides clash, and only digits follow that");
         };
         let Some(largest) = boxes.iter().max_by_key(|copy| copy.count()) else {
             return refused("there is nothing to copy");
@@ -132,29 +143,55 @@ impl Planner<'_> {
             let reason = format!("because all elements are one run of {} words", words.count());
             return Some((Choice::Rows(words), reason));
         }
-        let interleave = || is(Form::Interleave).then(|| Interleave::new(copy, self.width.bits)).flatten();
-        let transpose = || {
-            let transpose = is(Form::Transpose).then(|| Transpose::new(copy, self.width.bits, self.profile)).flatten();
-            transpose.filter(|transpose| wanted.is_some() || transpose.is_large())
-        };
         let rows = in_words.filter(|_| is(Form::Rows)).map(|words| {
-            let reason = format!("because elements are contiguous in runs of {} words", run(&words));
-            (run(&words), (Choice::Rows(words), reason))
+            let width = self.widest(&words, true).1;
+            let reason = format!("because elements are contiguous in runs of {} words, {width} at a time", run(&words));
+            let long = run(&words) >= LONG_RUN || (run(&words) >= SECTOR && has_whole_sectors(&words));
+            (long, (Choice::Rows(words), reason))
         });
         let rows = match rows {
-            Some((run, rows)) if run >= LEAST_RUN => return Some(rows),
+            Some((true, rows)) => return Some(rows),
             short => short.map(|(_, rows)| rows),
         };
-        if let Some(interleave) = interleave() {
+        let interleave = is(Form::Interleave).then(|| Interleave::new(copy, self.width.bits)).flatten();
+        let interleave = interleave.map(|interleave| {
             let reason = format!("because it makes {}", interleave.words());
-            return Some((Choice::Interleave(interleave), reason));
-        }
-        if let Some(transpose) = transpose() {
-            let reason = "because rows that are packed on the source are columns on the destination".to_owned();
-            return Some((Choice::Transpose(transpose), reason));
+            (interleave.row_words() >= SECTOR, (Choice::Interleave(interleave), reason))
+        });
+        let interleave = match interleave {
+            Some((true, interleave)) => return Some(interleave),
+            short => short.map(|(_, interleave)| interleave),
+        };
+        let run = match &rows {
+            Some((Choice::Rows(words), _)) => run(words),
+            _ => 0,
+        };
+        if is(Form::Transpose)
+            && let Some((choice, reason)) = self.tiles(copy, run, wanted.is_some())
+        {
+            return Some((choice, reason));
         }
         // Short runs, or single words: still fewer divisions than to find them from the destination.
-        rows
+        interleave.or(rows)
+    }
+
+    /// Tiles, if both sides get runs of sectors that are longer than `run`, or any at all if they are `wanted`.
+    fn tiles(&self, copy: &StridedBox, run: u64, wanted: bool) -> Option<(Choice, String)> {
+        let (copy, bits) = copy.widened(self.width.bits);
+        let width = Width::new(bits);
+        if !width.is_plain() {
+            return None;
+        }
+        let tile = Tile::new(&copy, width, self.profile, self.starts())?;
+        let [source, destination] = tile.runs;
+        if !wanted && source.min(destination) < SECTOR.max(run.saturating_add(1)) {
+            return None;
+        }
+        let reason = format!(
+            "because tiles of {} words have runs of {source} words on the source, {} at a time, and of {destination} on the destination, {} at a time",
+            tile.words, tile.read_width, tile.write_width
+        );
+        Some((Choice::Transpose(copy, width), reason))
     }
 
     /// Any form that a ragged edge can have.
@@ -198,7 +235,7 @@ impl Planner<'_> {
         match choice {
             Choice::Rows(words) => self.rows(form, words, Content::Source),
             Choice::Interleave(interleave) => self.interleave(&interleave),
-            Choice::Transpose(transpose) => self.transpose(&transpose),
+            Choice::Transpose(copy, width) => self.transpose(&copy, width),
         }
     }
 }

@@ -5,15 +5,19 @@ use std::ops::Range;
 use tensor_layout::Error;
 use tensor_layout::checked;
 
+use super::super::code::ComputeShader;
+use super::draft::Draft;
 use super::form::Form;
 use super::interleave::Interleave;
 use super::pass::{Pass, Shader};
 use super::planner::Planner;
-use super::rows::{self, Content};
+use super::rows::{self, Content, EACH};
 use super::special::MOST_BOXES;
-use super::strided_box::{StridedBox, StridedLoop};
-use super::transpose::Transpose;
+use super::strided_box::StridedBox;
+use super::tile::Tile;
+use super::transpose::Bound;
 use super::window::WORDS;
+use super::words::Width;
 
 /// The most passes a box is divided into where it does not fit the bindings.
 const MOST_PARTS: usize = 4096;
@@ -38,42 +42,55 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
+    /// Where both tensors begin in their buffers, in words.
+    pub(super) fn starts(&self) -> [u64; 2] {
+        [self.options.source_offset, self.options.destination_offset].map(|bytes| bytes.div_euclid(4))
+    }
+
+    /// How many words of a run go together: as many as fill a group on both sides, wherever it begins.
+    pub(super) fn widest(&self, words: &StridedBox, reads: bool) -> (StridedBox, u64) {
+        let [source, destination] = self.starts();
+        let fits = |width: u64| {
+            self.profile.offset_alignment.is_multiple_of(width.saturating_mul(4))
+                && destination.is_multiple_of(width)
+                && (!reads || source.is_multiple_of(width))
+        };
+        let groups = [4, 2].into_iter().filter(|&width| fits(width));
+        let grouped = groups.into_iter().find_map(|width| Some((words.in_groups(width, reads)?, width)));
+        grouped.unwrap_or_else(|| (words.clone(), 1))
+    }
+
     /// The passes of a box of words.
     pub(super) fn rows(&self, form: Form, words: StridedBox, content: Content) -> Result<Option<Vec<Pass>>, Error> {
         let reads = content == Content::Source;
-        let on_fours = |offset: u64| offset.is_multiple_of(16);
-        let options = self.options;
-        let may_be_wide = on_fours(self.profile.offset_alignment)
-            && on_fours(options.destination_offset)
-            && (!reads || on_fours(options.source_offset));
-        let fours = words.in_fours(reads).filter(|_| may_be_wide);
-        let (copy, unit) = fours.map_or((words, 1), |fours| (fours, 4));
+        let (copy, unit) = self.widest(&words, reads);
         let fits = |part: &StridedBox| {
             let (from, to) = part.reach();
-            self.fits(from.saturating_mul(unit)) && self.fits(to.saturating_mul(unit)) && part.count() < 1 << 31
+            self.fits(from.saturating_mul(unit)) && self.fits(to.saturating_mul(unit)) && part.count() < 1 << 30
         };
         let Some(parts) = copy.parts(&fits, MOST_PARTS) else { return Ok(None) };
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
         for part in parts {
-            let shader = shaders
-                .get((&part.steps, [0; 3]), || Some(rows::shader(&part.steps, unit == 4, content, self.invocations)));
-            let Some(shader) = shader else { return Ok(None) };
             let (from, to) = part.reach();
             let span = |first: u64, reach: u64| {
                 let first = first.saturating_mul(unit);
                 first..first.saturating_add(reach.saturating_add(1).saturating_mul(unit))
             };
-            let (destination, base) = self.bound(options.destination_offset, span(part.destination, to))?;
-            let mut uniforms = vec![part.count(), base.checked_div(unit).unwrap_or(base)];
-            let mut source = None;
-            if reads {
-                let (bytes, base) = self.bound(options.source_offset, span(part.source, from))?;
-                uniforms.push(base.checked_div(unit).unwrap_or(base));
-                source = Some(bytes);
-            }
-            let groups = part.count().div_ceil(self.invocations.into());
-            passes.push(self.pass(form, shader, groups, &uniforms, source, destination)?);
+            let in_groups = |base: u64| base.checked_div(unit).unwrap_or(base);
+            let (destination, to_base) = self.bound(self.options.destination_offset, span(part.destination, to))?;
+            let (source, from_base) = match reads {
+                true => {
+                    let (bytes, base) = self.bound(self.options.source_offset, span(part.source, from))?;
+                    (Some(bytes), base)
+                }
+                false => (None, 0),
+            };
+            let bases = [in_groups(from_base), in_groups(to_base)];
+            let width = u32::try_from(unit).unwrap_or(1);
+            let draft = rows::draft(self.profile.sizes, &part, width, content, self.invocations, bases);
+            let groups = part.count().div_ceil(u64::from(self.invocations).saturating_mul(EACH.into()));
+            passes.push(self.pass(form, &mut shaders, draft, groups, source, destination)?);
         }
         Ok(Some(passes))
     }
@@ -94,51 +111,56 @@ impl Planner<'_> {
         for part in parts {
             let mut own = interleave.clone();
             own.outer = part;
-            let Some(shader) = shaders.get((&own.outer.steps, [0; 3]), || Some(own.shader(self.invocations))) else {
-                return Ok(None);
-            };
             let (from, to) = reach(&own.outer);
             let span = |first: u64, reach: u64| first..first.saturating_add(reach).saturating_add(1);
             let (destination, to_base) =
                 self.bound(self.options.destination_offset, span(own.outer.destination, to))?;
             let (source, from_base) = self.bound(self.options.source_offset, span(own.outer.source, from))?;
-            let uniforms = [own.outer.count(), to_base, from_base];
-            let groups = own.outer.count().div_ceil(self.invocations.into());
-            passes.push(self.pass(Form::Interleave, shader, groups, &uniforms, Some(source), destination)?);
+            let group = own.group(self.starts(), self.profile.offset_alignment);
+            let memory = u64::from(self.profile.max_workgroup_memory);
+            let invocations = own.invocations(self.invocations, group, memory);
+            let draft = own.draft(self.profile.sizes, invocations, group, [from_base, to_base]);
+            let groups = own.outer.count().div_ceil(invocations.into());
+            passes.push(self.pass(Form::Interleave, &mut shaders, draft, groups, Some(source), destination)?);
         }
         Ok(Some(passes))
     }
 
-    pub(super) fn transpose(&self, transpose: &Transpose) -> Result<Option<Vec<Pass>>, Error> {
+    /// The passes of a box of elements that goes through workgroup memory in tiles.
+    pub(super) fn transpose(&self, copy: &StridedBox, width: Width) -> Result<Option<Vec<Pass>>, Error> {
+        // An offset of elements in words, rounded down, and how many words hold so many elements from there on.
+        let words = |elements: u64| {
+            let words = u128::from(elements).saturating_mul(width.bits.into()).div_euclid(32);
+            u64::try_from(words).unwrap_or(u64::MAX)
+        };
         let span = |first: u64, reach: u64| {
             let end = first.saturating_add(reach).saturating_add(1);
-            let whole = u64::from(transpose.width.in_period);
-            transpose.words(first)..transpose.words(end.saturating_add(whole).saturating_sub(1))
+            let whole = u64::from(width.in_period);
+            words(first)..words(end.saturating_add(whole).saturating_sub(1))
         };
         let fits = |part: &StridedBox| {
             let (from, to) = part.reach();
             let words = |words: Range<u64>| words.end.saturating_sub(words.start);
             self.fits(words(span(part.source, from))) && self.fits(words(span(part.destination, to)))
         };
-        let Some(parts) = transpose.whole.clone().parts(&fits, MOST_PARTS) else { return Ok(None) };
+        let Some(parts) = copy.clone().parts(&fits, MOST_PARTS) else { return Ok(None) };
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
         for part in parts {
-            let Some(own) = Transpose::new(&part, transpose.width.bits, self.profile) else { return Ok(None) };
-            let Some(shader) = shaders.get((&own.whole.steps, own.variant()), || own.shader(self.invocations)) else {
-                return Ok(None);
-            };
+            let Some(tile) = Tile::new(&part, width, self.profile, self.starts()) else { return Ok(None) };
             let (from, to) = part.reach();
             let (destination, to_base) = self.bound(self.options.destination_offset, span(part.destination, to))?;
             let words = span(part.source, from);
             let (source, base) = self.bound(self.options.source_offset, words.clone())?;
-            let last = base.saturating_add(words.end.saturating_sub(words.start)).saturating_sub(1);
+            let source_last = base.saturating_add(words.end.saturating_sub(words.start)).saturating_sub(1);
             // Where the first word begins, and how far into it the first element is stored.
-            let units = own.units_in_word();
-            let inside = part.source.checked_rem(units).unwrap_or(0);
-            let from_base = base.saturating_mul(units).saturating_add(inside);
-            let uniforms = [own.workgroups(), to_base, from_base, last];
-            passes.push(self.pass(Form::Transpose, shader, own.workgroups(), &uniforms, Some(source), destination)?);
+            let square = if tile.aligned { 1 } else { tile.square };
+            let inside = if tile.aligned { 0 } else { part.source.checked_rem(square).unwrap_or(0) };
+            let from_base = base.saturating_mul(square).saturating_add(inside);
+            let bound = Bound { destination: to_base, source: from_base, source_last };
+            let draft = tile.draft(self.profile.sizes, self.invocations, &bound);
+            let groups = tile.workgroups();
+            passes.push(self.pass(Form::Transpose, &mut shaders, draft, groups, Some(source), destination)?);
         }
         Ok(Some(passes))
     }
@@ -146,7 +168,7 @@ impl Planner<'_> {
     /// Does a binding hold a part of this many words, wherever it begins?
     pub(super) fn fits(&self, words: u64) -> bool {
         let bytes = words.saturating_add(4).saturating_mul(4).saturating_add(self.profile.offset_alignment);
-        bytes <= self.profile.max_binding.min(1 << 32)
+        bytes <= self.profile.max_binding.min(8 << 30)
     }
 
     /// What is bound for these words of a tensor that begins at byte `offset` of its buffer, and which word
@@ -158,8 +180,21 @@ impl Planner<'_> {
         Ok((first.saturating_sub(rest)..end, rest.div_euclid(4)))
     }
 
+    /// A pass of this many workgroups.
+    fn pass(
+        &self,
+        form: Form,
+        shaders: &mut Shaders,
+        draft: Draft,
+        groups: u64,
+        source: Option<Range<u64>>,
+        destination: Range<u64>,
+    ) -> Result<Pass, Error> {
+        self.dispatch(form, shaders.get(draft.shader), groups, &draft.values, source, destination)
+    }
+
     /// A pass of this many workgroups; the words of its uniform block come after those of the grid.
-    pub(super) fn pass(
+    pub(super) fn dispatch(
         &self,
         form: Form,
         shader: Shader,
@@ -178,27 +213,19 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the part before, which mostly serves the next one as well: they differ in how many steps the
-/// outermost loop takes, and a transpose in where it begins inside words.
+/// The shader of the part before, which mostly serves the next one as well, and is printed once then.
 #[derive(Default)]
 struct Shaders {
-    last: Option<(Vec<StridedLoop>, [u64; 3], Shader)>,
+    last: Option<Shader>,
 }
 
 impl Shaders {
-    fn get(
-        &mut self,
-        (steps, variant): (&[StridedLoop], [u64; 3]),
-        make: impl FnOnce() -> Option<super::super::code::ComputeShader>,
-    ) -> Option<Shader> {
-        if let Some((of, last, shader)) = &self.last
-            && of.as_slice() == steps
-            && *last == variant
-        {
-            return Some(shader.clone());
+    fn get(&mut self, shader: ComputeShader) -> Shader {
+        if let Some(last) = self.last.as_ref().filter(|last| *last.shader == shader) {
+            return last.clone();
         }
-        let shader = Shader::new(make()?);
-        self.last = Some((steps.to_vec(), variant, shader.clone()));
-        Some(shader)
+        let shader = Shader::new(shader);
+        self.last = Some(shader.clone());
+        shader
     }
 }

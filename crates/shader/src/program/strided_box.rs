@@ -11,9 +11,19 @@ pub(super) struct StridedLoop {
     pub(super) extent: u64,
     pub(super) source: u64,
     pub(super) destination: u64,
+    /// The source is walked backwards: from the last step to the first.
+    pub(super) reversed: bool,
 }
 
-/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps.
+impl StridedLoop {
+    /// Packed on both sides: a run.
+    fn is_run(&self) -> bool {
+        self.source == 1 && self.destination == 1 && !self.reversed
+    }
+}
+
+/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps. `source` is the lowest
+/// place that is read: where loops are reversed, the first step is further on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBox {
     pub(super) source: u64,
@@ -25,19 +35,32 @@ pub(super) struct StridedBox {
 const HALVES: u64 = 128;
 
 impl StridedBox {
-    /// `None` for a box with a table, or one that is walked backwards.
+    /// `None` for a box with a table.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
         let steps = copy.loops().iter().map(|step| match *step {
-            Loop::Strided { extent, source, destination } => Some(StridedLoop { extent, source, destination }),
-            Loop::Table(_) | Loop::Reversed { .. } => None,
+            Loop::Strided { extent, source, destination } => {
+                Some(StridedLoop { extent, source, destination, reversed: false })
+            }
+            Loop::Reversed { extent, source, destination } => {
+                Some(StridedLoop { extent, source, destination, reversed: true })
+            }
+            Loop::Table(_) => None,
         });
-        let steps = steps.collect::<Option<_>>()?;
-        Some(StridedBox { source: copy.source, destination: copy.destination, steps })
+        let mut whole = StridedBox { source: 0, destination: copy.destination, steps: steps.collect::<Option<_>>()? };
+        whole.source = copy.source.checked_sub(whole.back())?;
+        Some(whole)
+    }
+
+    /// How far the first step is from the lowest place of the source.
+    pub(super) fn back(&self) -> u64 {
+        let back = self.steps.iter().filter(|step| step.reversed);
+        back.fold(0, |sum: u64, step| sum.saturating_add(step.source.saturating_mul(step.extent.saturating_sub(1))))
     }
 
     /// A box of padding, with nothing to read.
     pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
-        let step = |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination };
+        let step =
+            |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination, reversed: false };
         StridedBox { source: 0, destination: padding.base, steps: padding.loops().iter().map(step).collect() }
     }
 
@@ -62,12 +85,12 @@ impl StridedBox {
         let on_source = |value: u64| if source_too { exact(value) } else { Some(value) };
         let mut steps = Vec::new();
         let (last, outer) = self.steps.split_last()?;
-        if last.destination != 1 || (source_too && last.source != 1) {
+        if last.destination != 1 || (source_too && !last.is_run()) {
             return None;
         }
         for step in outer {
             let (source, destination) = (on_source(step.source)?, exact(step.destination)?);
-            steps.push(StridedLoop { extent: step.extent, source, destination });
+            steps.push(StridedLoop { source, destination, ..*step });
         }
         let extent = exact(last.extent)?;
         if extent > 1 {
@@ -85,10 +108,10 @@ impl StridedBox {
         self.destination = scaled(self.destination);
         self.source = if source_too { scaled(self.source) } else { self.source };
         if by > 1 {
-            let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1 };
+            let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1, reversed: false };
             match self.steps.last_mut() {
                 // A packed loop goes on counting.
-                Some(last) if last.destination == by && (!source_too || last.source == by) => {
+                Some(last) if last.destination == by && (!source_too || (last.source == by && !last.reversed)) => {
                     *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }
                 _ => self.steps.push(run),
@@ -105,9 +128,9 @@ impl StridedBox {
         Some(divided.multiplied(width.period.into(), source_too))
     }
 
-    /// The same box of words over groups of four.
-    pub(super) fn in_fours(&self, source_too: bool) -> Option<StridedBox> {
-        self.divided(4, source_too)
+    /// The same box of words over groups of 4 or 2.
+    pub(super) fn in_groups(&self, width: u64, source_too: bool) -> Option<StridedBox> {
+        self.divided(width, source_too)
     }
 
     /// The same box over larger elements: what is together on both sides, up to 128 bits of it, and in a
@@ -156,9 +179,12 @@ impl StridedBox {
             }
             part
         };
-        let mut second = with(step.extent.saturating_sub(half));
-        second.source = second.source.checked_add(half.checked_mul(step.source)?)?;
+        let (mut first, mut second) = (with(half), with(step.extent.saturating_sub(half)));
+        // The first steps of a reversed loop read the last places.
+        let (later, steps) =
+            if step.reversed { (&mut first, step.extent.saturating_sub(half)) } else { (&mut second, half) };
+        later.source = later.source.checked_add(steps.checked_mul(step.source)?)?;
         second.destination = second.destination.checked_add(half.checked_mul(step.destination)?)?;
-        Some((with(half), second))
+        Some((first, second))
     }
 }

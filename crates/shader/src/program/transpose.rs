@@ -1,240 +1,492 @@
-//! The form `transpose`: rows of the source become columns of the destination through workgroup memory.
+//! The form `transpose`: a tile of the source goes to the destination through workgroup memory, so that both are
+//! touched in long runs ([`Tile`]).
 //!
-//! A workgroup reads a square tile row by row, each row a run of words, puts it into workgroup memory, and
-//! after a barrier reads it column by column and writes runs of words again. A row of the tile takes a word
-//! more than it holds, so that the words of a column are stored in different banks.
+//! ```text
+//! for each word (or group of words) of the tile, in the order of the source:         tile[place] = source[..]
+//! barrier
+//! for each word (or group, or square of words), in the order of the destination:     destination[..] = tile[places]
+//! ```
+//!
+//! Where the items divide evenly among the invocations each has a fixed number, all loads of which come before the first
+//! store. A workgroup whose tile reaches past an end checks every item; all others check nothing.
 
-use super::super::code::{Access, Code, ComputeShader, Condition, Expr, Memory};
-use super::super::profile::Profile;
+use super::super::code::{Code, Condition, Expr, Memory};
+use super::super::profile::Sizes;
+use super::draft::{Draft, Step, digits, read_at, written_at};
 use super::gather::small;
 use super::general::put;
-use super::grid::{Grid, MOST_BASE, digits, moved};
-use super::strided_box::{StridedBox, StridedLoop};
-use super::words::{Width, low_ones, ones};
+use super::strided_box::StridedLoop;
+use super::tile::{Counts, Digit, Tile};
+use super::words::{low_ones, ones};
 
-/// A plane of rows and columns, and the loops around it.
-#[derive(Debug, Clone)]
-pub(super) struct Transpose {
-    /// The whole box, in (widened) elements.
-    pub(super) whole: StridedBox,
-    pub(super) width: Width,
-    /// The positions of both loops: rows are packed on the destination, columns on the source.
-    rows: usize,
-    columns: usize,
-    /// The elements along a side of a tile.
-    side: u64,
-    /// Does everything begin with a word on the source?
-    aligned: bool,
+/// The most items of an invocation that are written one after the other instead of as a loop.
+const MOST_ROUNDS: u64 = 16;
+
+/// Where a part is in its bindings.
+pub(super) struct Bound {
+    /// The first word of the destination.
+    pub(super) destination: u64,
+    /// The first word of the source, or the first element where rows begin inside words.
+    pub(super) source: u64,
+    /// The last word of the source.
+    pub(super) source_last: u64,
 }
 
-impl Transpose {
-    /// `None` if no two loops of the box are packed on one side each, if the destination's rows begin inside
-    /// words, or if no tile fits the profile.
-    pub(super) fn new(copy: &StridedBox, bits: u32, profile: &Profile) -> Option<Transpose> {
-        let (whole, bits) = copy.widened(bits);
-        let width = Width::new(bits);
-        if !width.is_plain() || width.period > 4 {
-            return None;
-        }
-        let packed = |stride: fn(&StridedLoop) -> u64| {
-            whole.steps.iter().enumerate().filter(|(_, step)| stride(step) == 1).max_by_key(|(_, step)| step.extent)
-        };
-        let (columns, rows) = (packed(|step| step.source)?.0, packed(|step| step.destination)?.0);
-        if columns == rows {
-            return None;
-        }
-        let per_word = u64::from(width.in_period);
-        let in_words = |value: u64| value.is_multiple_of(per_word);
-        let others = |place: usize| whole.steps.iter().enumerate().filter(move |(at, _)| *at != place);
-        let begins = in_words(whole.destination) && others(rows).all(|(_, step)| in_words(step.destination));
-        let aligned = in_words(whole.source) && others(columns).all(|(_, step)| in_words(step.source));
-        let words = |side: u64| side.saturating_mul(tile_row(side, width).saturating_add(1));
-        let memory = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // A tile needs a word of every element of a column, at least.
-        let sides = [64, 32, 16, 8].into_iter().filter(|side| match per_word {
-            1 => *side <= if width.period > 2 { 16 } else { 32 },
-            _ => *side >= per_word,
-        });
-        let side = sides.into_iter().find(|&side| words(side) <= memory)?;
-        begins.then_some(Transpose { whole, width, rows, columns, side, aligned })
-    }
-
-    /// What shaders of the same loops differ in: a part may begin inside a word, or be counted in smaller
-    /// elements.
-    pub(super) fn variant(&self) -> [u64; 3] {
-        [self.width.bits.into(), self.side, self.aligned.into()]
-    }
-
-    fn plane(&self) -> Option<(StridedLoop, StridedLoop)> {
-        Some((*self.whole.steps.get(self.rows)?, *self.whole.steps.get(self.columns)?))
-    }
-
-    /// Is the plane large enough for tiles to be worth it?
-    pub(super) fn is_large(&self) -> bool {
-        self.plane().is_some_and(|(rows, columns)| rows.extent.min(columns.extent) >= 8)
-    }
-
-    /// The loops over workgroups, the outermost first: those around the plane, and over its tiles. Strides
-    /// are in elements.
-    fn grid(&self) -> Vec<StridedLoop> {
-        let around = self.whole.steps.iter().enumerate().filter(|(at, _)| *at != self.rows && *at != self.columns);
-        let tiles = [self.rows, self.columns].into_iter().filter_map(|place| self.whole.steps.get(place));
-        let tiles = tiles.map(|step| StridedLoop { extent: step.extent.div_ceil(self.side), ..*step });
-        around.map(|(_, step)| *step).chain(tiles).collect()
-    }
-
+impl Tile {
     pub(super) fn workgroups(&self) -> u64 {
-        self.grid().iter().fold(1, |product: u64, step| product.saturating_mul(step.extent))
+        self.loops.iter().fold(1, |product: u64, of| product.saturating_mul(of.tiles()))
     }
 
-    /// How many words an offset of elements is, rounded down.
-    pub(super) fn words(&self, elements: u64) -> u64 {
-        let words = u128::from(elements).saturating_mul(self.width.bits.into()).div_euclid(32);
-        u64::try_from(words).unwrap_or(u64::MAX)
-    }
-
-    /// Its uniforms: workgroups along x and y, how many there are, where the destination's first word is in
-    /// its binding, and the source's first element (or word, of larger ones) and last word.
-    pub(super) fn shader(&self, invocations: u32) -> Option<ComputeShader> {
-        let (rows, columns) = self.plane()?;
-        let mut shader = ComputeShader::new("relayout", [invocations, 1, 1]);
-        let source = shader.buffer("source", Access::Read);
-        let destination = shader.buffer("destination", Access::ReadWrite);
-        let grid = Grid::new(&mut shader);
-        let count = shader.uniform("groups", u32::MAX);
-        let destination_base = shader.uniform("destination_base", MOST_BASE);
-        let source_base = shader.uniform("source_base", u32::MAX);
-        let source_last = shader.uniform("source_last", 1 << 30);
-        let row_words = tile_row(self.side, self.width);
-        let tile = shader.shared("tile", small(self.side.saturating_mul(row_words.saturating_add(1))));
-        let mut code = shader.code();
-        let group = grid.group(&shader, &mut code);
-        let local = shader.local_invocation_index();
+    pub(super) fn draft(&self, sizes: Sizes, invocations: u32, bound: &Bound) -> Draft {
+        let (read, written) = (small(self.read_width), small(self.write_width));
+        let (mut draft, source, destination) = Draft::new(sizes, invocations, Some(read), written);
+        let Some(source) = source else { return draft };
+        let grid = draft.grid();
+        let count = draft.uniform("workgroups", self.workgroups(), u32::MAX);
+        let to = draft.base("destination_base", bound.destination);
+        let back = self.loops.iter().filter(|of| of.step.reversed);
+        let back = back
+            .fold(0_u64, |sum, of| sum.saturating_add(of.step.source.saturating_mul(of.step.extent.saturating_sub(1))));
+        let from = draft.base("source_base", bound.source.saturating_add(back));
+        let last = (!self.aligned).then(|| draft.uniform("source_last", bound.source_last, u32::MAX));
+        let loops = self.steps(&mut draft);
+        let row = self.factor(&mut draft, "row", self.row, true);
+        let column = self.factor(&mut draft, "column", self.column, false);
+        let tile = draft.shader.shared("tile", small(self.words));
+        let mut code = draft.shader.code();
+        let group = grid.group(&draft.shader, &mut code);
+        let local = draft.shader.local_invocation_index();
         // All invocations of a workgroup take the same branch.
         code.when(group.less(&count), |code| {
-            let steps = self.grid();
-            let digits = digits(code, group, &steps);
-            let (around, tiles) = digits.split_at_checked(digits.len().saturating_sub(2)).unwrap_or_default();
-            let [row_tile, column_tile] = tiles else { return };
-            let side = small(self.side);
-            let plane = Plane {
-                transpose: self,
-                rows,
-                columns,
-                first_row: code.bind("first_row", row_tile * side),
-                first_column: code.bind("first_column", column_tile * side),
-                row_words: small(row_words),
+            let tiled: Vec<usize> = (0..self.loops.len()).filter(|&place| self.is_tiled(place)).collect();
+            let steps: Vec<Step> =
+                tiled.iter().filter_map(|&place| loops.get(place)).map(|of| of.step.clone()).collect();
+            let mut firsts = vec![Expr::from(0); self.loops.len()];
+            for (number, &place) in digits(code, group, &steps).into_iter().zip(&tiled) {
+                let tile = self.loops.get(place).map_or(1, |of| of.tile);
+                if let Some(first) = firsts.get_mut(place) {
+                    *first = code.bind("first", number * small(tile));
+                }
+            }
+            let of_tiled: Vec<Expr> = tiled.iter().filter_map(|&place| firsts.get(place).cloned()).collect();
+            let from = code.bind("tile_from", read_at(from, &of_tiled, &steps));
+            let to = code.bind("tile_to", written_at(to, &of_tiled, &steps));
+            let body = Body {
+                tile: self,
+                source,
+                destination,
+                shared: tile,
+                loops,
+                row,
+                column,
+                firsts,
+                from,
+                to,
+                last,
                 invocations,
+                local,
             };
-            let outer = |sum, stride: fn(&StridedLoop) -> u64, scale: fn(&Transpose, u64) -> u64| {
-                moved(sum, around, &steps, |step| scale(self, stride(step)))
-            };
-            let from = outer(source_base, |step| step.source, Transpose::source_units);
-            let from = code.bind("plane_from", from);
-            plane.read(code, &source, &tile, &local, &from, &source_last);
+            let whole = body.is_whole();
+            code.when_else(whole.clone(), |code| body.read(code, false), |code| body.read(code, true));
             code.barrier();
-            let to = outer(destination_base, |step| step.destination, Transpose::words);
-            let to = code.bind("plane_to", to);
-            plane.write(code, &destination, &tile, &local, &to);
+            code.when_else(whole, |code| body.write(code, false), |code| body.write(code, true));
         });
-        Some(shader.with_body(code))
+        draft.shader = draft.shader.with_body(code);
+        draft
     }
 
-    /// An offset on the source as the shader counts it: in words if everything is aligned to them, else in
-    /// elements.
-    pub(super) fn source_units(&self, elements: u64) -> u64 {
-        if self.aligned { self.words(elements) } else { elements }
+    fn is_tiled(&self, place: usize) -> bool {
+        self.loops.get(place).is_some_and(|of| of.tile < of.step.extent)
     }
 
-    /// How many such units a word has.
-    pub(super) fn units_in_word(&self) -> u64 {
-        if self.aligned { 1 } else { self.width.in_period.into() }
+    /// The loops as the shader has them.
+    fn steps(&self, draft: &mut Draft) -> Vec<LoopNumbers> {
+        let mut outermost = true;
+        let mut numbers = Vec::with_capacity(self.loops.len());
+        for (place, of) in self.loops.iter().enumerate() {
+            let tiles = StridedLoop { extent: of.tiles(), ..of.step };
+            let step = draft.step(place, &tiles, self.is_tiled(place) && !outermost);
+            outermost &= !self.is_tiled(place);
+            let ragged = of.is_ragged() || (draft.sizes != Sizes::Constants && self.is_tiled(place));
+            let elements = if ragged { draft.number(&format!("elements_{place}"), of.elements) } else { Expr::from(0) };
+            numbers.push(LoopNumbers { step, elements, ragged });
+        }
+        numbers
+    }
+
+    /// A stride inside a square: a literal where that is how the form is.
+    fn factor(&self, draft: &mut Draft, name: &str, value: u64, source: bool) -> Expr {
+        let structural = self.square == 1 || value == 1 || (source && value == self.square && !self.aligned);
+        if structural { Expr::from(small(value)) } else { draft.number(name, value) }
     }
 }
 
-/// The words in a row of a tile.
-fn tile_row(side: u64, width: Width) -> u64 {
-    side.saturating_mul(width.period.into()).checked_div(width.in_period.into()).unwrap_or(side)
+/// A loop in the shader.
+struct LoopNumbers {
+    step: Step,
+    elements: Expr,
+    ragged: bool,
 }
 
-/// The plane that a workgroup has a tile of.
-struct Plane<'a> {
-    transpose: &'a Transpose,
-    rows: StridedLoop,
-    columns: StridedLoop,
-    first_row: Expr,
-    first_column: Expr,
-    row_words: u32,
+/// What the statements of both halves use.
+struct Body<'a> {
+    tile: &'a Tile,
+    source: Memory,
+    destination: Memory,
+    shared: Memory,
+    loops: Vec<LoopNumbers>,
+    row: Expr,
+    column: Expr,
+    /// The first step of the tile in each loop.
+    firsts: Vec<Expr>,
+    from: Expr,
+    to: Expr,
+    last: Option<Expr>,
     invocations: u32,
+    local: Expr,
 }
 
-impl Plane<'_> {
-    /// Reads the tile row by row.
-    fn read(&self, code: &mut Code, source: &Memory, tile: &Memory, local: &Expr, from: &Expr, last: &Expr) {
-        let Transpose { width, aligned, side, .. } = *self.transpose;
-        let all = small(side).saturating_mul(self.row_words);
-        code.repeat("i", local, all, self.invocations, |code, i| {
-            let row = code.bind("row", &i / self.row_words);
-            let word = code.bind("word", &i % self.row_words);
-            let in_plane = code.bind("source_row", &self.first_row + &row);
-            // The first column of the word: of larger elements, the column of the word.
-            let column = code.bind("column", &self.first_column + &word * width.in_period / width.period);
-            let inside = in_plane.less(small(self.rows.extent)).and(column.less(small(self.columns.extent)));
-            let place = row * self.row_words.saturating_add(1) + &word;
-            code.when(inside, |code| {
-                let units = small(self.transpose.source_units(self.rows.source));
-                let at = from + in_plane * units;
-                if aligned {
-                    let at = code.bind("from", at + &self.first_column * width.period / width.in_period + word);
-                    return code.store(tile, place, source.at(at));
+/// The digits of an item.
+type Item = Vec<(Digit, Expr)>;
+
+impl Body<'_> {
+    fn first(&self, place: usize) -> Expr {
+        self.firsts.get(place).cloned().unwrap_or_else(|| Expr::from(0))
+    }
+
+    /// Does the tile reach past no end?
+    fn is_whole(&self) -> Condition {
+        let mut whole = Condition::True;
+        for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
+            if numbers.ragged {
+                let past = (self.first(place) + small(of.tile)) * small(of.per_step);
+                whole = whole.and(past.less(numbers.elements.clone() + 1));
+            }
+        }
+        whole
+    }
+
+    /// The value of a digit, 0 for one that counts nothing.
+    fn digit(item: &Item, counts: Counts) -> Expr {
+        item.iter().find(|(digit, _)| digit.counts == counts).map_or(Expr::from(0), |(_, value)| value.clone())
+    }
+
+    /// Is the word at these digits, or the first of its elements, inside the box?
+    fn inside(&self, item: &Item, row: Option<&Expr>) -> Condition {
+        let mut inside = Condition::True;
+        for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
+            if numbers.ragged {
+                let mut element = (self.first(place) + Self::digit(item, Counts::Loop(place))) * small(of.per_step);
+                if place == self.tile.along_destination
+                    && of.per_step > 1
+                    && let Some(row) = row
+                {
+                    element = element + row;
                 }
-                let at = code.bind("from", at + column);
-                let word = code.bind("from_word", &at / width.in_period);
-                let shift = code.bind("shift", (at % width.in_period) * width.bits);
-                let goes_on = shift.not_equal(0).and(word.less(last));
-                let value = code.load_across("value", source, &word, &shift, goes_on);
-                code.store(tile, place, value);
-            });
+                inside = inside.and(element.less(&numbers.elements));
+            }
+        }
+        inside
+    }
+
+    /// Does `each` for the items of this invocation: once for each, or in a loop.
+    fn items(
+        &self,
+        code: &mut Code,
+        writing: bool,
+        as_loop: bool,
+        mut each: impl FnMut(&mut Code, &Item) -> Vec<(Expr, Vec<Expr>)>,
+        done: impl Fn(&mut Code, Vec<(Expr, Vec<Expr>)>),
+    ) {
+        let tile = self.tile;
+        let order = if writing { &tile.write } else { &tile.read };
+        let (along, width) = match writing {
+            true if tile.writes_columns => (None, 1),
+            true => (Some(Counts::Loop(tile.along_destination)), tile.write_width),
+            false => (Some(Counts::Loop(tile.along_source)), tile.read_width),
+        };
+        let extents = tile.items(writing);
+        let scaled = |digit: &Digit, value: Expr| match Some(digit.counts) == along {
+            true => value * small(width),
+            false => value,
+        };
+        if let Some(parts) = shared_out(&extents, self.invocations.into()).filter(|_| !as_loop) {
+            let mut rest = self.local.clone();
+            let mut own = Vec::new();
+            for (at, &(inside, _)) in parts.iter().enumerate() {
+                let is_last =
+                    parts.get(at.saturating_add(1)..).unwrap_or_default().iter().all(|(inside, _)| *inside == 1);
+                let digit = if is_last { rest.clone() } else { &rest % small(inside) };
+                rest = if is_last { Expr::from(0) } else { &rest / small(inside) };
+                own.push(code.bind("digit", digit));
+            }
+            let rounds = parts.iter().fold(1_u64, |product, part| product.saturating_mul(part.1));
+            let mut loaded = Vec::new();
+            for round in 0..rounds {
+                let mut left = round;
+                let mut item = Item::new();
+                for ((digit, own), &(inside, times)) in order.iter().zip(&own).zip(&parts) {
+                    let time = left.checked_rem(times).unwrap_or(0);
+                    left = left.checked_div(times).unwrap_or(0);
+                    item.push((*digit, scaled(digit, own + small(time.saturating_mul(inside)))));
+                }
+                loaded.extend(each(code, &item));
+            }
+            return done(code, loaded);
+        }
+        let all = extents.iter().fold(1_u64, |product, extent| product.saturating_mul(*extent));
+        code.repeat("i", &self.local, small(all), self.invocations, |code, i| {
+            let mut rest = i;
+            let mut item = Item::new();
+            for (at, (digit, &extent)) in order.iter().zip(&extents).enumerate() {
+                let is_last = at.saturating_add(1) == extents.len();
+                let value = if is_last { rest.clone() } else { code.bind("digit", &rest % small(extent)) };
+                rest = if is_last { Expr::from(0) } else { code.bind("rest", &rest / small(extent)) };
+                item.push((*digit, scaled(digit, value)));
+            }
+            let loaded = each(code, &item);
+            done(code, loaded);
         });
     }
 
-    /// Writes the tile column by column.
-    fn write(&self, code: &mut Code, destination: &Memory, tile: &Memory, local: &Expr, to: &Expr) {
-        let Transpose { width, side, .. } = *self.transpose;
-        let (per_word, period, pitch) = (width.in_period, width.period, self.row_words.saturating_add(1));
-        let all = small(side).saturating_mul(self.row_words);
-        code.repeat("j", local, all, self.invocations, |code, j| {
-            let column = code.bind("tile_column", &j / self.row_words);
-            let word = code.bind("column_word", &j % self.row_words);
-            let in_plane = code.bind("destination_column", &self.first_column + &column);
-            let row = code.bind("tile_row", &word * per_word / period);
-            let first = code.bind("destination_row", &self.first_row + &row);
-            let inside = in_plane.less(small(self.columns.extent)).and(first.less(small(self.rows.extent)));
-            code.when(inside, |code| {
-                let stride = small(self.transpose.words(self.columns.destination));
-                let place = to + in_plane * stride + &self.first_row * period / per_word + &word;
-                let place = code.bind("to", place);
-                if per_word == 1 {
-                    return code.store(destination, place, tile.at(row * pitch + column * period + word % period));
+    /// Where a word of the tile is kept.
+    fn place(item: &Item) -> Expr {
+        item.iter().fold(Expr::from(0), |sum, (digit, value)| sum + value * small(digit.shared))
+    }
+
+    fn read(&self, code: &mut Code, checked: bool) {
+        let tile = self.tile;
+        let put_all = |code: &mut Code, loaded: Vec<(Expr, Vec<Expr>)>| {
+            for (place, words) in loaded {
+                for (part, word) in (0..).zip(words) {
+                    let step = small(tile.shared(Counts::Loop(tile.along_source)).max(1));
+                    code.store(&self.shared, &place + step.saturating_mul(part), word);
                 }
-                let at = code.bind("at", row * pitch + &column / per_word);
-                let shift = code.bind("tile_shift", (column % per_word) * width.bits);
-                let whole = self.rows.extent.is_multiple_of(per_word.into());
-                let left = code.bind("left", Expr::from(small(self.rows.extent)) - first);
-                let value = code.variable("packed", 0, u32::MAX);
-                code.repeat("e", 0, per_word, 1, |code, e| {
-                    let there = if whole { Condition::True } else { e.less(&left) };
-                    code.when(there, |code| {
-                        let element = (tile.at(at + &e * pitch) >> &shift) & low_ones(width.bits);
-                        code.assign(&value, Expr::from(&value) | (element << (e * width.bits)));
-                    });
-                });
-                let mask = match whole {
-                    true => Expr::from(u32::MAX),
-                    false => ones(&(left.min(per_word) * width.bits)),
-                };
-                put(code, destination, &place, (&value).into(), mask);
+            }
+        };
+        let load = |code: &mut Code, item: &Item| {
+            let at = item.iter().fold(self.from.clone(), |sum, (digit, value)| match digit.counts {
+                Counts::Loop(place) => self.loops.get(place).map_or(sum.clone(), |of| of.step.read(sum, value)),
+                _ => sum + value * &self.row,
             });
+            let place = code.bind("place", Self::place(item));
+            if tile.aligned {
+                let words = code.load_group("words", &self.source, at / small(tile.read_width));
+                return vec![(place, words)];
+            }
+            let at = code.bind("from", at);
+            let word = code.bind("from_word", &at / tile.width.in_period);
+            let shift = code.bind("shift", (at % tile.width.in_period) * tile.width.bits);
+            let goes_on = self.last.as_ref().map_or(Condition::True, |last| word.less(last));
+            let value = code.load_across("value", &self.source, &word, &shift, shift.not_equal(0).and(goes_on));
+            vec![(place, vec![value])]
+        };
+        if !checked {
+            return self.items(code, false, false, load, put_all);
+        }
+        let checked_load = |code: &mut Code, item: &Item| {
+            let row = Self::digit(item, Counts::Row);
+            code.when(self.inside(item, Some(&row)), |code| {
+                let loaded = load(code, item);
+                put_all(code, loaded);
+            });
+            Vec::new()
+        };
+        self.items(code, false, true, checked_load, |_, _| {});
+    }
+
+    fn write(&self, code: &mut Code, checked: bool) {
+        let tile = self.tile;
+        let store_all = |code: &mut Code, made: Vec<(Expr, Vec<Expr>)>| {
+            for (to, words) in made {
+                code.store_group(&self.destination, to, &words);
+            }
+        };
+        // Words of a square that ends in the destination are put into what is there.
+        let partial = |place: usize| {
+            tile.loops.get(place).is_some_and(|of| of.elements != of.step.extent.saturating_mul(of.per_step))
+        };
+        let partial_rows =
+            tile.square > 1 && (partial(tile.along_destination) || self.uniform_square(tile.along_destination));
+        let partial_columns = tile.square > 1 && (partial(tile.along_source) || self.uniform_square(tile.along_source));
+        let make = |code: &mut Code, item: &Item, checked: bool| {
+            let place = code.bind("place", Self::place(item));
+            let to = item.iter().fold(self.to.clone(), |sum, (digit, value)| match digit.counts {
+                Counts::Loop(place) => self.loops.get(place).map_or(sum.clone(), |of| of.step.written(sum, value)),
+                _ => sum + value * &self.column,
+            });
+            if tile.square == 1 {
+                let step = small(tile.shared(Counts::Loop(tile.along_destination)));
+                let words = (0..small(tile.write_width))
+                    .map(|part| code.bind("word", self.shared.at(&place + step.saturating_mul(part))));
+                let words = words.collect();
+                return vec![(to / small(tile.write_width), words)];
+            }
+            let first_row = (self.first(tile.along_destination)
+                + Self::digit(item, Counts::Loop(tile.along_destination)))
+                * small(tile.square);
+            let rows = self.loops.get(tile.along_destination).map_or(Expr::from(0), |of| of.elements.clone());
+            let left = (checked && partial_rows).then(|| code.bind("left", rows - first_row));
+            if !tile.in_registers() {
+                self.column_word(code, item, &place, left, to, checked && partial_columns);
+                return Vec::new();
+            }
+            let to = code.bind("to", to);
+            self.square(code, item, &place, left, to, checked && partial_columns)
+        };
+        if !checked {
+            return self.items(code, true, !tile.in_registers(), |code, item| make(code, item, false), store_all);
+        }
+        let checked_make = |code: &mut Code, item: &Item| {
+            code.when(self.inside(item, None), |code| {
+                let made = make(code, item, true);
+                store_all(code, made);
+            });
+            Vec::new()
+        };
+        self.items(code, true, true, checked_make, |_, _| {});
+    }
+
+    /// With sizes as uniforms every square may end anywhere.
+    fn uniform_square(&self, place: usize) -> bool {
+        self.loops.get(place).is_some_and(|of| of.ragged && of.elements.constant().is_none())
+    }
+
+    /// Is column `column` of an item's square in the box?
+    fn has_column(&self, item: &Item, column: Expr) -> Condition {
+        let along = self.tile.along_source;
+        let square = small(self.tile.square);
+        let element = (self.first(along) + Self::digit(item, Counts::Loop(along))) * square + column;
+        self.loops.get(along).map_or(Condition::True, |of| element.less(&of.elements))
+    }
+
+    /// The words of the columns of a square (or of several, one below the other), turned in registers.
+    fn square(
+        &self,
+        code: &mut Code,
+        item: &Item,
+        place: &Expr,
+        left: Option<Expr>,
+        to: Expr,
+        check_columns: bool,
+    ) -> Vec<(Expr, Vec<Expr>)> {
+        let tile = self.tile;
+        let (bits, square) = (tile.width.bits, small(tile.square));
+        let group = if tile.writes_columns { 1 } else { small(tile.write_width) };
+        let [below, row] = [Counts::Loop(tile.along_destination), Counts::Row].map(|counts| small(tile.shared(counts)));
+        let mut rows: Vec<Vec<Expr>> = Vec::new();
+        for part in 0..group {
+            let words = (0..square).map(|k| {
+                let at = place + (part.saturating_mul(below).saturating_add(k.saturating_mul(row)));
+                let Some(left) = &left else { return code.bind("word", self.shared.at(at)) };
+                let word = code.variable("word", 0, u32::MAX);
+                code.when(Expr::from(k).less(left), |code| code.assign(&word, self.shared.at(at)));
+                Expr::from(&word)
+            });
+            rows.push(words.collect());
+        }
+        let turned = |part: &Vec<Expr>, column: u32| {
+            part.iter().zip(0..).fold(Expr::from(0), |value, (word, k): (&Expr, u32)| {
+                let mut element = word >> column.saturating_mul(bits);
+                let (up, is_last) = (k.saturating_mul(bits), k.saturating_add(1) == square);
+                // Of the last row everything above leaves the word.
+                if !is_last {
+                    element = element & low_ones(bits);
+                }
+                value | if is_last { element.wrapping_shl(up) } else { element << up }
+            })
+        };
+        if tile.writes_columns {
+            let words: Vec<Expr> =
+                rows.first().map_or(Vec::new(), |part| (0..square).map(|column| turned(part, column)).collect());
+            if tile.write_width > 1 && !check_columns && left.is_none() {
+                return vec![(to / square, words)];
+            }
+            return self.columns(
+                code,
+                item,
+                words.into_iter().map(|word| vec![word]).collect(),
+                left,
+                to,
+                check_columns,
+            );
+        }
+        let made = (0..square).map(|column| rows.iter().map(|part| turned(part, column)).collect());
+        self.columns(code, item, made.collect(), left, to, check_columns)
+    }
+
+    /// Groups of words, one a column: stored here where only some of them exist, or only a part of each.
+    fn columns(
+        &self,
+        code: &mut Code,
+        item: &Item,
+        columns: Vec<Vec<Expr>>,
+        left: Option<Expr>,
+        to: Expr,
+        check: bool,
+    ) -> Vec<(Expr, Vec<Expr>)> {
+        let width = small(self.tile.write_width);
+        let mut made = Vec::new();
+        for (column, words) in (0..).zip(columns) {
+            let to = (&to + &self.column * column) / width;
+            if !check && left.is_none() {
+                made.push((to, words));
+                continue;
+            }
+            let exists = if check { self.has_column(item, Expr::from(column)) } else { Condition::True };
+            code.when(exists, |code| match (&left, words.as_slice()) {
+                (Some(left), [word]) => self.put_part(code, left, to, word.clone()),
+                _ => code.store_group(&self.destination, to, &words),
+            });
+        }
+        made
+    }
+
+    fn put_part(&self, code: &mut Code, left: &Expr, to: Expr, word: Expr) {
+        let mask = ones(&(left.clone().min(small(self.tile.square)) * self.tile.width.bits));
+        let to = code.bind("to", to);
+        put(code, &self.destination, &to, word, mask);
+    }
+
+    /// One word of a column, of a square that does not fit registers.
+    fn column_word(&self, code: &mut Code, item: &Item, place: &Expr, left: Option<Expr>, to: Expr, check: bool) {
+        let tile = self.tile;
+        let (bits, square) = (tile.width.bits, small(tile.square));
+        let column = Self::digit(item, Counts::Column);
+        let exists = if check { self.has_column(item, column.clone()) } else { Condition::True };
+        code.when(exists, |code| {
+            let shift = code.bind("tile_shift", column * bits);
+            let value = code.variable("packed", 0, u32::MAX);
+            let row = small(tile.shared(Counts::Row));
+            code.repeat("e", 0, square, 1, |code, e| {
+                let there = left.as_ref().map_or(Condition::True, |left| e.less(left));
+                code.when(there, |code| {
+                    let element = (self.shared.at(place + &e * row) >> &shift) & low_ones(bits);
+                    code.assign(&value, Expr::from(&value) | (element << (e * bits)));
+                });
+            });
+            match &left {
+                Some(left) => self.put_part(code, left, to, (&value).into()),
+                None => code.store(&self.destination, to, &value),
+            }
         });
     }
+}
+
+/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside a round, and
+/// how many rounds. `None` if they do not divide evenly, or take too many rounds.
+fn shared_out(extents: &[u64], invocations: u64) -> Option<Vec<(u64, u64)>> {
+    let (mut left, mut rounds) = (invocations, 1_u64);
+    let mut parts = Vec::with_capacity(extents.len());
+    for &extent in extents {
+        let inside = if left.is_multiple_of(extent) { extent } else { left };
+        if !extent.is_multiple_of(inside) {
+            return None;
+        }
+        let times = extent.checked_div(inside)?;
+        parts.push((inside, times));
+        left = left.checked_div(inside)?;
+        rounds = rounds.saturating_mul(times);
+    }
+    (left == 1 && rounds <= MOST_ROUNDS).then_some(parts)
 }

@@ -8,8 +8,13 @@
 mod calls;
 #[path = "../../../../tests/counting/mod.rs"]
 mod counting;
+mod cuda;
 #[path = "../../../../tests/house/work_limits/hostile.rs"]
 mod hostile;
+#[path = "../../../../tests/literal/mod.rs"]
+mod literal;
+#[path = "../it/planes.rs"]
+mod planes;
 #[path = "../../../../tests/house/work_limits/steps.rs"]
 mod steps;
 

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use tensor_layout_shader::*;
+use tensor_layout_shader::{
+    Access, AccessCount, BoundBuffer, BoundWindow, Form, IndexFunctions, Module, Pass, PipelineKey, Profile, Program,
+    ProgramOptions, ShaderFault, SideCount, Sizes, Target,
+};
 
 use crate::public_types;
 
@@ -11,16 +14,20 @@ fn shared<T: Send + Sync>() {}
 #[test]
 fn public_types_are_send_and_sync() {
     shared::<Access>();
+    shared::<AccessCount>();
     shared::<BoundBuffer>();
     shared::<BoundWindow>();
     shared::<Form>();
     shared::<IndexFunctions>();
+    shared::<Module>();
     shared::<Pass>();
     shared::<PipelineKey>();
     shared::<Profile>();
     shared::<Program>();
     shared::<ProgramOptions>();
     shared::<ShaderFault>();
+    shared::<SideCount>();
+    shared::<Sizes>();
     shared::<Target>();
 }
 

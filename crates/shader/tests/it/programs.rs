@@ -2,16 +2,22 @@
 //! with bytes before and after that must stay.
 
 use crate::literal::cases;
-use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
+use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, within};
+use crate::planes::planes;
 use proptest::prelude::*;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
-use tensor_layout_shader::{BoundBuffer, Form, Profile, Program, ProgramOptions};
+use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
+use tensor_layout_shader::{BoundBuffer, Form, Profile, Program, ProgramOptions, Sizes};
 
 /// The defaults, with as small a binding as allowed, or with few invocations and workgroups.
 fn profile() -> impl Strategy<Value = Profile> {
     prop_oneof![
         2 => Just(Profile::webgpu()),
+        1 => Just(Profile::cuda()),
+        2 => prop::sample::select(vec![Profile::webgpu(), Profile::cuda()]).prop_map(|mut profile| {
+            profile.sizes = Sizes::Uniforms;
+            profile
+        }),
         1 => (prop::sample::select(vec![4_u64, 16, 32, 256]), 0..9_u64).prop_map(|(alignment, more)| {
             let mut profile = Profile::webgpu();
             profile.offset_alignment = alignment;
@@ -166,53 +172,6 @@ fn parts_of_a_transpose_that_begin_inside_words_have_their_own_shader() {
     }
 }
 
-/// Planes of rows and columns round the sizes of words, tiles and workgroups, turned, interleaved, with gaps
-/// or as they are.
-fn planes() -> impl Strategy<Value = (Side, Side)> {
-    let near = || {
-        prop_oneof![
-            2 => 1..=6_u64,
-            2 => prop::sample::select(vec![8_u64, 16, 32, 64, 128]),
-            2 => (prop::sample::select(vec![8_u64, 16, 32, 64]), 0..=2_u64).prop_map(|(n, d)| n + d - 1),
-        ]
-    };
-    let kinds = prop::sample::select(vec![
-        DataType::U8,
-        DataType::BF16,
-        DataType::F32,
-        DataType::F64,
-        DataType::C128,
-        DataType::S4,
-        DataType::U2,
-        DataType::S1,
-    ]);
-    let gap = || prop_oneof![2 => Just(0_u64), 1 => 0..4_u64, 2 => prop::sample::select(vec![8_u64, 32])];
-    (near(), near(), 1..=3_u64, kinds, (gap(), gap()), 0..7_usize, any::<bool>()).prop_map(
-        |(rows, columns, planes, data_type, (gap, other), kind, turn)| {
-            let sizes = [planes, rows, columns];
-            let desc =
-                |strides: [u64; 3]| Side::strided(&BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap());
-            let text = |layout: &str| {
-                let shape = format!("{data_type}[{planes},{rows},{columns}]{layout}");
-                Side::tiled(&with_own_bits(shape.parse().unwrap()))
-            };
-            let (pitch, height) = (columns + gap, rows + other);
-            let rows_first = || desc([pitch * rows, pitch, 1]);
-            let columns_first = || desc([height * columns, 1, height]);
-            let (from, to) = match kind {
-                0 | 1 => (rows_first(), columns_first()),
-                2 => (rows_first(), desc([(columns + other) * rows, columns + other, 1])),
-                // The planes are channels that stay together, or are innermost on one side.
-                3 => (desc([1, planes * columns, planes]), desc([1, planes, planes * rows])),
-                4 => (rows_first(), desc([1, planes * columns, planes])),
-                5 => (rows_first(), text("{2,1,0:T(8,128)(2,1)}")),
-                _ => (rows_first(), text("{2,1,0:T(4,32)(4,1)}")),
-            };
-            if turn { (to, from) } else { (from, to) }
-        },
-    )
-}
-
 fn map(text: &str) -> IndexMap {
     match text.parse::<BufferTensorDesc>() {
         Ok(desc) if text.contains("]:") => desc.to_index_map().unwrap(),
@@ -243,7 +202,7 @@ fn forms_are_taken_where_they_belong() {
         ("f32[40,40,2]{2,1,0}", "f32[40,40,2]{2,0,1}", Form::Transpose),
         ("bf16[32,256]{1,0}", "bf16[32,256]{1,0:T(8,128)(2,1)}", Form::Interleave),
         ("u8[32,256]{1,0:T(8,128)(4,1)}", "u8[32,256]{1,0}", Form::Interleave),
-        ("f32[3,64]{1,0}", "f32[3,64]{0,1}", Form::Interleave),
+        ("f32[3,64]{1,0}", "f32[3,64]{0,1}", Form::Transpose),
         ("f32[200]{0:T(48)}", "f32[200]{0:T(48)(5,1)}", Form::Rows),
         ("f32[200]{0:T(48)(5,1)}", "f32[200]{0:T(32)(3,1)}", Form::General),
         ("bf16[225,225]{1,0}", "bf16[225,225]{0,1}", Form::General),
@@ -344,25 +303,29 @@ fn bytes_after_an_odd_copy_stay() {
 /// literal copy elsewhere.
 #[test]
 fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
-    let compare = |relayout: &Relayout| {
+    let compare = |relayout: &Relayout, form: Form| {
         let source = noise(relayout.source_size_in_bytes() as usize, 5);
         let mut expected = noise(relayout.destination_size_in_bytes() as usize, 6);
         let mut destination = expected.clone();
         relayout.run(&source, &mut expected).unwrap();
         let program = Program::new(relayout, &Profile::webgpu()).unwrap();
-        assert_eq!(program.form(), Form::General, "{}", program.explain());
+        assert_eq!(program.form(), form, "{}", program.explain());
         program.interpret(&source, &mut destination).unwrap();
         assert!(destination == expected, "{}\n{}", relayout.explain(), program.passes()[0].wgsl());
     };
-    for (from, to, axes) in [
-        ("f32[30,20]{1,0}", "f32[30,20]{0,1}", &[0][..]),
-        ("bf16[30,20]{1,0:T(8,128)(2,1)}", "bf16[30,20]{0,1}", &[0, 1]),
-        ("u8[7,9,5]{2,1,0}", "u8[7,9,5]{2,1,0:T(4,4)}", &[1]),
-        ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1}", &[1]),
+    for (from, to, axes, form) in [
+        ("f32[30,20]{1,0}", "f32[30,20]{0,1}", &[0][..], Form::Transpose),
+        ("f32[300,200]{1,0}", "f32[300,200]{0,1}", &[0, 1], Form::Transpose),
+        ("f32[3,30,50]{2,1,0}", "f32[3,30,50]{0,2,1}", &[0, 2], Form::Transpose),
+        ("f32[300,200]{1,0}", "f32[300,200]{1,0}", &[0, 1], Form::Rows),
+        ("f64[30,200]:[400,2]", "f64[30,200]{1,0}", &[1], Form::Rows),
+        ("bf16[30,20]{1,0:T(8,128)(2,1)}", "bf16[30,20]{0,1}", &[0, 1], Form::General),
+        ("u8[7,9,5]{2,1,0}", "u8[7,9,5]{2,1,0:T(4,4)}", &[1], Form::General),
+        ("s4[7,9]{1,0:E(4)}", "s4[7,9]{0,1}", &[1], Form::General),
     ] {
         for padding in [Padding::Keep, Padding::Zero] {
             let relayout = Relayout::reversing(&map(from), &map(to), axes).unwrap().with_padding(padding).unwrap();
-            compare(&relayout);
+            compare(&relayout, form);
         }
     }
     for (from, to) in [
@@ -373,7 +336,33 @@ fn reversed_axes_and_other_widths_are_copied_as_on_the_cpu() {
         ("u1[100]{0}", "u1[100]{0:E(1)}"),
     ] {
         for padding in [Padding::Keep, Padding::Zero] {
-            compare(&Relayout::new(&map(from), &map(to)).unwrap().with_padding(padding).unwrap());
+            compare(&Relayout::new(&map(from), &map(to)).unwrap().with_padding(padding).unwrap(), Form::General);
         }
+    }
+}
+
+/// Sizes that change with every call: one text for all of them.
+#[test]
+fn with_sizes_as_uniforms_one_text_serves_every_length() {
+    let mut profile = Profile::webgpu();
+    profile.sizes = Sizes::Uniforms;
+    for (kind, from, to, form) in [
+        ("bf16[N,128]", "{1,0}", "{1,0}", Form::Linear),
+        ("f16[N,32,128]", "{2,1,0}", "{2,0,1}", Form::Rows),
+        ("f32[N,768]", "{1,0}", "{0,1}", Form::Transpose),
+        ("f32[4,N,768]", "{2,1,0}", "{1,2,0}", Form::Transpose),
+        ("bf16[8,N,4096]", "{2,1,0}", "{2,1,0:T(8,128)(2,1)}", Form::Interleave),
+    ] {
+        let mut keys = std::collections::HashSet::new();
+        for length in 0..200 {
+            // Whole tiles of 8 rows, where there are tiles.
+            let length = if form == Form::Interleave { 64 + 8 * length } else { 100 + length };
+            let sizes = kind.replace('N', &length.to_string());
+            let relayout = Relayout::new(&map(&format!("{sizes}{from}")), &map(&format!("{sizes}{to}"))).unwrap();
+            let program = Program::new(&relayout, &profile).unwrap();
+            assert_eq!(program.form(), form, "{}", program.explain());
+            keys.extend(program.passes().iter().map(|pass| pass.key()));
+        }
+        assert_eq!(keys.len(), 1, "{kind}{from} to {to}");
     }
 }

@@ -170,13 +170,13 @@ fn a_dispatch_must_fit_its_shader() {
 /// Each of 3 invocations copies a group of four words, the first to the last place, and sets one after them.
 fn in_fours() -> ComputeShader {
     let mut shader = ComputeShader::new("main", [3, 1, 1]);
-    let source = shader.wide_buffer("source", Access::Read);
-    let destination = shader.wide_buffer("destination", Access::ReadWrite);
+    let source = shader.buffer_of("source", Access::Read, 4);
+    let destination = shader.buffer_of("destination", Access::ReadWrite, 4);
     let mut code = shader.code();
     let own = shader.local_invocation_index();
-    let four = source.at(&own);
-    code.store(&destination, Expr::from(2) - &own, four);
-    code.store(&destination, own + 3, 7);
+    let four = code.load_group("four", &source, &own);
+    code.store_group(&destination, Expr::from(2) - &own, &four);
+    code.store_group(&destination, own + 3, &[7, 7, 7, 7].map(Expr::from));
     shader.with_body(code)
 }
 
@@ -189,8 +189,9 @@ fn groups_of_four_words_are_copied_and_filled() {
     let text = in_fours().wgsl();
     for line in [
         "var<storage, read_write> destination: array<vec4<u32>>;",
-        "destination[2u - local_index] = source[local_index];",
-        "destination[local_index + 3u] = vec4<u32>(7u);",
+        "let four = source[local_index];",
+        "destination[2u - local_index] = four;",
+        "destination[local_index + 3u] = vec4<u32>(7u, 7u, 7u, 7u);",
     ] {
         assert!(text.contains(line), "{line} in\n{text}");
     }

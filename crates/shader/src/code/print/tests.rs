@@ -1,4 +1,4 @@
-use super::super::Code;
+use super::super::{Code, ComputeShader};
 use super::*;
 
 #[test]
@@ -30,7 +30,7 @@ fn a_variable_is_assigned_anew_or_changed() {
     code.assign(&x, Expr::from(&x).min(&y));
     code.assign(&x, &y + 1);
     let mut text = String::new();
-    statements(&mut text, &code.into_parts().0, 1);
+    statements(&mut text, Style::WGSL, &code.into_parts().0, 1);
     assert_eq!(text, "    var x = 0u;\n    x = y;\n    x += 1u;\n    x = min(x, y);\n    x = y + 1u;\n");
 }
 

@@ -1,0 +1,170 @@
+//! What a warp's accesses cost, counted from their addresses.
+//!
+//! A GPU runs 32 invocations together, a warp, and serves a load or store of a warp in sectors of 32 bytes.
+//! Workgroup memory has 32 banks of a word: words of one bank are served one after the other.
+//!
+//! ```text
+//! 32 words from word 0 on           |--------|--------|--------|--------|        4 sectors, at least 4
+//! 32 words from word 3 on           |   -----|--------|--------|--------|---   | 5 sectors, at least 5
+//! every third word, 32 of them      |-  -  - | -  -  -|  -  -  |-  -  - | ...  12 sectors, at least 4
+//! ```
+//!
+//! The least is what as many words take at the density that the workgroup uses its sectors with, rounded up: rows
+//! that begin inside sectors, and gaps between them, come from the layout and are not held against a program.
+
+use std::collections::{HashMap, HashSet};
+
+/// The words of a sector.
+const SECTOR: u64 = 8;
+/// The invocations of a warp, and the banks of workgroup memory.
+const WARP: usize = 32;
+
+/// The accesses of warps to one side of a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SideCount {
+    /// Loads and stores of a warp.
+    pub accesses: u64,
+    /// The sectors of 32 bytes that they touch.
+    pub sectors: u64,
+    /// The sectors that accesses to as many words could do with.
+    pub least_sectors: u64,
+    /// The sectors that workgroups touch, each counted once a workgroup.
+    pub workgroup_sectors: u64,
+    /// The words of those sectors that are touched.
+    pub workgroup_words: u64,
+    /// The words that are read and written together, at most: 4 are 16 bytes.
+    pub width: u32,
+}
+
+impl SideCount {
+    /// The sectors over the least possible: 1 where accesses are coalesced, up to 8 where each word takes a
+    /// sector of its own.
+    #[must_use]
+    #[expect(clippy::as_conversions, reason = "a ratio of counts below 2^53")]
+    pub fn ratio(&self) -> f64 {
+        if self.least_sectors == 0 { 1.0 } else { self.sectors as f64 / self.least_sectors as f64 }
+    }
+}
+
+/// The accesses of the warps of some workgroups, as [`Program::count_accesses`](crate::Program::count_accesses)
+/// counts them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct AccessCount {
+    /// The workgroups that were run.
+    pub workgroups: u64,
+    /// Reads of the source.
+    pub source: SideCount,
+    /// Writes to the destination, and what is read of it first.
+    pub destination: SideCount,
+    /// The most words of one bank of workgroup memory that one access of a warp touches; 0 without any.
+    pub bank: u32,
+}
+
+impl AccessCount {
+    /// The bytes of the sectors of the source that workgroups touch over the bytes that they write: 1 where all of
+    /// what is fetched is moved, less where it is repeated, more where sectors are touched for a part of them.
+    #[must_use]
+    #[expect(clippy::as_conversions, reason = "a ratio of counts below 2^53")]
+    pub fn fetched(&self) -> f64 {
+        let sectors = self.source.workgroup_sectors.saturating_mul(SECTOR);
+        sectors as f64 / self.destination.workgroup_words.max(1) as f64
+    }
+
+    pub(crate) fn and(&mut self, other: &AccessCount) {
+        self.workgroups = self.workgroups.saturating_add(other.workgroups);
+        for (own, other) in [(&mut self.source, &other.source), (&mut self.destination, &other.destination)] {
+            own.accesses = own.accesses.saturating_add(other.accesses);
+            own.sectors = own.sectors.saturating_add(other.sectors);
+            own.least_sectors = own.least_sectors.saturating_add(other.least_sectors);
+            own.workgroup_sectors = own.workgroup_sectors.saturating_add(other.workgroup_sectors);
+            own.workgroup_words = own.workgroup_words.saturating_add(other.workgroup_words);
+            own.width = own.width.max(other.width);
+        }
+        self.bank = self.bank.max(other.bank);
+    }
+}
+
+/// The words that one load or store of a warp touches.
+type Access = HashSet<u64>;
+
+/// What the accesses of a workgroup were.
+#[derive(Debug, Default)]
+pub(crate) struct Counter {
+    /// Of each memory that is not the workgroup's: where its binding begins in its buffer, in words, and whether it
+    /// is the source.
+    buffers: Vec<(u64, bool)>,
+    /// How many accesses the current statement has made in this lane.
+    order: usize,
+    /// The accesses of the current statement: by their order, the warp and the memory.
+    open: HashMap<(usize, usize, usize), Access>,
+    /// The accesses of the workgroup to each buffer.
+    done: Vec<Vec<Access>>,
+    pub(crate) count: AccessCount,
+}
+
+impl Counter {
+    pub(crate) fn new(buffers: Vec<(u64, bool)>) -> Counter {
+        let done = vec![Vec::new(); buffers.len()];
+        Counter { buffers, done, ..Counter::default() }
+    }
+
+    /// Another lane evaluates the statement.
+    pub(super) fn next_lane(&mut self) {
+        self.order = 0;
+    }
+
+    /// A lane touches words of a memory together.
+    pub(super) fn touch(&mut self, memory: usize, lane: usize, first: u32, width: u32) {
+        let key = (self.order, lane.div_euclid(WARP), memory);
+        self.order = self.order.saturating_add(1);
+        let start = self.buffers.get(memory).map_or(0, |buffer| buffer.0).saturating_add(first.into());
+        self.open.entry(key).or_default().extend((0..u64::from(width)).map(|part| start.saturating_add(part)));
+        if let Some(&(_, is_source)) = self.buffers.get(memory) {
+            let side = if is_source { &mut self.count.source } else { &mut self.count.destination };
+            side.width = side.width.max(width);
+        }
+    }
+
+    /// The statement is over for all lanes.
+    pub(super) fn end_statement(&mut self) {
+        for ((_, _, memory), words) in self.open.drain() {
+            match self.done.get_mut(memory) {
+                Some(done) => done.push(words),
+                None => {
+                    let mut banks = [0_u32; WARP];
+                    for word in words {
+                        let bank = usize::try_from(word).unwrap_or(0).checked_rem(WARP).unwrap_or(0);
+                        if let Some(bank) = banks.get_mut(bank) {
+                            *bank = bank.saturating_add(1);
+                        }
+                    }
+                    self.count.bank = self.count.bank.max(banks.into_iter().max().unwrap_or(0));
+                }
+            }
+        }
+    }
+
+    /// The workgroup is over.
+    pub(super) fn end_workgroup(&mut self) {
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        self.count.workgroups = self.count.workgroups.saturating_add(1);
+        for (&(_, is_source), done) in self.buffers.iter().zip(&mut self.done) {
+            let words: HashSet<u64> = done.iter().flatten().copied().collect();
+            let sectors =
+                |words: &Access| count(words.iter().map(|word| word.div_euclid(SECTOR)).collect::<HashSet<_>>().len());
+            let all = sectors(&words);
+            let side = if is_source { &mut self.count.source } else { &mut self.count.destination };
+            side.workgroup_sectors = side.workgroup_sectors.saturating_add(all);
+            side.workgroup_words = side.workgroup_words.saturating_add(count(words.len()));
+            for access in done.drain(..) {
+                // As many words at `words / all` words a sector.
+                let least = count(access.len()).saturating_mul(all).div_ceil(count(words.len()).max(1));
+                side.accesses = side.accesses.saturating_add(1);
+                side.sectors = side.sectors.saturating_add(sectors(&access).max(least));
+                side.least_sectors = side.least_sectors.saturating_add(least);
+            }
+        }
+    }
+}

@@ -1,0 +1,466 @@
+//! Tiles: which part of a box a workgroup takes through workgroup memory, in which order it reads and writes it, and
+//! where each word is kept in between.
+//!
+//! A tile is a box itself: so many steps of each loop that *both* sides have runs of 32 words or more, wherever runs of
+//! that length exist. The loops that continue a run on a side join it: 3 channels and a row of pixels, 7 x 7 pixels and
+//! some channels, blocks of 16 channels and pixels.
+//!
+//! ```text
+//! NCHW to NHWC, 3 channels          source: c . . . p p p p      run of p
+//!   loops c (3; p, 1), p (n; 1, 3)  destination: p p p p c       run of c, then p: the tile is 3 x 256
+//! ```
+//!
+//! Elements of less than a word are taken in squares of `p` by `p`, where `p` of them fill a word: `p` rows of one word on
+//! the source are `p` columns of one word on the destination, and an invocation turns them in registers.
+//!
+//! ```text
+//! u8, p = 4      source             registers        destination
+//!                row 0  a0 a1 a2 a3                   column 0  a0 b0 c0 d0
+//!                row 1  b0 b1 b2 b3     turned        column 1  a1 b1 c1 d1
+//!                row 2  c0 c1 c2 c3    ------->       column 2  a2 b2 c2 d2
+//!                row 3  d0 d1 d2 d3                   column 3  a3 b3 c3 d3
+//! ```
+//!
+//! The words are kept in the order of the source, with some words of padding after the first loops. How much is found
+//! by trying: the banks that a warp touches follow from the strides, so they are counted for each candidate.
+
+use super::super::profile::{Profile, Sizes};
+use super::strided_box::{StridedBox, StridedLoop};
+use super::words::Width;
+
+/// What a digit of a word's index in a tile counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Counts {
+    /// Steps of a loop, by its place.
+    Loop(usize),
+    /// The rows of a square.
+    Row,
+    /// The columns of a square.
+    Column,
+}
+
+/// One digit of a word's index in a tile, the fastest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digit {
+    pub(super) counts: Counts,
+    pub(super) extent: u64,
+    /// The words from one to the next in workgroup memory.
+    pub(super) shared: u64,
+}
+
+/// A loop of the box: its steps are words where it is the packed one of a side, and elements are less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TileLoop {
+    /// Strides are words; on a source whose rows begin inside words they are elements.
+    pub(super) step: StridedLoop,
+    /// The steps in a tile.
+    pub(super) tile: u64,
+    /// How many elements a step is, and how many the loop has.
+    pub(super) per_step: u64,
+    pub(super) elements: u64,
+}
+
+impl TileLoop {
+    pub(super) fn tiles(&self) -> u64 {
+        self.step.extent.div_ceil(self.tile.max(1))
+    }
+
+    /// Does a tile reach past the end?
+    pub(super) fn is_ragged(&self) -> bool {
+        !self.elements.is_multiple_of(self.tile.saturating_mul(self.per_step).max(1))
+    }
+}
+
+/// The tiles of a box.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Tile {
+    pub(super) width: Width,
+    /// How many elements fill a word: the side of a square.
+    pub(super) square: u64,
+    /// The first words of the box on both sides.
+    pub(super) starts: [u64; 2],
+    /// Does every row of the source begin with a word?
+    pub(super) aligned: bool,
+    pub(super) loops: Vec<TileLoop>,
+    /// The places of the loops that are packed on the source and on the destination.
+    pub(super) along_source: usize,
+    pub(super) along_destination: usize,
+    /// From one row of a square to the next on the source, and from one column to the next on the destination.
+    pub(super) row: u64,
+    pub(super) column: u64,
+    /// The orders of reading and writing.
+    pub(super) read: Vec<Digit>,
+    pub(super) write: Vec<Digit>,
+    /// The words that are read, and written, together.
+    pub(super) read_width: u64,
+    pub(super) write_width: u64,
+    /// Are the columns of a square contiguous on the destination, and written together?
+    pub(super) writes_columns: bool,
+    /// The words of workgroup memory.
+    pub(super) words: u64,
+    /// The words of the runs on both sides.
+    pub(super) runs: [u64; 2],
+    /// The most words of one bank that a warp touches at once.
+    bank: u32,
+}
+
+/// The runs that tiles are made for, in words, the best first.
+const RUNS: [u64; 4] = [64, 32, 16, 8];
+/// The words that a tile should have: several loads for each invocation.
+const WORDS: u64 = 2048;
+
+impl Tile {
+    /// `None` if no loop is packed on either side, if the destination's rows begin inside words, or if no tile fits the
+    /// profile. `starts` is where the tensors begin in their bindings, in words.
+    pub(super) fn new(copy: &StridedBox, width: Width, profile: &Profile, starts: [u64; 2]) -> Option<Tile> {
+        let plain = Tile::of_words(copy, width).or_else(|| Tile::of_squares(copy, width))?;
+        RUNS.into_iter().find_map(|run| {
+            let mut tile = plain.clone();
+            tile.take(run, profile)?;
+            tile.arrange(profile, starts)?;
+            Some(tile)
+        })
+    }
+
+    fn empty(width: Width, square: u64, loops: Vec<TileLoop>) -> Tile {
+        Tile {
+            width,
+            square,
+            starts: [0; 2],
+            aligned: true,
+            loops,
+            along_source: 0,
+            along_destination: 0,
+            row: 0,
+            column: 0,
+            read: Vec::new(),
+            write: Vec::new(),
+            read_width: 1,
+            write_width: 1,
+            writes_columns: false,
+            words: 0,
+            runs: [1; 2],
+            bank: 0,
+        }
+    }
+
+    /// A box of whole words.
+    fn of_words(copy: &StridedBox, width: Width) -> Option<Tile> {
+        let words = copy.in_words(width, true)?;
+        let packed = |stride: fn(&StridedLoop) -> u64| words.steps.iter().position(|step| stride(step) == 1);
+        let (along_source, along_destination) = (packed(|step| step.source)?, packed(|step| step.destination)?);
+        let of = |step: &StridedLoop| TileLoop { step: *step, tile: 1, per_step: 1, elements: step.extent };
+        let loops = words.steps.iter().map(of).collect();
+        let starts = [words.source, words.destination];
+        Some(Tile { starts, along_source, along_destination, ..Tile::empty(Width::new(32), 1, loops) })
+    }
+
+    /// A box of elements of which several fill a word.
+    fn of_squares(copy: &StridedBox, width: Width) -> Option<Tile> {
+        if width.period != 1 || width.in_period < 2 {
+            return None;
+        }
+        let square = u64::from(width.in_period);
+        let packed = |stride: fn(&StridedLoop) -> u64| {
+            let packed = copy.steps.iter().enumerate().filter(|(_, step)| stride(step) == 1 && !step.reversed);
+            packed.max_by_key(|(_, step)| step.extent).map(|(place, _)| place)
+        };
+        let (along_source, along_destination) = (packed(|step| step.source)?, packed(|step| step.destination)?);
+        if along_source == along_destination {
+            return None;
+        }
+        let whole = |value: u64| value.is_multiple_of(square);
+        let others = |place: usize| copy.steps.iter().enumerate().filter(move |(at, _)| *at != place);
+        if !whole(copy.destination) || !others(along_destination).all(|(_, step)| whole(step.destination)) {
+            return None;
+        }
+        let aligned = whole(copy.source) && others(along_source).all(|(_, step)| whole(step.source));
+        let words = |elements: u64| elements.checked_div(square).unwrap_or(0);
+        let on_source = |elements: u64| if aligned { words(elements) } else { elements };
+        let of = |(place, step): (usize, &StridedLoop)| {
+            let (source, destination) = (on_source(step.source), words(step.destination));
+            let elements = step.extent;
+            let (source, destination, per_step) = if place == along_source {
+                (if aligned { 1 } else { square }, step.destination, square)
+            } else if place == along_destination {
+                (on_source(step.source.saturating_mul(square)), 1, square)
+            } else {
+                (source, destination, 1)
+            };
+            let step = StridedLoop { extent: elements.div_ceil(per_step), source, destination, ..*step };
+            TileLoop { step, tile: 1, per_step, elements }
+        };
+        let loops = copy.steps.iter().enumerate().map(of).collect();
+        let row = on_source(copy.steps.get(along_destination)?.source);
+        let column = words(copy.steps.get(along_source)?.destination);
+        let starts = [words(copy.source), words(copy.destination)];
+        let plain = Tile::empty(width, square, loops);
+        Some(Tile { starts, aligned, along_source, along_destination, row, column, ..plain })
+    }
+
+    /// What a word is on the source: an offset counts words, or elements where rows begin inside words.
+    fn unit(&self) -> u64 {
+        if self.aligned { 1 } else { self.square }
+    }
+
+    /// All digits, with how far each goes on a side: those of the loops, and of a square the rows (on the source) or
+    /// the columns.
+    fn digits(&self, destination: bool) -> Vec<(Digit, u64)> {
+        let stride = |step: &StridedLoop| if destination { step.destination } else { step.source };
+        let loops =
+            self.loops.iter().enumerate().map(|(place, of)| {
+                (Digit { counts: Counts::Loop(place), extent: of.tile, shared: 0 }, stride(&of.step))
+            });
+        let (counts, far) = if destination { (Counts::Column, self.column) } else { (Counts::Row, self.row) };
+        let square = (self.square > 1).then_some((Digit { counts, extent: self.square, shared: 0 }, far));
+        let mut digits: Vec<(Digit, u64)> = loops.chain(square).collect();
+        // What is repeated goes last.
+        digits.sort_by_key(|(_, stride)| stride.wrapping_sub(1));
+        digits
+    }
+
+    /// How many words are contiguous on a side, and the first loop that could go on with them.
+    fn run(&self, destination: bool) -> (u64, Option<usize>) {
+        let unit = if destination { 1 } else { self.unit() };
+        let mut run = 1_u64;
+        for (digit, stride) in self.digits(destination) {
+            let whole = match digit.counts {
+                Counts::Loop(place) => self.loops.get(place).map_or(1, |of| of.step.extent),
+                _ => digit.extent,
+            };
+            let reversed = matches!(digit.counts, Counts::Loop(place) if !destination
+                && self.loops.get(place).is_some_and(|of| of.step.reversed));
+            if whole <= 1 {
+                continue;
+            }
+            if stride != run.saturating_mul(unit) || (reversed && run > 1) {
+                return (run, None);
+            }
+            run = run.saturating_mul(digit.extent);
+            if let Counts::Loop(place) = digit.counts
+                && (digit.extent < whole || reversed)
+            {
+                return (run, (digit.extent < whole).then_some(place));
+            }
+        }
+        (run, None)
+    }
+
+    fn all_words(&self) -> u64 {
+        self.loops.iter().fold(self.square, |product, of| product.saturating_mul(of.tile))
+    }
+
+    /// Takes as many steps of each loop that runs have `run` words, and then as many that the tile is large enough.
+    fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
+        let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
+        // Rows of words take one more each.
+        let room = most.saturating_sub(most.div_euclid(32));
+        for destination in [false, true] {
+            while let (length, Some(place)) = self.run(destination) {
+                let of = self.loops.get_mut(place)?;
+                let before = length.checked_div(of.tile).unwrap_or(1).max(1);
+                let wanted = run.div_ceil(before).next_power_of_two().min(of.step.extent);
+                if wanted <= of.tile {
+                    break;
+                }
+                of.tile = wanted;
+            }
+        }
+        if self.all_words() > room {
+            return None;
+        }
+        // The shorter run grows.
+        while self.all_words() < WORDS.min(room) {
+            let [source, destination] = [false, true].map(|destination| self.run(destination));
+            let order = if source.0 <= destination.0 { [source, destination] } else { [destination, source] };
+            let Some(place) = order.into_iter().find_map(|(_, place)| place) else { break };
+            let of = self.loops.get_mut(place)?;
+            let before = of.tile;
+            of.tile = before.saturating_mul(2).min(of.step.extent);
+            if self.all_words() > room {
+                self.loops.get_mut(place)?.tile = before;
+                break;
+            }
+        }
+        self.runs = [self.run(false).0, self.run(true).0];
+        Some(())
+    }
+
+    /// The orders, the words that go together, and where workgroup memory keeps each.
+    fn arrange(&mut self, profile: &Profile, starts: [u64; 2]) -> Option<()> {
+        let order = |destination: bool| {
+            let digits = self.digits(destination).into_iter().map(|(digit, _)| digit);
+            digits.filter(|digit| digit.extent > 1 && self.is_digit(*digit)).collect::<Vec<_>>()
+        };
+        let (read, write) = (order(false), order(true));
+        (self.read, self.write) = (read, write);
+        let few = self.loops.get(self.along_destination)?.step.extent == 1;
+        self.writes_columns = few && self.column == 1 && self.square > 1 && self.square <= 4;
+        let wide = profile.sizes == Sizes::Constants;
+        let widths = |fits: &dyn Fn(u64) -> bool| -> Vec<u64> {
+            [4, 2, 1].into_iter().filter(|&width| width == 1 || (wide && fits(width))).collect()
+        };
+        let reads = widths(&|width| self.may_read(width, profile, starts[0]));
+        let writes = widths(&|width| self.may_write(width, profile, starts[1]));
+        let (most_read, most_write) = (*reads.first()?, *writes.first()?);
+        let memory = u64::from(profile.max_workgroup_memory).div_euclid(4);
+        for widths in [[most_read, most_write], [most_read, 1], [1, most_write], [1, 1]] {
+            [self.read_width, self.write_width] = widths;
+            if self.writes_columns && self.write_width != self.square && self.write_width != 1 {
+                continue;
+            }
+            if self.pad(memory) {
+                return Some(());
+            }
+        }
+        None
+    }
+
+    /// Is it a digit of the items that invocations take? Columns are, where a square does not fit registers.
+    fn is_digit(&self, digit: Digit) -> bool {
+        digit.counts != Counts::Column || !self.in_registers()
+    }
+
+    /// Does an invocation turn whole squares?
+    pub(super) fn in_registers(&self) -> bool {
+        self.square <= 8
+    }
+
+    fn may_read(&self, width: u64, profile: &Profile, start: u64) -> bool {
+        let whole = |value: u64| value.is_multiple_of(width);
+        let Some(along) = self.loops.get(self.along_source) else { return false };
+        let others = self.loops.iter().enumerate().filter(|(place, _)| *place != self.along_source);
+        self.aligned
+            && !along.step.reversed
+            && whole(along.step.extent)
+            && whole(along.tile)
+            && (self.square == 1 || along.elements == along.step.extent.saturating_mul(self.square))
+            && others.into_iter().all(|(_, of)| whole(of.step.source))
+            && (self.square == 1 || whole(self.row))
+            && whole(self.starts[0])
+            && whole(start)
+            && profile.offset_alignment.is_multiple_of(width.saturating_mul(4))
+    }
+
+    fn may_write(&self, width: u64, profile: &Profile, start: u64) -> bool {
+        let whole = |value: u64| value.is_multiple_of(width);
+        let Some(along) = self.loops.get(self.along_destination) else { return false };
+        let begins =
+            whole(self.starts[1]) && whole(start) && profile.offset_alignment.is_multiple_of(width.saturating_mul(4));
+        let others = self.loops.iter().enumerate().filter(|(place, _)| *place != self.along_destination);
+        let mut others = others.map(|(_, of)| of.step.destination);
+        if self.writes_columns {
+            return width == self.square && begins && others.all(whole) && self.is_whole();
+        }
+        begins
+            && whole(along.step.extent)
+            && whole(along.tile)
+            && others.all(whole)
+            && (self.square == 1
+                || (whole(self.column) && along.elements == along.step.extent.saturating_mul(self.square)))
+            && self.in_registers()
+            && width.saturating_mul(self.square) <= 16
+    }
+
+    /// Are there no squares with rows or columns missing?
+    fn is_whole(&self) -> bool {
+        self.loops.iter().all(|of| of.elements == of.step.extent.saturating_mul(of.per_step))
+    }
+
+    /// Finds the padding with the fewest words of one bank: at most 2, or the fewest of all if nothing goes together.
+    fn pad(&mut self, memory: u64) -> bool {
+        let warps = [false, true].map(|writing| self.warps(writing));
+        let digits = self.read.len();
+        let mut best: Option<(u32, Vec<u64>, u64)> = None;
+        let single = (0..digits.saturating_sub(1).min(6)).flat_map(|at| [1, 4, 2, 8].map(|pad| [(at, pad), (at, 0)]));
+        let pairs = [1, 4, 2].into_iter().flat_map(|pad| [5, 1, 4, 2].map(|other| [(0, pad), (1, other)]));
+        for pads in [[(0, 0), (0, 0)]].into_iter().chain(single).chain(pairs) {
+            let (mut shared, mut words) = (Vec::with_capacity(digits), 1_u64);
+            for (at, digit) in self.read.iter().enumerate() {
+                shared.push(words);
+                let pad = pads.iter().filter(|pad| pad.0 == at).map(|pad| pad.1).sum::<u64>();
+                words = words.saturating_mul(digit.extent).saturating_add(pad);
+            }
+            let bank = warps.iter().flatten().map(|warp| most_in_a_bank(warp, &shared)).max().unwrap_or(1);
+            if words <= memory && best.as_ref().is_none_or(|best| bank < best.0) {
+                best = Some((bank, shared, words));
+            }
+            if best.as_ref().is_some_and(|best| best.0 <= 1) {
+                break;
+            }
+        }
+        let Some((bank, shared, words)) = best else { return false };
+        (self.words, self.bank) = (words, bank);
+        for (digit, shared) in self.read.iter_mut().zip(shared) {
+            digit.shared = shared;
+        }
+        for at in 0..self.write.len() {
+            let shared = self.write.get(at).map(|digit| self.shared(digit.counts));
+            if let (Some(digit), Some(shared)) = (self.write.get_mut(at), shared) {
+                digit.shared = shared;
+            }
+        }
+        bank <= 2 || (self.read_width == 1 && self.write_width == 1)
+    }
+
+    /// The words from one to the next in workgroup memory.
+    pub(super) fn shared(&self, counts: Counts) -> u64 {
+        self.read.iter().find(|digit| digit.counts == counts).map_or(0, |digit| digit.shared)
+    }
+
+    /// How many items invocations take, of one side.
+    pub(super) fn items(&self, writing: bool) -> Vec<u64> {
+        let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
+        let along = if writing { self.along_destination } else { self.along_source };
+        let grouped = |digit: &Digit| digit.counts == Counts::Loop(along) && !(writing && self.writes_columns);
+        let extent =
+            |digit: &Digit| if grouped(digit) { digit.extent.checked_div(width).unwrap_or(1) } else { digit.extent };
+        digits.iter().map(extent).collect()
+    }
+
+    /// The digits of the first words of 32 items that run side by side, in the order of reading: at the beginning, and
+    /// further on.
+    fn warps(&self, writing: bool) -> Vec<Vec<Vec<u64>>> {
+        let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
+        let extents = self.items(writing);
+        let along = if writing { self.along_destination } else { self.along_source };
+        let all = extents.iter().fold(1_u64, |product, extent| product.saturating_mul(*extent));
+        let lane = |number: u64| {
+            let (mut rest, mut by_read) = (number, vec![0; self.read.len()]);
+            for (digit, extent) in digits.iter().zip(&extents) {
+                let mut value = rest.checked_rem(*extent).unwrap_or(0);
+                rest = rest.checked_div(*extent).unwrap_or(0);
+                if digit.counts == Counts::Loop(along) && !(writing && self.writes_columns) {
+                    value = value.saturating_mul(width);
+                }
+                if let Some(place) = self.read.iter().position(|read| read.counts == digit.counts)
+                    && let Some(slot) = by_read.get_mut(place)
+                {
+                    *slot = value;
+                }
+            }
+            by_read
+        };
+        let later = all.div_euclid(64).saturating_mul(32);
+        [0, later].map(|first| (first..all.min(first.saturating_add(32))).map(lane).collect()).to_vec()
+    }
+}
+
+/// The most words of one bank among those of a warp.
+fn most_in_a_bank(warp: &[Vec<u64>], shared: &[u64]) -> u32 {
+    let mut words: Vec<u64> = warp
+        .iter()
+        .map(|lane| {
+            lane.iter().zip(shared).fold(0, |sum: u64, (digit, words)| sum.saturating_add(digit.saturating_mul(*words)))
+        })
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    let mut banks = [0_u32; 32];
+    for word in words {
+        if let Some(bank) = usize::try_from(word.rem_euclid(32)).ok().and_then(|bank| banks.get_mut(bank)) {
+            *bank = bank.saturating_add(1);
+        }
+    }
+    banks.into_iter().max().unwrap_or(0)
+}

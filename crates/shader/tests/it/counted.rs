@@ -1,0 +1,65 @@
+//! What the programs of the suite, and of NVIDIA's own cases, cost on a device, counted from the addresses of their
+//! accesses: docs/GPU.md has the table.
+
+use std::fmt::Write;
+
+use tensor_layout::notation::Notated;
+use tensor_layout::relayout::Relayout;
+use tensor_layout_shader::{AccessCount, Form, Profile, Program};
+
+/// The workgroups of each pass that are run.
+const WORKGROUPS: u64 = 6;
+
+const SUITES: [&str; 2] =
+    [include_str!("../../../../benches/relayout_suite.tsv"), include_str!("../../../../benches/device/nvidia.tsv")];
+
+/// A case of a suite: its size and name, and the copy.
+pub(crate) fn cases() -> impl Iterator<Item = (String, Relayout)> {
+    let lines = SUITES.into_iter().flat_map(str::lines);
+    lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()).map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [size, name, from, to, ref axes @ ..] = fields[..] else { panic!("a line of four fields or more: {line}") };
+        let [from, to]: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
+        let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
+        (format!("{size}/{name}"), Relayout::reversing(&from, &to, &axes).unwrap())
+    })
+}
+
+fn row(name: &str, program: &Program, count: &AccessCount) -> String {
+    let (source, destination) = (count.source, count.destination);
+    format!(
+        "| {name} | {} | {} | {:.2} | {} | {:.2} | {} | {} | {:.2} |",
+        program.form(),
+        program.passes().len(),
+        source.ratio(),
+        source.width * 4,
+        destination.ratio(),
+        destination.width * 4,
+        count.bank,
+        count.fetched(),
+    )
+}
+
+#[test]
+fn warps_touch_few_sectors_more_than_they_must_and_banks_at_most_twice() {
+    let (mut table, mut wrong) = (String::new(), Vec::new());
+    for (name, relayout) in cases() {
+        let program = Program::new(&relayout, &Profile::cuda()).unwrap();
+        let count = program.count_accesses(WORKGROUPS).unwrap();
+        for pass in program.passes() {
+            let text = pass.cuda().len().max(pass.wgsl().len());
+            assert!(text <= 6 << 10 || program.form() == Form::General, "{name}: {text} bytes\n{}", pass.cuda());
+        }
+        let row = row(&name, &program, &count);
+        let worst = count.source.ratio().max(count.destination.ratio());
+        if program.form() != Form::General && (worst > 1.1 || count.bank > 2) {
+            wrong.push(row.clone());
+        }
+        let _ = writeln!(table, "{row}");
+    }
+    println!("{table}");
+    let page = include_str!("../../../../docs/GPU.md");
+    assert!(wrong.is_empty(), "more than 1.1 of the sectors, or 2 of a bank:\n{}", wrong.join("\n"));
+    let missing: Vec<&str> = table.lines().filter(|row| !page.contains(row)).collect();
+    assert!(missing.is_empty(), "docs/GPU.md has other rows than these:\n{}", missing.join("\n"));
+}
