@@ -241,15 +241,15 @@ impl Body<'_> {
     fn at(&self, code: &mut Code, own: &Expr) -> [Expr; 2] {
         let digits = digits(code, own.clone(), &self.steps);
         let from = read_at(self.from_base.clone(), &digits, &self.steps);
-        let to = written_at(self.to_base.clone(), &digits, &self.steps);
-        [code.bind("from", from), code.bind("to", to)]
+        [from, written_at(self.to_base.clone(), &digits, &self.steps)]
     }
 
     fn load(&self, code: &mut Code, [from, _]: &[Expr; 2]) -> Vec<Expr> {
+        let from = code.bind("from", from);
         match self.interleave.deinterleave {
             true => code.load_group("words", &self.from, from / self.group),
             false => {
-                let word = |row| code.bind("word", self.from.at(from + &self.pitch * row));
+                let word = |row| code.bind("word", self.from.at(&from + &self.pitch * row));
                 (0..self.interleave.rows).map(word).collect()
             }
         }
@@ -258,11 +258,12 @@ impl Body<'_> {
     fn store(&self, code: &mut Code, [_, to]: &[Expr; 2], words: &[Expr]) {
         let rows = self.interleave.rows;
         let made: Vec<Expr> = (0..rows).map(|row| self.interleave.word(words, row)).collect();
+        let to = code.bind("to", to);
         if !self.interleave.deinterleave {
             return code.store_group(&self.to, to / self.group, &made);
         }
         for (row, word) in (0..rows).zip(made) {
-            code.store(&self.to, to + &self.pitch * row, word);
+            code.store(&self.to, &to + &self.pitch * row, word);
         }
     }
 

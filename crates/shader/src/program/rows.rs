@@ -4,7 +4,7 @@
 //! A workgroup takes four times as many groups as it has invocations, and an invocation four that are that far apart: a
 //! warp touches one run after the other, and all four loads are on their way before the first store.
 
-use super::super::code::{Code, Expr, Memory};
+use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
 use super::draft::{Draft, Step, digits, first_read, read_at, written_at};
 use super::strided_box::StridedBox;
@@ -20,6 +20,9 @@ pub(super) enum Content {
 
 /// How many groups an invocation copies.
 pub(super) const EACH: u32 = 4;
+
+/// The most loops of a box that is copied in four steps which are written one after the other.
+const MOST_LOOPS: usize = 6;
 
 /// The shader for a box of groups of `width` words, with where the first is in both bindings.
 pub(super) fn draft(
@@ -43,8 +46,10 @@ pub(super) fn draft(
     let apart = |times: u32| invocations.saturating_mul(times);
     let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
     let last = &first + apart(EACH.saturating_sub(1));
+    // Where finding a place takes many divisions, text for each of four is long, and loads wait for those anyway.
+    let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
     code.when_else(
-        last.less(&count),
+        all,
         |code| {
             let all = (0..EACH).map(|time| (&first + apart(time), Expr::from(0)));
             let loaded: Vec<_> = all.map(|(own, _)| body.load(code, own)).collect();

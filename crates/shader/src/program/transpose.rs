@@ -22,6 +22,9 @@ use super::words::{low_ones, ones};
 /// The most items of an invocation that are written one after the other instead of as a loop.
 const MOST_ROUNDS: u64 = 16;
 
+/// The most words that the items of an invocation are made of, where they are written one after the other.
+const MOST_WORDS: u64 = 32;
+
 /// Where a part is in its bindings.
 pub(super) struct Bound {
     /// The first word of the destination.
@@ -189,13 +192,14 @@ impl Body<'_> {
         inside
     }
 
-    /// Does `each` for the items of this invocation: once for each, or in a loop.
+    /// Does `each` for the items of this invocation, with where an item is in its buffer and in workgroup memory: once
+    /// for each, or in a loop.
     fn items(
         &self,
         code: &mut Code,
         writing: bool,
         as_loop: bool,
-        mut each: impl FnMut(&mut Code, &Item) -> Vec<(Expr, Vec<Expr>)>,
+        mut each: impl FnMut(&mut Code, &Item, Expr, Expr) -> Vec<(Expr, Vec<Expr>)>,
         done: impl Fn(&mut Code, Vec<(Expr, Vec<Expr>)>),
     ) {
         let tile = self.tile;
@@ -206,31 +210,36 @@ impl Body<'_> {
             false => (Some(Counts::Loop(tile.along_source)), tile.read_width),
         };
         let extents = tile.items(writing);
-        let scaled = |digit: &Digit, value: Expr| match Some(digit.counts) == along {
-            true => value * small(width),
-            false => value,
-        };
-        if let Some(parts) = shared_out(&extents, self.invocations.into()).filter(|_| !as_loop) {
+        let scale = |digit: &Digit| if Some(digit.counts) == along { small(width) } else { 1 };
+        let start = if writing { &self.to } else { &self.from };
+        let words = if writing { tile.write_width.saturating_mul(tile.square) } else { tile.read_width };
+        // What is read of workgroup memory waits for little, and squares take long text.
+        let most_words = if writing && tile.square > 1 { MOST_WORDS.div_euclid(2) } else { MOST_WORDS };
+        let most = most_words.div_euclid(words.max(1)).min(MOST_ROUNDS);
+        if let Some(parts) = shared_out(&extents, self.invocations.into(), most).filter(|_| !as_loop) {
             let mut rest = self.local.clone();
-            let mut own = Vec::new();
-            for (at, &(inside, _)) in parts.iter().enumerate() {
+            let mut own = Item::new();
+            for (at, (digit, &(inside, _))) in order.iter().zip(&parts).enumerate() {
                 let is_last =
                     parts.get(at.saturating_add(1)..).unwrap_or_default().iter().all(|(inside, _)| *inside == 1);
-                let digit = if is_last { rest.clone() } else { &rest % small(inside) };
+                let value = if is_last { rest.clone() } else { &rest % small(inside) };
                 rest = if is_last { Expr::from(0) } else { &rest / small(inside) };
-                own.push(code.bind("digit", digit));
+                own.push((*digit, code.bind("digit", value) * scale(digit)));
             }
+            let place = code.bind("place", Self::place(&own));
+            let at = code.bind(if writing { "to" } else { "from" }, self.moved(start.clone(), &own, writing));
             let rounds = parts.iter().fold(1_u64, |product, part| product.saturating_mul(part.1));
             let mut loaded = Vec::new();
             for round in 0..rounds {
                 let mut left = round;
-                let mut item = Item::new();
-                for ((digit, own), &(inside, times)) in order.iter().zip(&own).zip(&parts) {
+                let mut further = Item::new();
+                for (digit, &(inside, times)) in order.iter().zip(&parts) {
                     let time = left.checked_rem(times).unwrap_or(0);
                     left = left.checked_div(times).unwrap_or(0);
-                    item.push((*digit, scaled(digit, own + small(time.saturating_mul(inside)))));
+                    further.push((*digit, Expr::from(small(time.saturating_mul(inside))) * scale(digit)));
                 }
-                loaded.extend(each(code, &item));
+                let (at, place) = (self.moved(at.clone(), &further, writing), &place + Self::place(&further));
+                loaded.extend(each(code, &own, at, place));
             }
             return done(code, loaded);
         }
@@ -242,11 +251,25 @@ impl Body<'_> {
                 let is_last = at.saturating_add(1) == extents.len();
                 let value = if is_last { rest.clone() } else { code.bind("digit", &rest % small(extent)) };
                 rest = if is_last { Expr::from(0) } else { code.bind("rest", &rest / small(extent)) };
-                item.push((*digit, scaled(digit, value)));
+                item.push((*digit, value * scale(digit)));
             }
-            let loaded = each(code, &item);
+            let (at, place) = (self.moved(start.clone(), &item, writing), Self::place(&item));
+            let loaded = each(code, &item, at, place);
             done(code, loaded);
         });
+    }
+
+    /// Where these digits lead to on a side.
+    fn moved(&self, start: Expr, item: &Item, writing: bool) -> Expr {
+        item.iter().fold(start, |sum, (digit, value)| match digit.counts {
+            Counts::Loop(place) => match self.loops.get(place) {
+                Some(of) if writing => of.step.written(sum, value),
+                Some(of) => of.step.read(sum, value),
+                None => sum,
+            },
+            Counts::Row => sum + value * &self.row,
+            Counts::Column => sum + value * &self.column,
+        })
     }
 
     /// Where a word of the tile is kept.
@@ -264,12 +287,7 @@ impl Body<'_> {
                 }
             }
         };
-        let load = |code: &mut Code, item: &Item| {
-            let at = item.iter().fold(self.from.clone(), |sum, (digit, value)| match digit.counts {
-                Counts::Loop(place) => self.loops.get(place).map_or(sum.clone(), |of| of.step.read(sum, value)),
-                _ => sum + value * &self.row,
-            });
-            let place = code.bind("place", Self::place(item));
+        let load = |code: &mut Code, at: Expr, place: Expr| {
             if tile.aligned {
                 let words = code.load_group("words", &self.source, at / small(tile.read_width));
                 return vec![(place, words)];
@@ -282,12 +300,13 @@ impl Body<'_> {
             vec![(place, vec![value])]
         };
         if !checked {
-            return self.items(code, false, false, load, put_all);
+            return self.items(code, false, false, |code, _, at, place| load(code, at, place), put_all);
         }
-        let checked_load = |code: &mut Code, item: &Item| {
+        let checked_load = |code: &mut Code, item: &Item, at: Expr, place: Expr| {
             let row = Self::digit(item, Counts::Row);
             code.when(self.inside(item, Some(&row)), |code| {
-                let loaded = load(code, item);
+                let place = code.bind("place", place);
+                let loaded = load(code, at, place);
                 put_all(code, loaded);
             });
             Vec::new()
@@ -309,12 +328,8 @@ impl Body<'_> {
         let partial_rows =
             tile.square > 1 && (partial(tile.along_destination) || self.uniform_square(tile.along_destination));
         let partial_columns = tile.square > 1 && (partial(tile.along_source) || self.uniform_square(tile.along_source));
-        let make = |code: &mut Code, item: &Item, checked: bool| {
-            let place = code.bind("place", Self::place(item));
-            let to = item.iter().fold(self.to.clone(), |sum, (digit, value)| match digit.counts {
-                Counts::Loop(place) => self.loops.get(place).map_or(sum.clone(), |of| of.step.written(sum, value)),
-                _ => sum + value * &self.column,
-            });
+        let make = |code: &mut Code, item: &Item, to: Expr, place: Expr, checked: bool| {
+            let place = if checked || !tile.in_registers() { code.bind("place", place) } else { place };
             if tile.square == 1 {
                 let step = small(tile.shared(Counts::Loop(tile.along_destination)));
                 let words = (0..small(tile.write_width))
@@ -331,15 +346,16 @@ impl Body<'_> {
                 self.column_word(code, item, &place, left, to, checked && partial_columns);
                 return Vec::new();
             }
-            let to = code.bind("to", to);
+            let to = if checked { code.bind("to", to) } else { to };
             self.square(code, item, &place, left, to, checked && partial_columns)
         };
         if !checked {
-            return self.items(code, true, !tile.in_registers(), |code, item| make(code, item, false), store_all);
+            let make = |code: &mut Code, item: &Item, to, place| make(code, item, to, place, false);
+            return self.items(code, true, !tile.in_registers(), make, store_all);
         }
-        let checked_make = |code: &mut Code, item: &Item| {
+        let checked_make = |code: &mut Code, item: &Item, to: Expr, place: Expr| {
             code.when(self.inside(item, None), |code| {
-                let made = make(code, item, true);
+                let made = make(code, item, to, place, true);
                 store_all(code, made);
             });
             Vec::new()
@@ -387,13 +403,15 @@ impl Body<'_> {
         }
         let turned = |part: &Vec<Expr>, column: u32| {
             part.iter().zip(0..).fold(Expr::from(0), |value, (word, k): (&Expr, u32)| {
-                let mut element = word >> column.saturating_mul(bits);
-                let (up, is_last) = (k.saturating_mul(bits), k.saturating_add(1) == square);
-                // Of the last row everything above leaves the word.
-                if !is_last {
-                    element = element & low_ones(bits);
-                }
-                value | if is_last { element.wrapping_shl(up) } else { element << up }
+                let (down, up) = (column.saturating_mul(bits), k.saturating_mul(bits));
+                let is_last = k.saturating_add(1) == square;
+                let element = match is_last {
+                    // Of the last row everything above leaves the word.
+                    true if down == up => word & u32::MAX.wrapping_shl(up),
+                    true => (word >> down).wrapping_shl(up),
+                    false => ((word >> down) & low_ones(bits)) << up,
+                };
+                value | element
             })
         };
         if tile.writes_columns {
@@ -474,8 +492,8 @@ impl Body<'_> {
 }
 
 /// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside a round, and
-/// how many rounds. `None` if they do not divide evenly, or take too many rounds.
-fn shared_out(extents: &[u64], invocations: u64) -> Option<Vec<(u64, u64)>> {
+/// how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
+fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
     let (mut left, mut rounds) = (invocations, 1_u64);
     let mut parts = Vec::with_capacity(extents.len());
     for &extent in extents {
@@ -488,5 +506,5 @@ fn shared_out(extents: &[u64], invocations: u64) -> Option<Vec<(u64, u64)>> {
         left = left.checked_div(inside)?;
         rounds = rounds.saturating_mul(times);
     }
-    (left == 1 && rounds <= MOST_ROUNDS).then_some(parts)
+    (left == 1 && rounds <= most).then_some(parts)
 }

@@ -1,0 +1,51 @@
+//! Tensors to the device, in the layout that they will have there, and back.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceSlice};
+use tensor_layout::ToIndexMap;
+use tensor_layout::relayout::{Padding, Relayout};
+
+use crate::error::Error;
+
+/// Device memory that holds a tensor in `layout`, with zeros as padding, from bytes in another layout: the CPU changes it
+/// on the way.
+///
+/// # Errors
+///
+/// What [`Relayout::new`] and [`Relayout::run`] refuse, [`Error::Driver`].
+pub fn upload(
+    stream: &Arc<CudaStream>,
+    (from, bytes): (&impl ToIndexMap, &[u8]),
+    layout: &impl ToIndexMap,
+) -> Result<CudaSlice<u8>, Error> {
+    let relayout = Relayout::new(from, layout)?.with_padding_everywhere(Padding::Zero)?;
+    let mut laid_out = vec![0; host_bytes(relayout.destination_size_in_bytes()).next_multiple_of(4)];
+    relayout.run(bytes, &mut laid_out)?;
+    Ok(stream.clone_htod(&laid_out)?)
+}
+
+/// The bytes of a tensor in `layout`, with zeros as padding, from device memory in another layout. Waits for the stream.
+///
+/// # Errors
+///
+/// What [`Relayout::new`] and [`Relayout::run`] refuse, [`Error::TooShort`], [`Error::Driver`].
+pub fn read_back<S: DevicePtr<u8>>(
+    stream: &Arc<CudaStream>,
+    (from, memory): (&impl ToIndexMap, &S),
+    layout: &impl ToIndexMap,
+) -> Result<Vec<u8>, Error> {
+    let relayout = Relayout::new(from, layout)?.with_padding_everywhere(Padding::Zero)?;
+    let (bytes, needed) = (memory.len() as u64, relayout.source_size_in_bytes());
+    if bytes < needed {
+        return Err(Error::TooShort { what: "the tensor", bytes, needed });
+    }
+    let read = stream.clone_dtoh(memory)?;
+    let mut laid_out = vec![0; host_bytes(relayout.destination_size_in_bytes())];
+    relayout.run(&read, &mut laid_out)?;
+    Ok(laid_out)
+}
+
+fn host_bytes(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
