@@ -1,4 +1,5 @@
-//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to` see `shader_program.rs`.
+//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to` see
+//! `shader_program.rs`.
 
 use clap::Args;
 use tensor_layout::notation::Notated;

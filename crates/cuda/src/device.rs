@@ -15,7 +15,8 @@ use cudarc::driver::CudaContext;
 #[must_use]
 #[expect(unsafe_code, reason = "cudarc looks for libraries")]
 pub fn device(ordinal: usize) -> Option<Arc<CudaContext>> {
-    // SAFETY: Loading a library runs its initialisers; those of NVIDIA's driver and NVRTC may be run at any time.
+    // SAFETY: Loading a library runs its initialisers; those of NVIDIA's driver and NVRTC may be run at any
+    // time.
     let present = unsafe { cudarc::driver::sys::is_culib_present() && cudarc::nvrtc::sys::is_culib_present() };
     if present { CudaContext::new(ordinal).ok() } else { None }
 }

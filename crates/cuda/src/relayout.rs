@@ -21,8 +21,8 @@ const UNIFORMS: usize = 256;
 
 /// The kernels of a context: copies that share a text share its function.
 ///
-/// A handle: a clone is the same cache. Kernels stay until the last clone, and the last copy that uses them, are
-/// dropped.
+/// A handle: a clone is the same cache. Kernels stay until the last clone, and the last copy that uses them,
+/// are dropped.
 #[derive(Clone)]
 pub struct KernelCache {
     context: Arc<CudaContext>,
@@ -38,8 +38,8 @@ impl KernelCache {
     }
 
     /// The same cache with sizes and strides as constants of kernels or as numbers that they are given: with
-    /// [`Sizes::Uniforms`] one kernel serves every size of the same form, and copies of sizes that change with each
-    /// call are compiled once.
+    /// [`Sizes::Uniforms`] one kernel serves every size of the same form, and copies of sizes that change
+    /// with each call are compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> KernelCache {
         self.profile.sizes = sizes;
@@ -102,8 +102,8 @@ pub struct CudaRelayout {
 }
 
 impl CudaRelayout {
-    /// The program for tensors at multiples of 16 bytes: its passes and kernels, and [why](Program::explain) it has its
-    /// form.
+    /// The program for tensors at multiples of 16 bytes: its passes and kernels, and [why](Program::explain)
+    /// it has its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
@@ -129,14 +129,14 @@ impl CudaRelayout {
 
     /// Puts the copy on the stream. Slices and views of any type will do: they are taken as bytes.
     ///
-    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies at the same time on
-    /// destinations that share a word would race.
+    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies at the
+    /// same time on destinations that share a word would race.
     ///
     /// # Errors
     ///
-    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that does not fit the layouts, [`Error::Driver`]; for
-    /// tensors that do not begin at multiples of 16 bytes, which are planned anew, what
-    /// [`Program::with_options`] refuses.
+    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that does not fit the layouts,
+    /// [`Error::Driver`]; for tensors that do not begin at multiples of 16 bytes, which are planned anew,
+    /// what [`Program::with_options`] refuses.
     pub fn run<T, S: DevicePtr<T>, D: DevicePtrMut<T>>(
         &self,
         stream: &Arc<CudaStream>,
@@ -155,9 +155,9 @@ impl CudaRelayout {
         let (from, _read) = source.device_ptr(stream);
         let (to, _written) = destination.device_ptr_mut(stream);
         #[expect(unsafe_code, reason = "device memory has no lifetime that a compiler could check")]
-        // SAFETY: Both are as long as the layouts need, which was checked. The source is borrowed and the destination
-        // borrowed exclusively, so neither is freed or used otherwise before the launch is on the stream; cudarc orders
-        // what other streams do with them after it, when the guards are dropped.
+        // SAFETY: Both are as long as the layouts need, which was checked. The source is borrowed and the
+        // destination borrowed exclusively, so neither is freed or used otherwise before the launch is on the
+        // stream; cudarc orders what other streams do with them after it, when the guards are dropped.
         unsafe {
             self.run_at(stream, from, to)
         }
@@ -220,10 +220,10 @@ impl CudaRelayout {
             launch.arg(&uniforms);
             let ([x, y, z], [threads, _, _]) = (pass.workgroups(), pass.workgroup_size());
             let config = LaunchConfig { grid_dim: (x, y, z), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-            // SAFETY: The parameters are those of the kernel, in order: a pointer for each buffer, and the uniforms, of
-            // which there are as many as it declares or more. The kernel stays inside the windows, which are inside what
-            // the caller promises (the interpreter of `tensor_layout_shader` checks each form for that, and that no two
-            // threads touch one word).
+            // SAFETY: The parameters are those of the kernel, in order: a pointer for each buffer, and the
+            // uniforms, of which there are as many as it declares or more. The kernel stays inside the
+            // windows, which are inside what the caller promises (the interpreter of `tensor_layout_shader`
+            // checks each form for that, and that no two threads touch one word).
             unsafe { launch.launch(config) }?;
         }
         Ok(())

@@ -8,8 +8,8 @@ use tensor_layout::relayout::{Padding, Relayout};
 
 use crate::error::Error;
 
-/// Device memory that holds a tensor in `layout`, with zeros as padding, from bytes in another layout: the CPU changes it
-/// on the way.
+/// Device memory that holds a tensor in `layout`, with zeros as padding, from bytes in another layout: the
+/// CPU changes it on the way.
 ///
 /// # Errors
 ///
@@ -25,7 +25,8 @@ pub fn upload(
     Ok(stream.clone_htod(&laid_out)?)
 }
 
-/// The bytes of a tensor in `layout`, with zeros as padding, from device memory in another layout. Waits for the stream.
+/// The bytes of a tensor in `layout`, with zeros as padding, from device memory in another layout. Waits for
+/// the stream.
 ///
 /// # Errors
 ///

@@ -1,12 +1,13 @@
-//! Writes the CUDA text of every case of the suite and of NVIDIA's own cases into a folder, a file a case, and
-//! `cases.json`: what each is launched with, and a checksum of the bytes that the CPU makes.
+//! Writes the CUDA text of every case of the suite and of NVIDIA's own cases into a folder, a file a case,
+//! and `cases.json`: what each is launched with, and a checksum of the bytes that the CPU makes.
 //!
 //! ```text
 //! cargo run --release -p tensor-layout-shader --example suite_texts -- DIR [--checksums] [--uniforms]
 //! ```
 //!
-//! Word `i` of a source is `i * 2654435761` modulo 2^32, the destination is zero before, and the checksum is the sum of
-//! `word(i) * (2 i + 1)` modulo 2^64 over the words of the destination, the last one filled up with zeros.
+//! Word `i` of a source is `i * 2654435761` modulo 2^32, the destination is zero before, and the checksum is
+//! the sum of `word(i) * (2 i + 1)` modulo 2^64 over the words of the destination, the last one filled up
+//! with zeros.
 
 use std::path::Path;
 

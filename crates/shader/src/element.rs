@@ -160,8 +160,8 @@ impl Value {
     }
 }
 
-/// f16 without a header: its numbers are those of f32 with the same bits, moved up, times 2^112; infinities and NaNs
-/// are apart.
+/// f16 without a header: its numbers are those of f32 with the same bits, moved up, times 2^112; infinities
+/// and NaNs are apart.
 fn f16_in_cuda() -> Value {
     let magnitude = "magnitude >= 0x7c00u ? 0x7f800000u | (magnitude << 13u) \
          : __float_as_uint(__uint_as_float(magnitude << 13u) * 5.192296858534828e33f)";

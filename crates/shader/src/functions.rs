@@ -264,8 +264,9 @@ impl IndexFunctions {
         self.text(Language::Wgsl)
     }
 
-    /// The functions as CUDA C++: `__device__` functions of the same names, that compile without any header. Those
-    /// that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their first argument.
+    /// The functions as CUDA C++: `__device__` functions of the same names, that compile without any header.
+    /// Those that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their first
+    /// argument.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -370,7 +371,8 @@ impl Call<'_> {
         }
     }
 
-    /// A function of numbers, or of a value whose type is written after it; `kind` is what it returns, if anything.
+    /// A function of numbers, or of a value whose type is written after it; `kind` is what it returns, if
+    /// anything.
     fn function(
         &self,
         kind: &str,

@@ -1,4 +1,5 @@
-//! Index maths for shaders: where an element of any layout is stored, as WGSL or CUDA text and evaluated on the CPU.
+//! Index maths for shaders: where an element of any layout is stored, as WGSL or CUDA text and evaluated on
+//! the CPU.
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.
 //!

@@ -44,8 +44,8 @@ pub enum Sizes {
     #[default]
     Constants,
     /// They are in the uniform block, with the multipliers by which it divides: one text, and one
-    /// [key](crate::Pass::key), for all sizes of the same form, number of loops, element and innermost run. The form
-    /// `general` has constants all the same.
+    /// [key](crate::Pass::key), for all sizes of the same form, number of loops, element and innermost run.
+    /// The form `general` has constants all the same.
     Uniforms,
 }
 
@@ -68,8 +68,9 @@ impl Profile {
         }
     }
 
-    /// Every NVIDIA GPU since 2014, by CUDA: 48 KiB of shared memory, 1,024 threads, pointers to multiples of 16
-    /// bytes, and 8 GiB that a pass reaches from one of them. (*CUDA C++ programming guide*, compute capabilities.)
+    /// Every NVIDIA GPU since 2014, by CUDA: 48 KiB of shared memory, 1,024 threads, pointers to multiples of
+    /// 16 bytes, and 8 GiB that a pass reaches from one of them. (*CUDA C++ programming guide*, compute
+    /// capabilities.)
     #[must_use]
     pub fn cuda() -> Profile {
         Profile {

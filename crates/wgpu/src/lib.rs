@@ -24,4 +24,5 @@ pub use error::Error;
 pub use limits::{check_limits, device_profile, limits, profile, required_limits, upload_limits};
 pub use readback::{MappedTensor, Readback};
 pub use relayout::{DeviceRelayout, PipelineCache};
+pub use tensor_layout_shader::Sizes;
 pub use upload::{Upload, UploadBelt};

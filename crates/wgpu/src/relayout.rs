@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tensor_layout::relayout::Relayout;
-use tensor_layout_shader::{BoundBuffer, Form, Pass, PipelineKey, Profile, Program, ProgramOptions};
+use tensor_layout_shader::{BoundBuffer, Form, Pass, PipelineKey, Profile, Program, ProgramOptions, Sizes};
 
 use crate::buffer::TensorBuffer;
 use crate::error::Error;
@@ -28,6 +28,15 @@ impl PipelineCache {
     #[must_use]
     pub fn new(device: &wgpu::Device) -> PipelineCache {
         PipelineCache { device: device.clone(), profile: device_profile(device), pipelines: Arc::default() }
+    }
+
+    /// The same cache with sizes and strides as constants of shaders or as uniforms: with [`Sizes::Uniforms`] one
+    /// pipeline serves every size of the same form, and copies of sizes that change with each call are compiled
+    /// once.
+    #[must_use]
+    pub fn with_sizes(mut self, sizes: Sizes) -> PipelineCache {
+        self.profile.sizes = sizes;
+        self
     }
 
     /// How many pipelines there are.

@@ -1,5 +1,6 @@
 //! What runs on a GPU. Without one there is one line, "no device: N tests skipped", and with
-//! TENSOR_LAYOUT_REQUIRE_GPU=cuda that is a failure. TENSOR_LAYOUT_CASES says how many random pairs there are.
+//! TENSOR_LAYOUT_REQUIRE_GPU=cuda that is a failure. TENSOR_LAYOUT_CASES says how many random pairs there
+//! are.
 
 #[path = "../../../../tests/literal/mod.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]

@@ -9,8 +9,9 @@
 //! every third word, 32 of them      |-  -  - | -  -  -|  -  -  |-  -  - | ...  12 sectors, at least 4
 //! ```
 //!
-//! The least is what as many words take at the density that the workgroup uses its sectors with, rounded up: rows
-//! that begin inside sectors, and gaps between them, come from the layout and are not held against a program.
+//! The least is what as many words take at the density that the workgroup uses its sectors with, rounded up:
+//! rows that begin inside sectors, and gaps between them, come from the layout and are not held against a
+//! program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -47,8 +48,8 @@ impl SideCount {
     }
 }
 
-/// The accesses of the warps of some workgroups, as [`Program::count_accesses`](crate::Program::count_accesses)
-/// counts them.
+/// The accesses of the warps of some workgroups, as
+/// [`Program::count_accesses`](crate::Program::count_accesses) counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AccessCount {
@@ -63,8 +64,9 @@ pub struct AccessCount {
 }
 
 impl AccessCount {
-    /// The bytes of the sectors of the source that workgroups touch over the bytes that they write: 1 where all of
-    /// what is fetched is moved, less where it is repeated, more where sectors are touched for a part of them.
+    /// The bytes of the sectors of the source that workgroups touch over the bytes that they write: 1 where
+    /// all of what is fetched is moved, less where it is repeated, more where sectors are touched for a part
+    /// of them.
     #[must_use]
     #[expect(clippy::as_conversions, reason = "a ratio of counts below 2^53")]
     pub fn fetched(&self) -> f64 {
@@ -92,8 +94,8 @@ type Access = HashSet<u64>;
 /// What the accesses of a workgroup were.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// Of each memory that is not the workgroup's: where its binding begins in its buffer, in words, and whether it
-    /// is the source.
+    /// Of each memory that is not the workgroup's: where its binding begins in its buffer, in words, and
+    /// whether it is the source.
     buffers: Vec<(u64, bool)>,
     /// How many accesses the current statement has made in this lane.
     order: usize,

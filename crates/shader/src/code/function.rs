@@ -85,8 +85,8 @@ impl Function {
         text
     }
 
-    /// The function under this name; `structure` is the name of the struct that it takes or returns, if any, and
-    /// `first` parameters in front of its own.
+    /// The function under this name; `structure` is the name of the struct that it takes or returns, if any,
+    /// and `first` parameters in front of its own.
     pub(crate) fn text(&self, language: Language, name: &str, structure: &str, first: &[String]) -> String {
         let style = Style { language, suffix: "" };
         let mut text = String::new();

@@ -93,8 +93,8 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
     machine.workgroups(shader, all)
 }
 
-/// Counts the accesses of the workgroups of a dispatch, of at most `most` of them that are spread over all. Nothing is
-/// read or written: `words` says how many words each buffer has.
+/// Counts the accesses of the workgroups of a dispatch, of at most `most` of them that are spread over all.
+/// Nothing is read or written: `words` says how many words each buffer has.
 pub(crate) fn count_accesses(
     shader: &ComputeShader,
     [x, y, z]: [u32; 3],

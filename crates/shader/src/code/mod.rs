@@ -2,9 +2,9 @@
 //!
 //! Everything is a `u32`. [`Expr`] and [`Condition`] fold constants while they are put together and know the
 //! largest value that they can take, so a division that changes nothing is never written. [`Code`] collects
-//! statements. [`print`] prints them, as WGSL or CUDA C++; [`interpret`] runs them and reports what a GPU would do silently: reads
-//! and writes out of range, numbers that wrap round, and invocations that write what another one reads or
-//! writes.
+//! statements. [`print`] prints them, as WGSL or CUDA C++; [`interpret`] runs them and reports what a GPU
+//! would do silently: reads and writes out of range, numbers that wrap round, and invocations that write what
+//! another one reads or writes.
 //!
 //! There is no signed arithmetic: compilers have got `%` of negative numbers wrong, and no offset is
 //! negative.

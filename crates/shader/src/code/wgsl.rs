@@ -14,7 +14,8 @@ impl ComputeShader {
         if needs_high_product(&text) { format!("{HIGH_PRODUCT_TEXT}\n{text}") } else { text }
     }
 
-    /// The entry point with its bindings and uniforms, whose names end with `suffix`: for a module of several.
+    /// The entry point with its bindings and uniforms, whose names end with `suffix`: for a module of
+    /// several.
     pub(crate) fn wgsl_part(&self, suffix: &str) -> String {
         let style = Style { language: Language::Wgsl, suffix };
         let mut body = String::new();

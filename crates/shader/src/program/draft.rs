@@ -1,14 +1,15 @@
 //! `Draft`: a shader in the making, with the numbers that it is given.
 //!
-//! Sizes and strides are literals of the text, or words of the uniform block ([`Sizes`]). A division by a number of the
-//! uniform block is a multiplication: for a divisor `d` with `2^(s-1) < d <= 2^s` and `m = floor(2^32 (2^s - d) / d) + 1`
+//! Sizes and strides are literals of the text, or words of the uniform block ([`Sizes`]). A division by a
+//! number of the uniform block is a multiplication: for a divisor `d` with `2^(s-1) < d <= 2^s` and `m =
+//! floor(2^32 (2^s - d) / d) + 1`
 //!
 //! ```text
 //! n / d = (high_product(n, m) + n) >> s        for every n below 2^31
 //! ```
 //!
-//! (Granlund and Montgomery, *Division by invariant integers using multiplication*, 1994.) The host computes `m` and
-//! `s`.
+//! (Granlund and Montgomery, *Division by invariant integers using multiplication*, 1994.) The host computes
+//! `m` and `s`.
 
 use super::super::code::{Access, Code, ComputeShader, Expr, Memory};
 use super::super::profile::Sizes;
@@ -128,8 +129,8 @@ impl Divisor {
     }
 }
 
-/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. The number of steps in
-/// that loop does not matter.
+/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. The number of
+/// steps in that loop does not matter.
 pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());

@@ -12,13 +12,13 @@ use tensor_layout::cursor::one_of;
 pub enum Form {
     /// Both tensors are the same bytes: one run of words, four at a time.
     Linear,
-    /// Runs of whole words that are together on both sides, or backwards on one: each invocation takes four groups
-    /// of 1, 2 or 4 words.
+    /// Runs of whole words that are together on both sides, or backwards on one: each invocation takes four
+    /// groups of 1, 2 or 4 words.
     Rows,
     /// Tiles go through workgroup memory, so that reads and writes both come in runs.
     Transpose,
-    /// A few rows of elements below a word become one, element by element, or one becomes several: an invocation
-    /// takes a word of each.
+    /// A few rows of elements below a word become one, element by element, or one becomes several: an
+    /// invocation takes a word of each.
     Interleave,
     /// Each invocation makes one word of the destination: it peels the digits off the word's offset and
     /// gathers each element. For every pair of layouts.

@@ -1,8 +1,8 @@
 //! The form `interleave`: a few rows become one, element by element, or one row becomes several. An
 //! invocation takes a word of each row, and makes as many words of the elements in them.
 //!
-//! On the side of the one row those words are contiguous. Two or four of them are read or written together; others go
-//! through workgroup memory, so that a warp touches that side in one run too:
+//! On the side of the one row those words are contiguous. Two or four of them are read or written together;
+//! others go through workgroup memory, so that a warp touches that side in one run too:
 //!
 //! ```text
 //! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     words 0, 1, 2 of the one row
@@ -78,8 +78,9 @@ impl Interleave {
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// The words of the one row, of one iteration, that may go together: all of them, if that is a group and each
-    /// iteration begins with one. `starts` is where the tensors begin, in words, and `alignment` that of bindings.
+    /// The words of the one row, of one iteration, that may go together: all of them, if that is a group and
+    /// each iteration begins with one. `starts` is where the tensors begin, in words, and `alignment` that of
+    /// bindings.
     pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
         let rows = u64::from(self.rows);
         let [start, first] =
@@ -217,8 +218,8 @@ impl Interleave {
     }
 }
 
-/// The place of a word in workgroup memory: a word of padding after each 32, so that words that are a row apart are in
-/// different banks.
+/// The place of a word in workgroup memory: a word of padding after each 32, so that words that are a row
+/// apart are in different banks.
 fn padded(word: u32) -> u32 {
     word.saturating_add(word.div_euclid(32))
 }

@@ -6,8 +6,8 @@ use super::super::code::{HIGH_PRODUCT_TEXT, needs_high_product};
 use super::pass::Pass;
 use super::plan::Program;
 
-/// All shaders of a program in one file, each once, with names that do not clash: of several the names of entry
-/// points, bindings and uniforms end with a number.
+/// All shaders of a program in one file, each once, with names that do not clash: of several the names of
+/// entry points, bindings and uniforms end with a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Module {
@@ -42,9 +42,9 @@ impl Program {
     }
 
     /// The program as one file of CUDA C++, for NVRTC or nvcc, without any header. A pass is launched with
-    /// [`workgroups`](Pass::workgroups) blocks of [`workgroup_size`](Pass::workgroup_size) threads; its parameters are
-    /// those of [`bindings`](Pass::bindings) in order: pointers to the first byte of each window, and the words of
-    /// [`uniforms`](Pass::uniforms) by value.
+    /// [`workgroups`](Pass::workgroups) blocks of [`workgroup_size`](Pass::workgroup_size) threads; its
+    /// parameters are those of [`bindings`](Pass::bindings) in order: pointers to the first byte of each
+    /// window, and the words of [`uniforms`](Pass::uniforms) by value.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -86,8 +86,8 @@ impl Program {
 }
 
 impl Pass {
-    /// The shader as CUDA C++, for NVRTC or nvcc, without any header: a file of its own. [`Program::cuda`] has what it
-    /// is launched with.
+    /// The shader as CUDA C++, for NVRTC or nvcc, without any header: a file of its own. [`Program::cuda`]
+    /// has what it is launched with.
     #[must_use]
     pub fn cuda(&self) -> String {
         self.shader.shader.cuda("")

@@ -1,8 +1,9 @@
-//! The forms `linear` and `rows`: runs of whole words, which are copied as they are, in groups of as many words as
-//! everything allows. The same code without a source fills boxes of padding.
+//! The forms `linear` and `rows`: runs of whole words, which are copied as they are, in groups of as many
+//! words as everything allows. The same code without a source fills boxes of padding.
 //!
-//! A workgroup takes four times as many groups as it has invocations, and an invocation four that are that far apart: a
-//! warp touches one run after the other, and all four loads are on their way before the first store.
+//! A workgroup takes four times as many groups as it has invocations, and an invocation four that are that
+//! far apart: a warp touches one run after the other, and all four loads are on their way before the first
+//! store.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
@@ -46,7 +47,8 @@ pub(super) fn draft(
     let apart = |times: u32| invocations.saturating_mul(times);
     let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
     let last = &first + apart(EACH.saturating_sub(1));
-    // Where finding a place takes many divisions, text for each of four is long, and loads wait for those anyway.
+    // Where finding a place takes many divisions, text for each of four is long, and loads wait for those
+    // anyway.
     let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
     code.when_else(
         all,

@@ -80,8 +80,8 @@ impl Program {
         Ok(())
     }
 
-    /// Counts what the loads and stores of warps touch, pass by pass: the same statements, run without buffers, for at
-    /// most `workgroups` of the workgroups of each pass, spread over all.
+    /// Counts what the loads and stores of warps touch, pass by pass: the same statements, run without
+    /// buffers, for at most `workgroups` of the workgroups of each pass, spread over all.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

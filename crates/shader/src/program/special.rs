@@ -17,7 +17,8 @@ use super::words::Width;
 /// The most boxes that get a pass each: beyond, launching them takes longer than gathering.
 pub(super) const MOST_BOXES: u64 = 16;
 
-/// The words of a sector of a GPU's cache: shorter runs are not copied as they are where tiles make longer ones.
+/// The words of a sector of a GPU's cache: shorter runs are not copied as they are where tiles make longer
+/// ones.
 const SECTOR: u64 = 8;
 
 /// The words of a run that is copied as it is although it begins inside sectors.
@@ -56,7 +57,8 @@ fn is_run(copy: &StridedBox) -> bool {
     matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, reversed: false, .. }])
 }
 
-/// The words that are written one after the other and read so, forwards or backwards, or are one word again and again.
+/// The words that are written one after the other and read so, forwards or backwards, or are one word again
+/// and again.
 fn run(words: &StridedBox) -> u64 {
     words.steps.last().filter(|last| last.source <= 1 && last.destination == 1).map_or(1, |last| last.extent)
 }
@@ -175,7 +177,8 @@ impl Planner<'_> {
         interleave.or(rows)
     }
 
-    /// Tiles, if both sides get runs of sectors that are longer than `run`, or any at all if they are `wanted`.
+    /// Tiles, if both sides get runs of sectors that are longer than `run`, or any at all if they are
+    /// `wanted`.
     fn tiles(&self, copy: &StridedBox, run: u64, wanted: bool) -> Option<(Choice, String)> {
         let (copy, bits) = copy.widened(self.width.bits);
         let width = Width::new(bits);

@@ -128,7 +128,8 @@ impl Planner<'_> {
 
     /// The passes of a box of elements that goes through workgroup memory in tiles.
     pub(super) fn transpose(&self, copy: &StridedBox, width: Width) -> Result<Option<Vec<Pass>>, Error> {
-        // An offset of elements in words, rounded down, and how many words hold so many elements from there on.
+        // An offset of elements in words, rounded down, and how many words hold so many elements from there
+        // on.
         let words = |elements: u64| {
             let words = u128::from(elements).saturating_mul(width.bits.into()).div_euclid(32);
             u64::try_from(words).unwrap_or(u64::MAX)

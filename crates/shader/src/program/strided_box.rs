@@ -22,8 +22,8 @@ impl StridedLoop {
     }
 }
 
-/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps. `source` is the lowest
-/// place that is read: where loops are reversed, the first step is further on.
+/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps. `source` is the
+/// lowest place that is read: where loops are reversed, the first step is further on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBox {
     pub(super) source: u64,

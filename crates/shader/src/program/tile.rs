@@ -1,17 +1,18 @@
-//! Tiles: which part of a box a workgroup takes through workgroup memory, in which order it reads and writes it, and
-//! where each word is kept in between.
+//! Tiles: which part of a box a workgroup takes through workgroup memory, in which order it reads and writes
+//! it, and where each word is kept in between.
 //!
-//! A tile is a box itself: so many steps of each loop that *both* sides have runs of 32 words or more, wherever runs of
-//! that length exist. The loops that continue a run on a side join it: 3 channels and a row of pixels, 7 x 7 pixels and
-//! some channels, blocks of 16 channels and pixels.
+//! A tile is a box itself: so many steps of each loop that *both* sides have runs of 32 words or more,
+//! wherever runs of that length exist. The loops that continue a run on a side join it: 3 channels and a row
+//! of pixels, 7 x 7 pixels and some channels, blocks of 16 channels and pixels.
 //!
 //! ```text
 //! NCHW to NHWC, 3 channels          source: c . . . p p p p      run of p
 //!   loops c (3; p, 1), p (n; 1, 3)  destination: p p p p c       run of c, then p: the tile is 3 x 256
 //! ```
 //!
-//! Elements of less than a word are taken in squares of `p` by `p`, where `p` of them fill a word: `p` rows of one word on
-//! the source are `p` columns of one word on the destination, and an invocation turns them in registers.
+//! Elements of less than a word are taken in squares of `p` by `p`, where `p` of them fill a word: `p` rows
+//! of one word on the source are `p` columns of one word on the destination, and an invocation turns them in
+//! registers.
 //!
 //! ```text
 //! u8, p = 4      source             registers        destination
@@ -21,8 +22,9 @@
 //!                row 3  d0 d1 d2 d3                   column 3  a3 b3 c3 d3
 //! ```
 //!
-//! The words are kept in the order of the source, with some words of padding after the first loops. How much is found
-//! by trying: the banks that a warp touches follow from the strides, so they are counted for each candidate.
+//! The words are kept in the order of the source, with some words of padding after the first loops. How much
+//! is found by trying: the banks that a warp touches follow from the strides, so they are counted for each
+//! candidate.
 
 use super::super::profile::{Profile, Sizes};
 use super::strided_box::{StridedBox, StridedLoop};
@@ -85,7 +87,8 @@ pub(super) struct Tile {
     /// The places of the loops that are packed on the source and on the destination.
     pub(super) along_source: usize,
     pub(super) along_destination: usize,
-    /// From one row of a square to the next on the source, and from one column to the next on the destination.
+    /// From one row of a square to the next on the source, and from one column to the next on the
+    /// destination.
     pub(super) row: u64,
     pub(super) column: u64,
     /// The orders of reading and writing.
@@ -108,10 +111,12 @@ pub(super) struct Tile {
 const RUNS: [u64; 4] = [64, 32, 16, 8];
 /// The words that a tile should have: several loads for each invocation.
 const WORDS: u64 = 2048;
+/// The most words of a tile.
+const MOST_WORDS: u64 = 4096;
 
 impl Tile {
-    /// `None` if no loop is packed on either side, if the destination's rows begin inside words, or if no tile fits the
-    /// profile. `starts` is where the tensors begin in their bindings, in words.
+    /// `None` if no loop is packed on either side, if the destination's rows begin inside words, or if no
+    /// tile fits the profile. `starts` is where the tensors begin in their bindings, in words.
     pub(super) fn new(copy: &StridedBox, width: Width, profile: &Profile, starts: [u64; 2]) -> Option<Tile> {
         let plain = Tile::of_words(copy, width).or_else(|| Tile::of_squares(copy, width))?;
         RUNS.into_iter().find_map(|run| {
@@ -203,8 +208,8 @@ impl Tile {
         if self.aligned { 1 } else { self.square }
     }
 
-    /// All digits, with how far each goes on a side: those of the loops, and of a square the rows (on the source) or
-    /// the columns.
+    /// All digits, with how far each goes on a side: those of the loops, and of a square the rows (on the
+    /// source) or the columns.
     fn digits(&self, destination: bool) -> Vec<(Digit, u64)> {
         let stride = |step: &StridedLoop| if destination { step.destination } else { step.source };
         let loops =
@@ -250,11 +255,12 @@ impl Tile {
         self.loops.iter().fold(self.square, |product, of| product.saturating_mul(of.tile))
     }
 
-    /// Takes as many steps of each loop that runs have `run` words, and then as many that the tile is large enough.
+    /// Takes as many steps of each loop that runs have `run` words, and then as many that the tile is large
+    /// enough.
     fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
         let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // Rows of words take one more each.
-        let room = most.saturating_sub(most.div_euclid(32));
+        // Rows of words take one more each. Larger tiles leave too few workgroups on a multiprocessor.
+        let room = most.saturating_sub(most.div_euclid(32)).min(MOST_WORDS);
         for destination in [false, true] {
             while let (length, Some(place)) = self.run(destination) {
                 let of = self.loops.get_mut(place)?;
@@ -367,7 +373,8 @@ impl Tile {
         self.loops.iter().all(|of| of.elements == of.step.extent.saturating_mul(of.per_step))
     }
 
-    /// Finds the padding with the fewest words of one bank: at most 2, or the fewest of all if nothing goes together.
+    /// Finds the padding with the fewest words of one bank: at most 2, or the fewest of all if nothing goes
+    /// together.
     fn pad(&mut self, memory: u64) -> bool {
         let warps = [false, true].map(|writing| self.warps(writing));
         let digits = self.read.len();
@@ -418,8 +425,8 @@ impl Tile {
         digits.iter().map(extent).collect()
     }
 
-    /// The digits of the first words of 32 items that run side by side, in the order of reading: at the beginning, and
-    /// further on.
+    /// The digits of the first words of 32 items that run side by side, in the order of reading: at the
+    /// beginning, and further on.
     fn warps(&self, writing: bool) -> Vec<Vec<Vec<u64>>> {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let extents = self.items(writing);

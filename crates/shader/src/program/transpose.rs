@@ -1,5 +1,5 @@
-//! The form `transpose`: a tile of the source goes to the destination through workgroup memory, so that both are
-//! touched in long runs ([`Tile`]).
+//! The form `transpose`: a tile of the source goes to the destination through workgroup memory, so that both
+//! are touched in long runs ([`Tile`]).
 //!
 //! ```text
 //! for each word (or group of words) of the tile, in the order of the source:         tile[place] = source[..]
@@ -7,8 +7,9 @@
 //! for each word (or group, or square of words), in the order of the destination:     destination[..] = tile[places]
 //! ```
 //!
-//! Where the items divide evenly among the invocations each has a fixed number, all loads of which come before the first
-//! store. A workgroup whose tile reaches past an end checks every item; all others check nothing.
+//! Where the items divide evenly among the invocations each has a fixed number, all loads of which come
+//! before the first store. A workgroup whose tile reaches past an end checks every item; all others check
+//! nothing.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
@@ -192,8 +193,8 @@ impl Body<'_> {
         inside
     }
 
-    /// Does `each` for the items of this invocation, with where an item is in its buffer and in workgroup memory: once
-    /// for each, or in a loop.
+    /// Does `each` for the items of this invocation, with where an item is in its buffer and in workgroup
+    /// memory: once for each, or in a loop.
     fn items(
         &self,
         code: &mut Code,
@@ -491,8 +492,8 @@ impl Body<'_> {
     }
 }
 
-/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside a round, and
-/// how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
+/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside
+/// a round, and how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
 fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
     let (mut left, mut rounds) = (invocations, 1_u64);
     let mut parts = Vec::with_capacity(extents.len());

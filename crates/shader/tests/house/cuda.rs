@@ -1,5 +1,5 @@
-//! The CUDA texts as g++ compiles them: run on the CPU, and compared with `Relayout::run`, bit for bit. Without g++ one
-//! line says so.
+//! The CUDA texts as g++ compiles them: run on the CPU, and compared with `Relayout::run`, bit for bit.
+//! Without g++ one line says so.
 
 use std::fmt::Write;
 use std::path::Path;

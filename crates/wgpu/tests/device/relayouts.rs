@@ -3,7 +3,7 @@
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::Role;
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, notation::Notated};
-use tensor_layout_wgpu::{BufferOptions, PipelineCache, TensorBuffer};
+use tensor_layout_wgpu::{BufferOptions, PipelineCache, Sizes, TensorBuffer};
 
 use crate::Test;
 use crate::gpu::{Gpu, noise};
@@ -16,6 +16,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("relayouts::more_than_65535_workgroups", more_than_65535_workgroups),
     ("relayouts::bindings_past_128_mib", bindings_past_128_mib),
     ("relayouts::pipelines_are_compiled_once", pipelines_are_compiled_once),
+    ("relayouts::one_pipeline_serves_200_lengths", one_pipeline_serves_200_lengths),
     ("relayouts::what_is_refused", what_is_refused),
 ];
 
@@ -62,7 +63,8 @@ pub(crate) fn copy(from: &str, to: &str, padding: Padding) -> Relayout {
 }
 
 fn random_pairs_between_guards(gpu: &Gpu) {
-    let cache = PipelineCache::new(&gpu.device);
+    let constants = PipelineCache::new(&gpu.device);
+    let uniforms = PipelineCache::new(&gpu.device).with_sizes(Sizes::Uniforms);
     // A destination may not repeat elements, so a few of the pairs are not copies.
     let pairs = (pair(), padding());
     let relayouts = values(&pairs, 800).filter_map(|((from, to), padding)| {
@@ -70,8 +72,19 @@ fn random_pairs_between_guards(gpu: &Gpu) {
         Some(relayout.with_padding_everywhere(within(padding, from.element_bits())).unwrap())
     });
     let most = if std::env::var("TENSOR_LAYOUT_CASES").is_ok() { usize::MAX } else { PAIRS };
-    let ran = relayouts.take(most).map(|relayout| check(gpu, &cache, &relayout)).count();
+    let caches = [&constants, &uniforms].into_iter().cycle();
+    let ran = relayouts.take(most).zip(caches).map(|(relayout, cache)| check(gpu, cache, &relayout)).count();
     assert!(most == usize::MAX || ran == most, "only {ran} pairs");
+}
+
+/// Sizes that change with every prompt: one compilation for all.
+fn one_pipeline_serves_200_lengths(gpu: &Gpu) {
+    let cache = PipelineCache::new(&gpu.device).with_sizes(Sizes::Uniforms);
+    for length in 100..300 {
+        let (from, to) = (format!("f16[{length},4,64]{{2,1,0}}"), format!("f16[{length},4,64]{{2,0,1}}"));
+        check(gpu, &cache, &copy(&from, &to, Padding::Keep));
+    }
+    assert_eq!(cache.len(), 1);
 }
 
 /// On a device whose bindings are small: every tensor of more than a few hundred bytes takes several windows,
