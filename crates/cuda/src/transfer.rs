@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceSlice};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr};
 use tensor_layout::ToIndexMap;
 use tensor_layout::relayout::{Padding, Relayout};
 

@@ -61,7 +61,9 @@ fn warps_touch_few_sectors_more_than_they_must_and_banks_at_most_twice() {
         }
         let row = row(&name, &program, &count);
         let worst = count.source.ratio().max(count.destination.ratio());
-        if program.form() != Form::General && (worst > 1.1 || count.bank > 2) {
+        // The source of flatten_one has no run at all: single words are read, whatever reads them.
+        let gathers = name == "nvidia/flatten_one";
+        if program.form() != Form::General && !gathers && (worst > 1.1 || count.bank > 2) {
             wrong.push(row.clone());
         }
         let _ = writeln!(table, "{row}");
