@@ -119,7 +119,7 @@ fn times(from: &BufferTensorDesc, to: &BufferTensorDesc) -> [f64; 5] {
         measure::measure(|| copy(black_box(from), to, &source, black_box(&mut copied[..])).unwrap()),
         measure::measure(|| {
             let (a, b) = sides();
-            copy_strided(data_type, wanted, a, &source, b, black_box(&mut copied[..])).unwrap();
+            copy_strided(data_type, wanted, a, b, &source, black_box(&mut copied[..])).unwrap();
         }),
         measure::measure(|| black_box(&plan).run(&source, black_box(&mut copied)).unwrap()),
         measure::measure(|| plans.get(black_box(from), black_box(to), &settings).unwrap().changes_width()),

@@ -23,7 +23,7 @@ fn strided_<T: Copy>(
     };
     let source = Strided { strides: src_strides, offset: src_start };
     let destination = Strided { strides: dst_strides, offset: dst_start };
-    copy_strided(data_type, sizes, source, from, destination, to).expect("a strided copy");
+    copy_strided(data_type, sizes, source, destination, from, to).expect("a strided copy");
 }
 
 #[allow(clippy::too_many_arguments)]

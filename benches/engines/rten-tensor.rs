@@ -15,7 +15,7 @@ fn strided<T>(src: TensorView<T>, dest: &mut [MaybeUninit<T>], strides: &[usize]
         )
     };
     let (source, destination) = (Strided { strides: src.strides(), offset: 0 }, Strided { strides, offset: 0 });
-    copy_strided(data_type, src.shape(), source, from, destination, to).expect("a strided copy");
+    copy_strided(data_type, src.shape(), source, destination, from, to).expect("a strided copy");
 }
 
 pub fn copy_into_slice<'a, T: Clone>(src: TensorView<T>, dest: &'a mut [MaybeUninit<T>]) -> &'a mut [T] {

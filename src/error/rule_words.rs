@@ -30,7 +30,7 @@ impl ArgumentRule {
             }
             ArgumentRule::NotInPlace => write!(f, "this copy cannot be done inside one buffer: {what}"),
             ArgumentRule::PaddingKept => {
-                write!(f, "the padding of the destination cannot be kept here, as {what}: set it, with `with_padding`")
+                write!(f, "the padding of the destination cannot be kept here, as {what}")
             }
             ArgumentRule::SizeMismatch => {
                 write!(f, "axis {axis} has size {value}, but size {limit} was expected")
@@ -76,8 +76,9 @@ impl ArgumentRule {
             }
             ArgumentRule::PaddingOfPart => write!(
                 f,
-                "the destination is a part of a larger buffer, from element {value} on, so its gaps may hold what is not its own: \
-                 keep them, or ask for them to be overwritten, with `with_padding_everywhere`"
+                "the destination is a part of a larger buffer, from element {value} on (it was sliced, was given a base offset, or was \
+                 made with `as_part`), so its gaps may hold what is not its own: keep them, or ask for them to be overwritten, with \
+                 `with_padding_everywhere`"
             ),
         }
     }
@@ -117,6 +118,11 @@ impl DeviceRule {
                 f,
                 "axis {axis} has stride {value}, but the device requires it packed there, with a stride of {limit}"
             ),
+            DeviceRule::FreeStride => write!(
+                f,
+                "axis {axis} has size 1, so that any stride would do, but the device checks it and does not take {value} there: {limit} \
+                 would do, and no byte moves"
+            ),
             DeviceRule::SizeUnaligned => {
                 write!(f, "axis {axis} has size {value}, which is not a multiple of {limit}")
             }
@@ -149,6 +155,11 @@ impl DeviceRule {
             DeviceRule::BufferLimit => {
                 write!(f, "the buffer holds {value} bytes, but the device makes buffers of at most {limit}")
             }
+            DeviceRule::GapsOverwritten => write!(
+                f,
+                "the output is a part of a larger buffer, and the device may overwrite the {value} bytes between its elements, which may \
+                 be others': write to a tensor of its own and copy, or say that this device keeps them, with `Limits::keeping_gaps`"
+            ),
             DeviceRule::OwnedOutput => f.write_str("the tensor is an output, but only inputs can be owned by DirectML"),
             DeviceRule::NoPieces => write!(
                 f,

@@ -13,7 +13,7 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::exec::once;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
-use super::relayout::Relayout;
+use super::relayout::{Relayout, require_width};
 
 /// One side of [`copy_strided`]: how far apart neighbours are on each axis, and where index 0 is stored, both
 /// in elements.
@@ -41,35 +41,36 @@ pub struct Strided<'a, T> {
 /// chosen (short axes that it fuses take four allocations). Other layouts are planned. Whoever copies the
 /// same pair again and again keeps a [`Relayout`], or [`Plans`](super::Plans).
 ///
-/// `to` is a `&mut [u8]`, or memory that holds nothing yet: a `&mut [MaybeUninit<u8>]`, of which only the
-/// elements are written.
+/// Here as everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
+/// The destination is a `&mut Vec<u8>` or a `&mut [u8]`, or memory that holds nothing yet: a
+/// `&mut [MaybeUninit<u8>]`, of which only the elements are written.
 ///
 /// # Errors
 ///
 /// As for [`Relayout::new`] and [`Relayout::run`]; [`PaddingKept`](crate::ArgumentRule) as for
-/// [`Relayout::run_write_only`] if `to` holds nothing yet.
+/// [`Relayout::run_write_only`] if the destination holds nothing yet.
 ///
 /// ```
 /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
 ///
 /// let nchw = BufferTensorDesc::nchw(DataType::U8, [1, 3, 2, 2])?;
 /// let nhwc = BufferTensorDesc::nhwc(DataType::U8, [1, 3, 2, 2])?;
-/// let mut pixels = [0; 12];
-/// copy(&nchw, &nhwc, b"RRRRGGGGBBBB", &mut pixels[..])?;
-/// assert_eq!(&pixels, b"RGBRGBRGBRGB");
+/// let mut pixels = vec![0; 12];
+/// copy(&nchw, &nhwc, b"RRRRGGGGBBBB", &mut pixels)?;
+/// assert_eq!(pixels, b"RGBRGBRGBRGB");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn copy<'a>(
-    source: &impl ToIndexMap,
-    destination: &impl ToIndexMap,
-    from: &[u8],
-    to: impl Into<WriteOnly<'a>>,
+    from: &impl ToIndexMap,
+    to: &impl ToIndexMap,
+    source: &[u8],
+    destination: impl Into<WriteOnly<'a>>,
 ) -> Result<(), Error> {
-    let mut to = to.into().into_memory();
-    if let (Some(a), Some(b)) = (source.as_descriptor(), destination.as_descriptor())
+    let mut destination = destination.into().into_memory();
+    if let (Some(a), Some(b)) = (from.as_descriptor(), to.as_descriptor())
         && a.data_type() == b.data_type()
         && is_same(a.sizes(), b.sizes())
-        && !destination.storage_rule().zero_padding
+        && !to.storage_rule().zero_padding
         && let Some(element) = whole_bytes(a.data_type())
     {
         let sizes = a.sizes().iter().map(|&size| usize::try_from(size).ok());
@@ -77,12 +78,48 @@ pub fn copy<'a>(
         let strides = a.strides().iter().map(stride).zip(b.strides().iter().map(stride));
         let (first, second) = (usize::try_from(a.base_offset()).ok(), usize::try_from(b.base_offset()).ok());
         if let (Some(first), Some(second)) = (first, second)
-            && run(element, sizes.zip(strides), (first, second), from, to.reborrow())
+            && run(element, sizes.zip(strides), (first, second), source, destination.reborrow())
         {
             return Ok(());
         }
     }
-    Relayout::new(source, destination)?.run_memory(from, to)
+    Relayout::new(from, to)?.run_memory(source, destination)
+}
+
+/// As [`copy`], between buffers of any plain type as wide as an element.
+///
+/// # Errors
+///
+/// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element of one side, and as for
+/// [`copy`].
+///
+/// ```
+/// use tensor_layout::{relayout::copy_typed, BufferTensorDesc, DataType};
+///
+/// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+/// let columns = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
+/// let mut turned = vec![0.0_f32; 6];
+/// copy_typed(&rows, &columns, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut turned)?;
+/// assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn copy_typed<T: bytemuck::Pod>(
+    from: &impl ToIndexMap,
+    to: &impl ToIndexMap,
+    source: &[T],
+    destination: &mut [T],
+) -> Result<(), Error> {
+    for bits in [element_bits(from)?, element_bits(to)?] {
+        require_width::<T>(bits)?;
+    }
+    copy(from, to, bytemuck::cast_slice(source), bytemuck::cast_slice_mut::<T, u8>(destination))
+}
+
+fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
+    match layout.as_descriptor() {
+        Some(desc) => Ok(desc.data_type().bits()),
+        None => Ok(layout.to_index_map()?.element_bits()),
+    }
 }
 
 /// As [`copy`], over sizes and strides of the integer types that the caller has; strides may be negative on
@@ -98,26 +135,26 @@ pub fn copy<'a>(
 ///
 /// // A token of two heads of three appended to a cache [2, 4, 3] at position 1.
 /// let (token, cache) = (Strided { strides: &[3_usize, 3, 1], offset: 0 }, Strided { strides: &[12_usize, 3, 1], offset: 3 });
-/// let mut memory = [b'.'; 24];
-/// copy_strided(DataType::U8, &[2_usize, 1, 3], token, b"abcdef", cache, &mut memory[..])?;
-/// assert_eq!(&memory, b"...abc.........def......");
+/// let mut memory = vec![b'.'; 24];
+/// copy_strided(DataType::U8, &[2_usize, 1, 3], token, cache, b"abcdef", &mut memory)?;
+/// assert_eq!(memory, b"...abc.........def......");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn copy_strided<'a, S, T, U>(
     data_type: DataType,
     sizes: &[S],
-    source: Strided<'_, T>,
-    from: &[u8],
-    destination: Strided<'_, U>,
-    to: impl Into<WriteOnly<'a>>,
+    from: Strided<'_, T>,
+    to: Strided<'_, U>,
+    source: &[u8],
+    destination: impl Into<WriteOnly<'a>>,
 ) -> Result<(), Error>
 where
     S: Copy + TryInto<usize> + TryInto<i128>,
     T: Copy + TryInto<isize> + TryInto<i128>,
     U: Copy + TryInto<isize> + TryInto<i128>,
 {
-    let mut to = to.into().into_memory();
-    let (strides, others) = (source.strides, destination.strides);
+    let mut destination = destination.into().into_memory();
+    let (strides, others) = (from.strides, to.strides);
     if strides.len() == sizes.len()
         && others.len() == sizes.len()
         && let Some(element) = whole_bytes(data_type)
@@ -125,20 +162,20 @@ where
         let strides = strides.iter().map(|&stride| stride.try_into().ok());
         let both = strides.zip(others.iter().map(|&stride| stride.try_into().ok()));
         let sizes = sizes.iter().map(|&size| size.try_into().ok());
-        if run(element, sizes.zip(both), (source.offset, destination.offset), from, to.reborrow()) {
+        if run(element, sizes.zip(both), (from.offset, to.offset), source, destination.reborrow()) {
             return Ok(());
         }
     }
-    let [source, destination] = [
-        described(BufferTensorDesc::from_signed(data_type, sizes, source.strides)?, source.offset)?,
-        described(BufferTensorDesc::from_signed(data_type, sizes, destination.strides)?, destination.offset)?,
+    let [from, to] = [
+        described(BufferTensorDesc::from_signed(data_type, sizes, from.strides)?, from.offset)?,
+        described(BufferTensorDesc::from_signed(data_type, sizes, to.strides)?, to.offset)?,
     ];
     // An axis that both sides walk backwards is walked forwards.
     let one_side =
         |(a, b): (&[usize], &[usize])| -> Vec<usize> { a.iter().copied().filter(|axis| !b.contains(axis)).collect() };
-    let (first, second) = (source.reversed.as_slice(), destination.reversed.as_slice());
+    let (first, second) = (from.reversed.as_slice(), to.reversed.as_slice());
     let axes: Vec<usize> = [(first, second), (second, first)].into_iter().flat_map(one_side).collect();
-    Relayout::reversing(&source.desc, &destination.desc, &axes)?.run_memory(from, to)
+    Relayout::reversing(&from.desc, &to.desc, &axes)?.run_memory(source, destination)
 }
 
 /// A side with index 0 at `offset`, all of it inside the buffer.

@@ -176,9 +176,8 @@ impl Pairs {
         let axes = if axes.is_empty() { &[(1, 1, 1)] } else { axes };
         let list = |part: fn(&Axis) -> u64| axes.iter().map(part).collect::<SmallVec<[u64; 8]>>();
         let sizes = list(|axis| axis.0);
-        let view = |strides: &[u64], base| {
-            BufferTensorDesc::new(self.data_type, &sizes, Some(strides))?.with_base_offset(base)
-        };
+        let view =
+            |strides: &[u64], base| BufferTensorDesc::new(self.data_type, &sizes, Some(strides))?.beginning_at(base);
         let (source, destination) =
             (view(&list(|axis| axis.1), copy.source)?, view(&list(|axis| axis.2), copy.destination)?);
         self.found.push(DescriptorPair { pass: self.pass, source, destination });

@@ -87,7 +87,11 @@ impl Relayout {
         let whole = self.destination_size_in_bytes();
         let elements = checked::bytes_for(self.destination.element_count(), self.destination.element_bits());
         let bytes = whole.saturating_sub(elements.unwrap_or(whole));
-        let place = if bytes == 0 { "the bits after the last element".into() } else { Size(bytes).to_string() };
+        let place = match self.destination.is_part() {
+            _ if bytes == 0 => "the bits after the last element".into(),
+            true => format!("{} of a part, whose gaps may be others'", Size(bytes)),
+            false => format!("{} of its own", Size(bytes)),
+        };
         let what = match self.padding {
             _ if bytes == 0 && matches!(self.fill, Fill::Nothing) => return "none".into(),
             Padding::Keep => return format!("{place}, kept"),

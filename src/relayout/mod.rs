@@ -47,7 +47,7 @@ mod plans;
 mod with_padding;
 mod write_only;
 
-pub use copy::{Strided, copy, copy_strided};
+pub use copy::{Strided, copy, copy_strided, copy_typed};
 pub use cpu_family::CpuFamily;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;

@@ -42,17 +42,7 @@ impl Relayout {
     fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         // Checked here for all pieces, so that none runs if one cannot.
         require("source", source.len(), self.source_needs)?;
-        require("destination", destination.len(), self.writes_to())?;
-        self.set_tail((&mut *destination).into());
-        let pieces = self.partition(pieces)?;
-        let mut rest = destination;
-        let mut work = Vec::with_capacity(pieces.len());
-        for piece in &pieces {
-            // The last range may be longer than the buffer: kept padding at the end may be missing.
-            let (own, after) = rest.split_at_mut(piece.destination_range().len().min(rest.len()));
-            work.push((piece, own));
-            rest = after;
-        }
+        let work = self.partition_of(pieces, destination)?;
         work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))
     }
 }

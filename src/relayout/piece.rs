@@ -94,6 +94,48 @@ impl Relayout {
         self.partition_aligned(pieces, 1)
     }
 
+    /// The pieces of [`partition`](Self::partition), each with the part of `destination` that it writes, for
+    /// threads of one's own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`partition`](Self::partition), and [`Error::BufferTooShort`] if `destination` is too short for
+    /// the whole copy.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[64,32]{1,0}".parse()?, "u8[64,32]{0,1}".parse()?);
+    /// let (source, mut turned) = (vec![7; 2048], vec![0; 2048]);
+    /// let pieces = Relayout::new(&rows, &columns)?.partition_of(4, &mut turned)?;
+    /// std::thread::scope(|scope| {
+    ///     for (piece, part) in pieces {
+    ///         let source = &source;
+    ///         scope.spawn(move || piece.run(source, part));
+    ///     }
+    /// });
+    /// assert_eq!(turned, source);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn partition_of<'a>(
+        &self,
+        pieces: usize,
+        destination: &'a mut [u8],
+    ) -> Result<Vec<(Piece, &'a mut [u8])>, Error> {
+        require("destination", destination.len(), self.writes_to())?;
+        let pieces = self.partition(pieces)?;
+        let (mut rest, mut parts) = (destination, Vec::with_capacity(pieces.len()));
+        let last = pieces.len().saturating_sub(1);
+        for (place, piece) in pieces.into_iter().enumerate() {
+            // The last one may set the tail after its range, and kept padding at the end may be missing.
+            let length = if place == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
+            let (own, after) = rest.split_at_mut(length);
+            parts.push((piece, own));
+            rest = after;
+        }
+        Ok(parts)
+    }
+
     /// As [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0 counts
     /// as 1), for pieces that are copied on by something that requires it: WebGPU copies whole words of 4
     /// bytes between buffers.

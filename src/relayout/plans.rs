@@ -1,18 +1,20 @@
 //! Kept plans: a bounded cache of copies by their layouts.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use crate::dims::is_same;
 use crate::error::Error;
+use crate::map::{IndexMap, StorageRule, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
 use super::relayout::Relayout;
 use super::settings::Settings;
 
-/// The plans of the pairs of descriptors that an engine copies again and again. Where there is no room for
-/// another, the plan that was not used for longest goes.
+/// The plans of the pairs of layouts that an engine copies again and again. Where there is no room for
+/// another, the plan that was not used for longest goes. A pair of descriptors is found in some nanoseconds;
+/// of another layout the index map is made each time, to look for it.
 ///
 /// It is one thread's. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock is held for
 /// the look-up alone.
@@ -44,8 +46,8 @@ pub struct Plans {
 #[derive(Debug)]
 struct Kept {
     hash: u64,
-    source: BufferTensorDesc,
-    destination: BufferTensorDesc,
+    from: KeptSide,
+    to: KeptSide,
     settings: Settings,
     plan: Arc<Relayout>,
     used: u64,
@@ -66,35 +68,39 @@ impl Plans {
     #[inline]
     pub fn get(
         &mut self,
-        source: &BufferTensorDesc,
-        destination: &BufferTensorDesc,
+        from: &impl ToIndexMap,
+        to: &impl ToIndexMap,
         settings: &Settings,
     ) -> Result<&Arc<Relayout>, Error> {
-        let hash = source.quick_hash().rotate_left(32) ^ destination.quick_hash();
+        let pair = (Side::of(from)?, Side::of(to)?);
+        let hash = pair.0.quick_hash().rotate_left(32) ^ pair.1.quick_hash();
         self.now = self.now.wrapping_add(1);
         let place = match self.places.get(&hash).copied() {
-            Some(place) if self.kept.get(place).is_some_and(|kept| kept.is(source, destination, settings)) => place,
+            Some(place) if self.kept.get(place).is_some_and(|kept| kept.is(&pair, settings)) => place,
             // Two pairs of one hash take turns.
-            other => self.insert(hash, other, (source, destination, settings))?,
+            other => {
+                let plan = Relayout::with(from, to, settings)?;
+                self.insert(hash, other, pair, settings, plan)
+            }
         };
         let kept = self.kept.get_mut(place).unwrap_or_else(|| unreachable!("the place of a plan that is kept"));
         kept.used = self.now;
         Ok(&kept.plan)
     }
 
-    /// Makes a plan and keeps it: at `place`, in new room, or in that of the plan that was not used for
-    /// longest.
+    /// Keeps a plan: at `place`, in new room, or in that of the plan that was not used for longest.
     #[cold]
     fn insert(
         &mut self,
         hash: u64,
         place: Option<usize>,
-        (source, destination, settings): (&BufferTensorDesc, &BufferTensorDesc, &Settings),
-    ) -> Result<usize, Error> {
-        let plan = Arc::new(Relayout::with(source, destination, settings)?);
+        (from, to): (Side<'_>, Side<'_>),
+        settings: &Settings,
+        plan: Relayout,
+    ) -> usize {
         self.misses = self.misses.wrapping_add(1);
-        let (source, destination, settings) = (source.clone(), destination.clone(), settings.clone());
-        let kept = Kept { hash, source, destination, settings, plan, used: self.now };
+        let (from, to, settings) = (from.kept(), to.kept(), settings.clone());
+        let kept = Kept { hash, from, to, settings, plan: Arc::new(plan), used: self.now };
         let oldest = || self.kept.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(place, _)| place);
         let place = place.or_else(|| if self.kept.len() < self.most { None } else { oldest() });
         let place = match place.and_then(|place| Some((place, self.kept.get_mut(place)?))) {
@@ -109,7 +115,7 @@ impl Plans {
             }
         };
         self.places.insert(hash, place);
-        Ok(place)
+        place
     }
 
     /// How many plans are kept.
@@ -133,12 +139,58 @@ impl Plans {
 
 impl Kept {
     #[inline]
-    fn is(&self, source: &BufferTensorDesc, destination: &BufferTensorDesc, settings: &Settings) -> bool {
+    fn is(&self, (from, to): &(Side<'_>, Side<'_>), settings: &Settings) -> bool {
         let plain = |of: &Settings| (of.padding, of.memory, of.stores, of.kernels, of.family);
-        self.source.is_identical(source)
-            && self.destination.is_identical(destination)
-            && is_same(&self.settings.reversed, &settings.reversed)
+        from.is(&self.from) && to.is(&self.to) && is_same(&self.settings.reversed, &settings.reversed)
             && plain(&self.settings) == plain(settings)
+    }
+}
+
+/// A layout that is looked for: a descriptor as it is, of any other the map and what it demands.
+enum Side<'a> {
+    Strided(&'a BufferTensorDesc),
+    Mapped(Box<(IndexMap, StorageRule)>),
+}
+
+/// A layout that a plan is kept for.
+#[derive(Debug)]
+enum KeptSide {
+    Strided(BufferTensorDesc),
+    Mapped(Box<(IndexMap, StorageRule)>),
+}
+
+impl<'a> Side<'a> {
+    #[inline]
+    fn of(layout: &'a impl ToIndexMap) -> Result<Side<'a>, Error> {
+        match layout.as_descriptor() {
+            // A descriptor that is a named layout may demand something.
+            Some(desc) if layout.storage_rule() == StorageRule::NONE => Ok(Side::Strided(desc)),
+            _ => Ok(Side::Mapped(Box::new((layout.to_index_map()?, layout.storage_rule())))),
+        }
+    }
+
+    #[inline]
+    fn quick_hash(&self) -> u64 {
+        match self {
+            Side::Strided(desc) => desc.quick_hash(),
+            Side::Mapped(map) => BuildHasherDefault::<DefaultHasher>::default().hash_one(&**map),
+        }
+    }
+
+    #[inline]
+    fn is(&self, kept: &KeptSide) -> bool {
+        match (self, kept) {
+            (Side::Strided(desc), KeptSide::Strided(kept)) => kept.is_identical(desc),
+            (Side::Mapped(map), KeptSide::Mapped(kept)) => map == kept,
+            _ => false,
+        }
+    }
+
+    fn kept(self) -> KeptSide {
+        match self {
+            Side::Strided(desc) => KeptSide::Strided(desc.clone()),
+            Side::Mapped(map) => KeptSide::Mapped(map),
+        }
     }
 }
 

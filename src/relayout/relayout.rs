@@ -369,14 +369,17 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn run_typed<T: bytemuck::Pod>(&self, source: &[T], destination: &mut [T]) -> Result<(), Error> {
-        let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
-        for expected in [self.source.element_bits(), self.destination.element_bits()] {
-            if found != expected {
-                return Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into()));
-            }
+        for bits in [self.source.element_bits(), self.destination.element_bits()] {
+            require_width::<T>(bits)?;
         }
         self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
     }
+}
+
+/// Refuses a type of a buffer that is not as wide as an element of `bits` bits.
+pub(super) fn require_width<T>(bits: u32) -> Result<(), Error> {
+    let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
+    if found == bits { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), bits.into())) }
 }
 
 fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {

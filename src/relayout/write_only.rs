@@ -23,7 +23,10 @@ use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::{Destination, WriteOnly, zeroed};
 
-const SHARED_BYTES: &str = "elements share bytes with it, which would have to be read";
+const SHARED_BYTES: &str =
+    "elements share bytes with it, which would have to be read: set it, with `with_padding`, or use `run`";
+const PART_WITHOUT_CONTENTS: &str = "it holds nothing yet and is a part of a larger buffer, so that what is between its elements may be others': \
+     `run_write_only` writes the elements alone";
 
 /// Memory without contents, written by the one nest of a program that surely fills it, or zeroed and written
 /// by `run`.
@@ -67,7 +70,9 @@ impl Relayout {
     /// Why the destination must be read, said of its padding.
     fn why_read(&self) -> Option<&'static str> {
         if self.keeps_padding() && self.passes.recovers() {
-            return Some("it goes through the levels of an Irreducible layout");
+            return Some(
+                "it goes through the levels of an Irreducible layout: set it, with `with_padding`, or use `run`",
+            );
         }
         let shared = self.keeps_padding() && self.passes.last.has_sub_byte_boxes();
         shared.then_some(SHARED_BYTES)
@@ -86,8 +91,9 @@ impl Relayout {
     /// # Errors
     ///
     /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding and nothing is said of it
-    /// ([`with_padding`](Self::with_padding)), as it would stay without contents; and as for
-    /// [`run`](Self::run). Nothing has been written then.
+    /// ([`with_padding`](Self::with_padding)), as it would stay without contents, or is a part of a larger
+    /// buffer, which [`run_write_only`](Self::run_write_only) writes; and as for [`run`](Self::run). Nothing
+    /// has been written then.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -118,16 +124,16 @@ impl Relayout {
     /// as for [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
-    /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
     /// let mut mapped = [0; 6];
-    /// Relayout::new(&from, &to)?.run_write_only(b"abcdef", WriteOnly::from(&mut mapped[..]))?;
+    /// Relayout::new(&from, &to)?.run_write_only(b"abcdef", &mut mapped)?;
     /// assert_eq!(&mapped, b"adbecf");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
-        let reused = self.settings.memory == DestinationMemory::Reused;
+    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<WriteOnly<'a>>) -> Result<(), Error> {
+        let (reused, destination) = (self.settings.memory == DestinationMemory::Reused, destination.into());
         self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
     }
 
@@ -154,7 +160,9 @@ impl Relayout {
     /// The first `size` bytes of memory that holds nothing yet, if all of them will be written.
     fn to_be_set<'a>(&self, memory: &'a mut [MaybeUninit<u8>], size: u64) -> Result<&'a mut [MaybeUninit<u8>], Error> {
         if self.keeps_padding() {
-            return Err(ArgumentRule::PaddingKept.because("it holds nothing yet"));
+            let own = "it holds nothing yet: set it, with `with_padding`";
+            let reason = if self.destination.is_part() { PART_WITHOUT_CONTENTS } else { own };
+            return Err(ArgumentRule::PaddingKept.because(reason));
         }
         require("destination", memory.len(), size)?;
         let size: usize = checked::narrow(size, checked::BYTES)?;
@@ -285,7 +293,7 @@ impl Piece {
     /// # Errors
     ///
     /// As for [`Relayout::run_write_only`].
-    pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
+    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<WriteOnly<'a>>) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(whole) => return whole.run_write_only(source, destination),
             PieceCopy::Part(part, whole) => (part, whole),
@@ -294,8 +302,8 @@ impl Piece {
             return Err(ArgumentRule::PaddingKept.because(reason));
         }
         require("source", source.len(), whole.source_needs)?;
+        let mut destination = destination.into().into_destination();
         require("destination", destination.len(), self.needs)?;
-        let mut destination = destination.into_destination();
         self.set_tail(destination.reborrow());
         let end = self.destination_range().len().min(destination.len());
         let Some(destination) = destination.part(0..end) else { return Ok(()) };

@@ -69,8 +69,7 @@ pub mod cubecl {
         strides: &Strides,
         of: DataType,
     ) -> Result<BufferTensorDesc, Error> {
-        let desc = BufferTensorDesc::from_usize(of, &shape[..], &strides[..])?;
-        desc.with_base_offset(start.unwrap_or(0) / (u64::from(of.bits()) / 8))
+        BufferTensorDesc::from_usize(of, &shape[..], &strides[..])?.with_base_offset_in_bytes(start.unwrap_or(0))
     }
 
     #[test]

@@ -101,6 +101,18 @@ impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
     }
 }
 
+impl<'a> From<&'a mut Vec<u8>> for WriteOnly<'a> {
+    fn from(bytes: &'a mut Vec<u8>) -> Self {
+        bytes.as_mut_slice().into()
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [u8; N]> for WriteOnly<'a> {
+    fn from(bytes: &'a mut [u8; N]) -> Self {
+        bytes.as_mut_slice().into()
+    }
+}
+
 impl<'a> From<&'a mut [MaybeUninit<u8>]> for WriteOnly<'a> {
     fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
         WriteOnly(Destination::uninitialised(bytes))

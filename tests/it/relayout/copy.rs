@@ -102,7 +102,7 @@ proptest! {
         let side = |(strides, offset): &'_ (Vec<isize>, usize)| (strides.clone(), *offset);
         let ((from, first), (to, second)) = (side(&case.source), side(&case.destination));
         let sides = (Strided { strides: &from[..], offset: first }, Strided { strides: &to[..], offset: second });
-        copy_strided(case.data_type, &case.sizes, sides.0, &source, sides.1, &mut found[..]).unwrap();
+        copy_strided(case.data_type, &case.sizes, sides.0, sides.1, &source, &mut found[..]).unwrap();
         prop_assert!(found == expected, "copy_strided: {case:?}");
 
         // The same by descriptors, where no axis runs backwards.
@@ -151,7 +151,7 @@ fn errors_are_those_of_a_kept_plan() {
     }
     let run = |sizes: &[usize], strides: &[isize], offset| {
         let (side, packed) = (Strided { strides, offset }, Strided { strides: &[3_isize, 1], offset: 0 });
-        copy_strided(DataType::U8, sizes, side, &[0; 6], packed, &mut [0; 6][..]).map_err(|error| error.code())
+        copy_strided(DataType::U8, sizes, side, packed, &[0; 6], &mut [0; 6][..]).map_err(|error| error.code())
     };
     assert_eq!(run(&[2, 3], &[-3, 1], 3), Ok(()));
     assert_eq!(run(&[2, 3], &[-3, 1], 2), Err("negative"));
@@ -185,7 +185,7 @@ fn copies_up_to_rank_8_allocate_nothing() {
         let strides = |desc: &BufferTensorDesc| desc.strides().to_vec();
         let (a, b) = (strides(&from), strides(&to));
         let (a, b) = (Strided { strides: &a[..], offset: 0 }, Strided { strides: &b[..], offset: 0 });
-        let run = || copy_strided(from.data_type(), from.sizes(), a, &source, b, &mut destination[..]);
+        let run = || copy_strided(from.data_type(), from.sizes(), a, b, &source, &mut destination[..]);
         let (result, allocations) = crate::counting::count(run);
         result.unwrap();
         assert!(allocations <= tables, "{allocations} for {from} to {to}");

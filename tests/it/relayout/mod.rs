@@ -8,4 +8,5 @@ mod properties;
 mod reversed;
 mod rows;
 mod threads;
+mod verbs;
 mod widths;

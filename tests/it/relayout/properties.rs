@@ -208,7 +208,7 @@ proptest! {
         prop_assert_eq!(&destination, &before);
         if !relayout.reads_destination() {
             let (short, all) = (from.bytes().min(needs(&from) - 1), destination.len().min(needs(&to) - 1));
-            let run = |source: &[u8], own: &mut [u8]| relayout.run_write_only(source, own.into());
+            let run = |source: &[u8], own: &mut [u8]| relayout.run_write_only(source, own);
             prop_assert_eq!(run(&source[..short], &mut destination).unwrap_err().code(), "buffer_too_short");
             prop_assert_eq!(run(&source, &mut destination[..all]).unwrap_err().code(), "buffer_too_short");
             prop_assert_eq!(destination, before);
