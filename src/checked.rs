@@ -21,6 +21,9 @@ pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
 /// The product of sizes whose product a constructor has checked.
 pub(crate) fn element_count(sizes: &[u64]) -> u64 {
+    if sizes.contains(&0) {
+        return 0;
+    }
     sizes.iter().fold(1, |product: u64, &size| product.times(size))
 }
 
@@ -78,19 +81,12 @@ pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(gcd(a, b))?.checked_mul(b)
 }
 
-/// The product of `factors`. A zero is left out when the limit is checked: the product of the others must
-/// fit as well, so that any sub-product and any size-1 neighbour of this tensor fits too.
+/// The product of `factors`: 0 if one of them is, whatever the others come to.
 pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {
-    let mut zero = false;
-    let mut result = 1_u64;
-    for &factor in factors {
-        if factor == 0 {
-            zero = true;
-        } else {
-            result = mul(result, factor, quantity)?;
-        }
+    if factors.contains(&0) {
+        return Ok(0);
     }
-    Ok(if zero { 0 } else { result })
+    factors.iter().try_fold(1, |product, &factor| mul(product, factor, quantity))
 }
 
 pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {

@@ -33,8 +33,12 @@ pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) 
 /// Any name that a data type is read by: `f32`, `F32`, `i32`, `int32`.
 pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
-    let name = cursor.word();
-    name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
+    let mut name = cursor.word();
+    // A module before it, as in torch.float16.
+    while cursor.eat(".") {
+        name = cursor.word();
+    }
+    name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8, pred or torch.float16"))
 }
 
 /// Items in brackets, as sizes are written: `[2,3]`.

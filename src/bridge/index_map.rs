@@ -31,6 +31,32 @@ impl ToIndexMap for BufferTensorDesc {
     }
 }
 
+impl BufferTensorDesc {
+    /// The map of the same sizes and strides with whole bytes for each element of a type below a byte, as CPUs
+    /// and `ml_dtypes` keep them and as XLA does without `E(n)`. A copy between this map and a descriptor packs
+    /// or unpacks.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
+    ///
+    /// let packed = BufferTensorDesc::packed(DataType::S4, &[4])?;
+    /// let mut numbers = vec![0; 4];
+    /// copy(&packed, &packed.with_byte_elements()?, &[0x21, 0xf7], &mut numbers)?;
+    /// assert_eq!(numbers, [1, 2, 7, 0xff]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_byte_elements(&self) -> Result<IndexMap, Error> {
+        let (bits, span) = (self.data_type().bits().next_multiple_of(8), self.span_elements());
+        let map =
+            IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), span)?;
+        Ok(map.with_slice_mark(self.is_part()))
+    }
+}
+
 impl ToIndexMap for ArrayShape {
     /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that
     /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.

@@ -181,7 +181,8 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
 
 /// DirectML wants totals in multiples of 4 bytes.
 fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let desc = desc.with_base_offset(map.base())?;
+    let desc = desc.beginning_at(map.base())?;
+    let desc = if map.is_part() { desc.into_part() } else { desc };
     let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?.max(desc.min_size_in_bytes());
     desc.with_total_size_in_bytes(total)
 }

@@ -108,7 +108,7 @@ data_types! {
     /// A truth value, one byte each.
     Pred, Bool, 8, "pred", None, Some("bool"), Some("|b1"), Some("BOOL");
     /// A signed integer of 1 bit.
-    S1, Signed, 1, "s1", None, None, None, None;
+    S1, Signed, 1, "s1", None, Some("int1"), None, None;
     /// A signed integer of 2 bits.
     S2, Signed, 2, "s2", None, Some("int2"), None, None;
     /// A signed integer of 4 bits.
@@ -122,7 +122,7 @@ data_types! {
     /// A signed integer of 64 bits.
     S64, Signed, 64, "s64", Some(("INT64", 11)), Some("int64"), Some("<i8"), Some("I64");
     /// An unsigned integer of 1 bit.
-    U1, Unsigned, 1, "u1", None, None, None, None;
+    U1, Unsigned, 1, "u1", None, Some("uint1"), None, None;
     /// An unsigned integer of 2 bits.
     U2, Unsigned, 2, "u2", None, Some("uint2"), None, None;
     /// An unsigned integer of 4 bits.
@@ -183,6 +183,18 @@ impl DataType {
     /// up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
     pub(crate) const fn xla_storage_bits(self) -> u32 {
         self.row().bits.next_multiple_of(8)
+    }
+
+    /// Which widths a device takes that has no word for them, for types below a byte with the two ways to say
+    /// it.
+    pub(crate) fn width_in_words(self) -> &'static str {
+        match self.row().bits {
+            1 | 2 | 4 | 6 => {
+                "those as wide as their type, and sizes alone are XLA's, with a byte for each element: write strides, as in u4[3,5]:[5,1], \
+                 or E(n), as in u4[3,5]{1,0:E(4)}, for packed ones"
+            }
+            _ => "those as wide as their type",
+        }
     }
 
     /// What the bits mean.
@@ -260,9 +272,10 @@ impl fmt::Display for DataType {
 impl FromStr for DataType {
     type Err = Error;
 
-    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's, and `i32` for
-    /// `s32`. They do not contradict each other. (safetensors' names have their own reader, as its `F8_E4M3`
-    /// is XLA's `f8e4m3fn`.)
+    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's and PyTorch's with or
+    /// without the module (`torch.float16`), safetensors', `i32` for `s32`, and what frameworks call the usual
+    /// floats: `half`, `fp16`, `fp8_e4m3`. They do not contradict each other: `F8E4M3` is XLA's type with
+    /// infinities, `F8_E4M3` and `fp8_e4m3` are that of safetensors, ONNX and PyTorch without (`f8e4m3fn`).
     ///
     /// ```
     /// use tensor_layout::DataType;
@@ -273,8 +286,10 @@ impl FromStr for DataType {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     fn from_str(name: &str) -> Result<Self, Error> {
-        let namings = [Naming::Xla, Naming::Directml, Naming::Numpy];
-        let named = namings.into_iter().find_map(|naming| Self::from_name_in(naming, name));
+        let namings = [Naming::Xla, Naming::Directml, Naming::Numpy, Naming::Safetensors];
+        let (whole, name) = (name, name.rsplit_once('.').map_or(name, |(_, own)| own));
+        let other = OTHER_NAMES.iter().find(|(other, _)| *other == name).map(|&(_, data_type)| data_type);
+        let named = other.or_else(|| namings.into_iter().find_map(|naming| Self::from_name_in(naming, name)));
         named
             .or_else(|| {
                 let all_upper = !name.chars().any(|c| c.is_ascii_lowercase());
@@ -284,9 +299,20 @@ impl FromStr for DataType {
                 let bits = name.strip_prefix(['i', 'I'])?;
                 Self::ALL.iter().copied().find(|data_type| data_type.xla_name().strip_prefix('s') == Some(bits))
             })
-            .ok_or_else(|| Error::unknown_data_type(name.to_owned()))
+            .ok_or_else(|| Error::unknown_data_type(whole.to_owned()))
     }
 }
+
+/// What frameworks call the usual types, beside the names that the table has.
+const OTHER_NAMES: &[(&str, DataType)] = &[
+    ("half", DataType::F16),
+    ("fp16", DataType::F16),
+    ("fp32", DataType::F32),
+    ("fp64", DataType::F64),
+    ("double", DataType::F64),
+    ("fp8_e4m3", DataType::F8E4M3FN),
+    ("fp8_e5m2", DataType::F8E5M2),
+];
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,8 @@
 //!
 //! From version 1.2 on `strides` is null for tensors without axes only; [`DlLayout`] writes it always. A null
 //! from an older producer is read as packed row-major. The stride of an axis of size 1 may be any number and
-//! is ignored, and so is `data` of a tensor without elements.
+//! is ignored, and so is `data` of a tensor without elements; [`DlLayout`] writes
+//! [canonical ones](BufferTensorDesc::with_canonical_strides).
 //!
 //! ```
 //! use tensor_layout::interop::Lent;
@@ -287,7 +288,7 @@ impl TryFrom<&BufferTensorDesc> for DlLayout {
         Ok(DlLayout {
             dtype: desc.data_type().into(),
             shape: list(desc.sizes())?,
-            strides: list(desc.strides())?,
+            strides: list(desc.clone().with_canonical_strides().strides())?,
             byte_offset: offset_bits / 8,
         })
     }

@@ -65,7 +65,8 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
     (view, axes)
 }
 
-/// As [`describe`], as a part of `buffer`: where the array begins becomes the base offset.
+/// As [`describe`], as a part of `buffer`: where the array begins becomes the base offset. An array that
+/// leaves out elements of the buffer [is a part](BufferTensorDesc::is_part) of it, wherever it begins.
 ///
 /// # Errors
 ///
@@ -89,7 +90,8 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     let outside = |offset| ArgumentRule::OffsetOutOfRange.by(offset, elements);
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
-    let desc = desc.with_base_offset(offset)?;
+    let is_whole = offset == 0 && desc.element_count() == elements;
+    let desc = if is_whole { desc } else { desc.with_base_offset(offset)? };
     if desc.span_elements() > elements { Err(outside(desc.span_elements().minus(1))) } else { Ok(desc) }
 }
 

@@ -138,7 +138,7 @@ impl PjrtFields<'_> {
             let stride_bits = i128::from(bytes).saturating_mul(8);
             let whole = stride_bits.checked_rem(bits.into()) == Some(0);
             // An axis without a second index may have any stride.
-            if !whole && sizes.get(axis).is_none_or(|&size| size > 1) {
+            if !whole && !sizes.contains(&0) && sizes.get(axis).is_none_or(|&size| size > 1) {
                 return Err(refuse(format!(
                     "axis {axis} has a stride of {bytes} bytes, which is not a multiple of the {bits} bits of an element"
                 )));
@@ -264,7 +264,7 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
     }
 }
 
-/// The byte strides of a descriptor. [`Error::NotExpressible`] for a base offset, and where a stride is not a
+/// The byte strides of a descriptor, [canonical](BufferTensorDesc::with_canonical_strides) where any would do. [`Error::NotExpressible`] for a base offset, and where a stride is not a
 /// whole number of bytes; [`Error::Overflow`] for one past `i64`.
 impl TryFrom<&BufferTensorDesc> for PjrtLayout {
     type Error = Error;
@@ -276,7 +276,7 @@ impl TryFrom<&BufferTensorDesc> for PjrtLayout {
             return refuse(format!("it begins {base} elements into its buffer; move the pointer instead"));
         }
         let mut byte_strides = Vec::with_capacity(desc.rank());
-        for (axis, &stride) in desc.strides().iter().enumerate() {
+        for (axis, &stride) in desc.clone().with_canonical_strides().strides().iter().enumerate() {
             let bits = checked::mul(stride, desc.data_type().bits().into(), OFFSET)?;
             if !bits.is_multiple_of(8) {
                 return refuse(format!("the stride of {bits} bits of axis {axis} is not a whole number of bytes"));

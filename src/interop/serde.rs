@@ -7,6 +7,8 @@
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
 //! | [`Dims`] | a list of numbers |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
+//! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, of an error also `axis`, `value` and `limit` where it has them |
+//! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | the fields; the errors as a list beside the report |
 //! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
 //!
 //! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand.
@@ -28,6 +30,7 @@
 mod limits;
 #[cfg(feature = "relayout")]
 mod padding;
+mod report;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -144,7 +147,7 @@ struct Fields {
     data_type: DataType,
     sizes: Dims,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    strides: Option<Dims>,
+    strides: Option<Strides>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base_offset: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -155,6 +158,24 @@ struct Fields {
     base_offset_alignment: u32,
 }
 
+/// Strides, of which those of axes of size 1 may be any number in a text.
+struct Strides(Vec<i128>);
+
+impl Serialize for Strides {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|&stride| u64::try_from(stride).unwrap_or(0)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Strides {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if deserializer.is_human_readable() {
+            return Vec::deserialize(deserializer).map(Strides);
+        }
+        Ok(Strides(Dims::deserialize(deserializer)?.iter().map(|&stride| stride.into()).collect()))
+    }
+}
+
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -163,8 +184,10 @@ impl TryFrom<Fields> for BufferTensorDesc {
     type Error = Error;
 
     fn try_from(fields: Fields) -> Result<Self, Error> {
-        let desc = BufferTensorDesc::new(fields.data_type, &fields.sizes, fields.strides.as_deref())?
-            .with_base_offset(fields.base_offset.unwrap_or(0))?
+        let sizes: Vec<i128> = fields.sizes.iter().map(|&size| size.into()).collect();
+        let strides = fields.strides.as_ref().map(|strides| strides.0.as_slice());
+        let desc = BufferTensorDesc::new(fields.data_type, &sizes, strides)?
+            .beginning_at(fields.base_offset.unwrap_or(0))?
             .with_flags(fields.flags)
             .with_base_offset_alignment(fields.base_offset_alignment)?;
         let desc = if fields.base_offset.is_some() { desc.into_part() } else { desc };
@@ -182,7 +205,7 @@ impl Serialize for BufferTensorDesc {
         let fields = Fields {
             data_type: self.data_type(),
             sizes: Dims::from(self.sizes()),
-            strides: self.explicit_strides().map(Dims::from),
+            strides: self.explicit_strides().map(|own| Strides(own.iter().map(|&stride| stride.into()).collect())),
             base_offset: self.is_part().then_some(self.base_offset()),
             flags: self.flags(),
             total_tensor_size_in_bytes: (total != self.min_size_in_bytes()).then_some(total),

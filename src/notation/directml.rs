@@ -7,6 +7,7 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Write;
 
 use crate::checked::{self, BYTES, Dims, Exact};
@@ -15,6 +16,7 @@ use crate::element::{DataType, Naming};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
+use super::list::signed;
 use super::strided::{Strided, list};
 
 /// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
@@ -74,7 +76,8 @@ struct Members {
     flags: Option<TensorFlags>,
     dimensions: Option<(usize, u64)>,
     sizes: Option<Dims>,
-    strides: Option<(usize, Dims)>,
+    /// Where each is, and the number.
+    strides: Option<(usize, Vec<(usize, i128)>)>,
     total: Option<u64>,
     alignment: Option<u32>,
 }
@@ -147,8 +150,12 @@ fn read_member(cursor: &mut Cursor<'_>, key: &str, key_at: usize, members: &mut 
             members.flags.replace(flags).is_some()
         }
         "DimensionCount" => members.dimensions.replace((at, cursor.number("a number of dimensions")?)).is_some(),
-        "Sizes" => members.sizes.replace(read_numbers(cursor, "a size from 1 to 2^32 - 1", 1)?).is_some(),
-        "Strides" => members.strides.replace((at, read_numbers(cursor, "a stride below 2^32", 0)?)).is_some(),
+        "Sizes" => members.sizes.replace(read_sizes(cursor)?).is_some(),
+        "Strides" => {
+            cursor.expect("[", "`[` and numbers")?;
+            let number = |cursor: &mut Cursor<'_>| Ok((cursor.position(), signed(cursor)?));
+            members.strides.replace((at, cursor.list("]", number)?)).is_some()
+        }
         "TotalTensorSizeInBytes" => members.total.replace(cursor.number("a size in bytes")?).is_some(),
         "GuaranteedBaseOffsetAlignment" => {
             let bytes = u32::try_from(cursor.number("an alignment in bytes")?);
@@ -178,8 +185,17 @@ fn finish(cursor: &mut Cursor<'_>, start: usize, members: Members) -> Result<Buf
     if let Some((at, _)) = members.strides.as_ref().filter(|(_, strides)| strides.len() != rank) {
         return Err(cursor.error_at(*at, &format!("{rank} strides, one for each size")));
     }
-    let strides = members.strides.as_ref().map(|(_, strides)| strides.as_slice());
+    let stride = |(&size, &(at, stride)): (&u64, &(usize, i128))| match u32::try_from(stride) {
+        Ok(stride) => Ok(stride.into()),
+        // Any number will do where there is no second index.
+        Err(_) if size == 1 => Ok(0),
+        Err(_) => Err(cursor.error_at(at, "a stride below 2^32")),
+    };
+    let strides = members.strides.iter().flat_map(|(_, strides)| sizes.iter().zip(strides));
+    let strides: Dims = strides.map(stride).collect::<Result<_, _>>()?;
+    let strides = members.strides.is_some().then_some(&*strides);
     let desc = BufferTensorDesc::new(data_type, &sizes, strides)?
+        .with_canonical_strides()
         .with_flags(members.flags.unwrap_or_default())
         .with_base_offset_alignment(members.alignment.unwrap_or(0))?;
     cursor.move_to(end);
@@ -189,12 +205,13 @@ fn finish(cursor: &mut Cursor<'_>, start: usize, members: Members) -> Result<Buf
     }
 }
 
-fn read_numbers(cursor: &mut Cursor<'_>, what: &str, least: u64) -> Result<Dims, Error> {
+fn read_sizes(cursor: &mut Cursor<'_>) -> Result<Dims, Error> {
+    let what = "a size from 1 to 2^32 - 1";
     cursor.expect("[", "`[` and numbers")?;
     let number = |cursor: &mut Cursor<'_>| {
         let at = cursor.position();
         let number = cursor.number(what)?;
-        let fits = number >= least && u32::try_from(number).is_ok();
+        let fits = number >= 1 && u32::try_from(number).is_ok();
         if fits { Ok(number) } else { Err(cursor.error_at(at, what)) }
     };
     Ok(cursor.list("]", number)?.into_iter().collect())

@@ -3,7 +3,6 @@
 use crate::checked::{Exact, at};
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -64,8 +63,8 @@ impl fmt::Display for Line {
 }
 
 /// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there
-/// is none. With the feature `named`, a line more for each name that the layout has, unless it is row-major
-/// and packed.
+/// is none. Where axes of size 1 let several axis orders in use describe it, there is a line for each. With the
+/// feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
 ///
 /// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes,
 /// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give
@@ -138,7 +137,19 @@ impl Writer {
         if notation == Notation::Named {
             return self.names().into_iter().map(|name| Line { notation, text: Ok(name) }).collect();
         }
-        vec![Line { notation, text: self.text(notation) }]
+        let first = Line { notation, text: self.text(notation) };
+        let others = if notation == Notation::AxisOrder { self.other_orders(&first) } else { Vec::new() };
+        core::iter::once(first).chain(others).collect()
+    }
+
+    /// The other axis orders of the same places: the axes of size 1 may be anywhere.
+    fn other_orders(&self, first: &Line) -> Vec<Line> {
+        let (Ok(strided), Ok(text)) = (&self.strided, &first.text) else { return Vec::new() };
+        let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides));
+        let head = type_and_sizes(strided.data_type, &strided.sizes);
+        let texts = desc.iter().flat_map(BufferTensorDesc::axis_orders).map(|order| format!("{head}:{order}"));
+        let others = texts.filter(|other| other != text);
+        others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
     }
 
     /// The names of the layout on its own axes.
@@ -159,7 +170,7 @@ impl Writer {
                 let strided = self.strided("list of strides")?;
                 check_width("list of strides", map)?;
                 let (head, strides) = (type_and_sizes(strided.data_type, &strided.sizes), list(&strided.strides));
-                let base = if strided.base > 0 { format!("+{}", strided.base) } else { String::new() };
+                let base = if strided.is_part { format!("+{}", strided.base) } else { String::new() };
                 Ok(format!("{head}:{strides}{base}"))
             }
             Notation::AxisOrder => {
@@ -195,7 +206,7 @@ impl Writer {
             let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
             let desc = strided.map(|strided| {
                 BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?
-                    .with_base_offset(strided.base)
+                    .beginning_at(strided.base)
             });
             match desc {
                 Some(Ok(desc)) => raise(&desc).map(|raised| raised.shape.to_string()).map_err(|_| error),

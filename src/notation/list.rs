@@ -1,6 +1,7 @@
 //! Lists of numbers as they are typed.
 
 use crate::checked::Exact;
+use crate::cursor::Cursor;
 use crate::error::Error;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -62,4 +63,11 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
         at = at.plus(part.len()).plus(1);
     }
     Ok(numbers)
+}
+
+/// A whole number with or without a sign.
+pub(super) fn signed(cursor: &mut Cursor<'_>) -> Result<i128, Error> {
+    let negative = cursor.eat("-");
+    let number = i128::from(cursor.number("a whole number")?);
+    Ok(if negative { 0_i128.minus(number) } else { number })
 }

@@ -260,10 +260,15 @@ impl Notated {
     /// axis order keeps its letters and a oneDNN tag its blocks.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        let mut lines = all(&self.layout);
-        for line in lines.iter_mut().filter(|line| line.notation == self.notation()) {
-            line.text = Ok(self.to_string());
+        let (mut lines, own) = (all(&self.layout), self.to_string());
+        let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
+        // Other axis orders of the same places stay, after the one that was written.
+        if self.notation() == Notation::AxisOrder {
+            lines.retain(|line| line.text.as_ref() != Ok(&own));
+        } else {
+            lines.remove(place);
         }
+        lines.insert(place, Line { notation: self.notation(), text: Ok(own) });
         lines
     }
 

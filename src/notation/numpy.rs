@@ -14,8 +14,11 @@ use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use super::AnyLayout;
+use super::list::signed;
 use super::strided::{Strided, tuple};
 
 /// The words that begin the notation.
@@ -37,7 +40,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let in_bytes = |elements: u64| checked::mul(elements, bytes, BYTES);
     let strides: Dims = strided.strides.iter().map(|&stride| in_bytes(stride)).collect::<Result<_, _>>()?;
     let mut text = format!("ndarray(shape={}, dtype={name}, strides={}", tuple(&strided.sizes), tuple(&strides));
-    if strided.base != 0 {
+    if strided.is_part {
         text.push_str(&format!(", offset={}", in_bytes(strided.base)?));
     }
     text.push(')');
@@ -69,12 +72,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         cursor.expect("=", "`=`")?;
         let at = cursor.position();
         let twice = match key {
-            "shape" => shape.replace(read_tuple(cursor, "a size")?).is_some(),
+            "shape" => shape.replace(read_tuple(cursor, |cursor| cursor.number("a size"))?).is_some(),
             "dtype" => data_type.replace(read_type(cursor)?).is_some(),
-            "strides" => {
-                let what = "a stride in bytes (negative strides are not supported)";
-                strides.replace((at, read_tuple(cursor, what)?)).is_some()
-            }
+            "strides" => strides.replace((at, read_tuple(cursor, signed)?)).is_some(),
             _ => offset.replace((at, cursor.number("an offset in bytes")?)).is_some(),
         };
         if twice {
@@ -86,7 +86,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         cursor.expect(",", "`,` or `)`")?;
     }
     let end = cursor.position();
-    let shape = shape.ok_or_else(|| cursor.error_at(start, "an array with shape="))?;
+    let shape = Dims::from(shape.ok_or_else(|| cursor.error_at(start, "an array with shape="))?);
     let data_type = data_type.ok_or_else(|| cursor.error_at(start, "an array with dtype="))?;
     let bytes = u64::from(data_type.xla_storage_bits().div_euclid(8));
     let elements = |cursor: &mut Cursor<'_>, at: usize, number: u64| {
@@ -98,38 +98,54 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
             return Err(cursor.error_at(at, &format!("{} strides, one for each size", shape.len())));
         }
         Some((at, strides)) => {
-            Some(strides.into_iter().map(|stride| elements(cursor, at, stride)).collect::<Result<Dims, _>>()?)
+            let empty = shape.contains(&0);
+            let stride = |(&size, stride): (&u64, i128)| match u64::try_from(stride) {
+                // Any number will do where there is no second index.
+                number if size == 1 || empty => Ok(number.unwrap_or(0).checked_div(bytes).unwrap_or(0)),
+                Ok(number) => elements(cursor, at, number),
+                Err(_) => {
+                    Err(cursor.error_at(at, "strides in bytes of 0 or more (negative strides are not supported)"))
+                }
+            };
+            Some(shape.iter().zip(strides).map(stride).collect::<Result<Dims, _>>()?)
         }
         None => None,
     };
-    let base = offset.map_or(Ok(0), |(at, offset)| elements(cursor, at, offset))?;
+    let base = offset.map(|(at, offset)| elements(cursor, at, offset)).transpose()?;
     cursor.move_to(end);
     layout(data_type, &shape, strides.as_deref(), base)
 }
 
-fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: u64) -> Result<AnyLayout, Error> {
+fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: Option<u64>) -> Result<AnyLayout, Error> {
     let bits = data_type.xla_storage_bits();
+    let placed = |desc: BufferTensorDesc| match base {
+        Some(base) => desc.with_base_offset(base),
+        None => Ok(desc),
+    };
     if bits == data_type.bits() {
-        let desc = BufferTensorDesc::new(data_type, sizes, strides)?.with_base_offset(base)?;
-        return Ok(AnyLayout::Strided(desc));
+        return placed(BufferTensorDesc::new(data_type, sizes, strides)?.with_canonical_strides())
+            .map(AnyLayout::Strided);
     }
     // A descriptor knows sub-byte types in their own width only.
-    let desc = BufferTensorDesc::new(DataType::U8, sizes, strides)?.with_base_offset(base)?;
-    let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), base, desc.span_elements())?;
-    Ok(AnyLayout::Mapped(map))
+    let desc = placed(BufferTensorDesc::new(DataType::U8, sizes, strides)?)?;
+    let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), desc.base_offset(), desc.span_elements())?;
+    Ok(AnyLayout::Mapped(map.with_slice_mark(desc.is_part())))
 }
 
 /// `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a number alone, which NumPy takes for one dimension.
-fn read_tuple(cursor: &mut Cursor<'_>, what: &str) -> Result<Dims, Error> {
+fn read_tuple<'a, T>(
+    cursor: &mut Cursor<'a>,
+    number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
     let close = match cursor.peek() {
         Some(b'(') => ")",
         Some(b'[') => "]",
-        _ => return Ok(Dims::from_slice(&[cursor.number(what)?])),
+        _ => return Ok(vec![number(cursor)?]),
     };
     cursor.expect(if close == ")" { "(" } else { "[" }, "`(`")?;
-    let mut numbers = Dims::new();
+    let mut numbers = Vec::new();
     while !cursor.eat(close) {
-        numbers.push(cursor.number(what)?);
+        numbers.push(number(cursor)?);
         if !cursor.eat(",") {
             cursor.expect(close, &format!("`,` or `{close}`"))?;
             break;
@@ -155,7 +171,15 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
         }
     };
     let found = DataType::from_name_in(Naming::Numpy, name).or_else(|| DataType::from_name_in(Naming::Npy, name));
-    let data_type = found.ok_or_else(|| cursor.error_at(start, "a dtype such as float32, bfloat16 or '<f4'"))?;
+    let swapped =
+        name.strip_prefix('>').is_some_and(|rest| DataType::from_name_in(Naming::Npy, &format!("<{rest}")).is_some());
+    let expected = match swapped {
+        true => {
+            "a little-endian dtype such as '<f4' ('>' is big-endian: swap its bytes first, with `.astype` or `byteswap`)"
+        }
+        false => "a dtype such as float32, bfloat16 or '<f4'",
+    };
+    let data_type = found.ok_or_else(|| cursor.error_at(start, expected))?;
     cursor.move_to(start.plus(taken));
     Ok(data_type)
 }

@@ -11,7 +11,7 @@ use crate::checked::{Dims, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
-use crate::strided::{BufferTensorDesc, TensorFlags};
+use crate::strided::{BufferTensorDesc, TensorFlags, set_free_strides};
 
 /// A layout with one stride for each dimension: what four of the notations say.
 pub(super) struct Strided {
@@ -22,6 +22,8 @@ pub(super) struct Strided {
     /// In elements.
     pub(super) strides: Dims,
     pub(super) base: u64,
+    /// The base is written, be it 0.
+    pub(super) is_part: bool,
     /// Of the whole buffer.
     pub(super) elements: u64,
     pub(super) flags: TensorFlags,
@@ -36,13 +38,15 @@ impl Strided {
     }
 
     /// With elements of another width than their type's, which a descriptor cannot have.
-    pub(super) fn of_map(map: &IndexMap, strides: Dims) -> Strided {
+    pub(super) fn of_map(map: &IndexMap, mut strides: Dims) -> Strided {
+        set_free_strides(map.sizes(), &mut strides, |_, packed| packed);
         Strided {
             data_type: map.data_type(),
             element_bits: map.element_bits(),
             sizes: Dims::from_slice(map.sizes()),
             strides,
             base: map.base(),
+            is_part: map.is_part(),
             elements: map.physical_elements(),
             flags: TensorFlags::None,
             alignment: 0,
@@ -56,7 +60,8 @@ pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
     if map.class() == LayoutClass::Affine && map.element_bits() == map.data_type().bits() {
         let strides = map.strides().unwrap_or_default();
         let desc = BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides))?;
-        return Ok(desc.with_base_offset(map.base())?.to_string());
+        let desc = desc.beginning_at(map.base())?;
+        return Ok(if map.is_part() { desc.into_part() } else { desc }.to_string());
     }
     spell(map).map(|shape| shape.to_string())
 }

@@ -1,10 +1,14 @@
 //! `BufferTensorDesc`: the descriptor itself.
 
-use crate::checked::{self, ELEMENTS, Exact, OFFSET};
+use alloc::format;
+
+use crate::checked::{self, ELEMENTS, Exact, OFFSET, exact};
 use crate::element::DataType;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{ArgumentRule, DeviceRule, Error};
 
 use super::axis_list::AxisList;
+use super::free_strides::strides_of;
+use super::naturals::naturals;
 use super::size::{Extent, extent, size_in_bytes};
 
 mod equality;
@@ -27,7 +31,7 @@ pub use flags::TensorFlags;
 /// value:
 ///
 /// 1. There are as many strides as sizes.
-/// 2. The product of the non-zero sizes fits 64 bits.
+/// 2. The product of the sizes fits 64 bits.
 /// 3. The base offset plus the span (one past the largest offset) fits 64 bits, and so does the
 ///    size in bytes.
 /// 4. The total size is at least the minimum size, and a multiple of 4.
@@ -68,17 +72,37 @@ pub struct BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major.
+    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major: integers of any
+    /// type, the `usize` of Rust's tensors, the `i64` of ONNX, the `u32` of DirectML.
+    ///
+    /// The tensor has its buffer to itself, so gaps between its elements are its own padding. One whose gaps
+    /// may be others' says so by [`with_base_offset`](Self::with_base_offset), be it 0, or
+    /// [`as_part`](Self::as_part); [`slice`](Self::slice) does by itself.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides; [`Error::Overflow`] if the
-    /// number of elements, the largest offset or the size in bytes passes 64 bits.
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides; [`Negative`](crate::ArgumentRule)
+    /// for a number below zero, but for strides that are [free](Self::with_canonical_strides);
+    /// [`Error::Overflow`] if a number, the number of elements, the largest offset or the size in bytes passes
+    /// 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3], &[5, 1]);
+    /// assert_eq!(BufferTensorDesc::new(DataType::F32, shape, Some(strides))?.min_size_in_bytes(), 32);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[inline]
-    pub fn new(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>) -> Result<Self, Error> {
+    pub fn new<T: Copy + TryInto<i128>>(
+        data_type: DataType,
+        sizes: &[T],
+        strides: Option<&[T]>,
+    ) -> Result<Self, Error> {
+        let sizes = naturals("sizes", "one of the sizes", sizes)?;
         match strides {
-            Some(strides) => Self::build(data_type, sizes, strides, true),
-            None => Self::packed(data_type, sizes),
+            Some(strides) => Self::build(data_type, &sizes, &strides_of(&sizes, strides)?, true),
+            None => Self::row_major(data_type, &sizes),
         }
     }
 
@@ -86,9 +110,13 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
+    /// [`Negative`](crate::ArgumentRule) and [`Error::Overflow`] as for [`new`](Self::new).
     #[inline]
-    pub fn packed(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
+    pub fn packed<T: Copy + TryInto<i128>>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
+        Self::row_major(data_type, &naturals("sizes", "one of the sizes", sizes)?)
+    }
+
+    fn row_major(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
         let mut axes = AxisList::with_zero_strides(sizes);
         let (own_sizes, strides) = axes.both_mut();
         let mut next = 1_u64;
@@ -98,9 +126,9 @@ impl BufferTensorDesc {
             empty |= size == 0;
             let (product, overflow) = next.overflowing_mul(size.max(1));
             wrapped |= overflow;
-            next = product;
+            next = if overflow { u64::MAX } else { product };
         }
-        if wrapped {
+        if wrapped && !empty {
             return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
         }
         let elements = if empty { 0 } else { next };
@@ -220,18 +248,63 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
 
-    /// The same tensor, beginning `base_offset` elements into its buffer (as a slice does). Every size counts
-    /// from the start of the buffer, so it grows by as much; the total size is set to the new minimum.
+    /// The same tensor as a part of a larger buffer, which begins `base_offset` elements into it (as a slice
+    /// does). It is a part for an offset of 0 too: who says where a tensor begins has a larger buffer, and what
+    /// is between the elements may be others' (see [`is_part`](Self::is_part)).
+    ///
+    /// Every size counts from the start of the buffer, so it grows by as much. A total size that was set by
+    /// hand is that of the buffer: it stays, unless the tensor reaches further now.
     ///
     /// DirectML's struct has no such field: add the bytes to the offset the buffer is bound at.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`].
-    pub fn with_base_offset(self, base_offset: u64) -> Result<Self, Error> {
+    /// [`Error::Overflow`], also for an offset that is no `u64`.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let tokens = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1]))?;
+    /// let (own, part) = (tokens.clone(), tokens.with_base_offset(0)?);
+    /// assert!(!own.is_part() && part.is_part() && own != part);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_base_offset(self, base_offset: impl TryInto<u64>) -> Result<Self, Error> {
+        let base_offset = base_offset.try_into().map_err(|_| Error::Overflow { quantity: OFFSET, bits: 64 })?;
+        Ok(self.beginning_at(base_offset)?.into_part())
+    }
+
+    /// As [`with_base_offset`](Self::with_base_offset), in bytes: of types below a byte too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] if it is no whole number of elements, and as for
+    /// [`with_base_offset`](Self::with_base_offset).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let weights = BufferTensorDesc::packed(DataType::S4, &[64, 32])?.with_base_offset_in_bytes(256)?;
+    /// assert_eq!((weights.base_offset(), weights.base_offset_in_bytes()?), (512, 256));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_base_offset_in_bytes(self, bytes: impl TryInto<u64>) -> Result<Self, Error> {
+        let bytes = bytes.try_into().map_err(|_| Error::Overflow { quantity: OFFSET, bits: 64 })?;
+        let (in_bits, bits) = (checked::wide_product(bytes, 8_u64), u128::from(self.data_type.bits()));
+        if !in_bits.is_multiple_of(bits) {
+            let reason = format!("byte {bytes} is inside an element of {bits} bits");
+            return Err(Error::NotExpressible { target: "base offset", reason });
+        }
+        self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
+    }
+
+    /// Another place of the same tensor, of which nothing is said about who owns the gaps.
+    pub(crate) fn beginning_at(self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
         let span_elements = checked_end(self.data_type, base_offset, span)?;
-        Ok(BufferTensorDesc { base_offset, span_elements, larger_total: 0, ..self }.checked())
+        let (total, moved) = (self.larger_total, BufferTensorDesc { base_offset, span_elements, ..self });
+        let larger_total = if total > moved.min_size_in_bytes() { total } else { 0 };
+        Ok(BufferTensorDesc { larger_total, ..moved }.checked())
     }
 
     /// The type of an element.
@@ -286,6 +359,43 @@ impl BufferTensorDesc {
         self.base_offset
     }
 
+    /// Where the tensor begins in its buffer, in bytes, as what slices of bytes are indexed with.
+    ///
+    /// # Errors
+    ///
+    /// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte) if it begins inside a byte;
+    /// [`Error::Overflow`].
+    pub fn base_offset_in_bytes(&self) -> Result<usize, Error> {
+        self.in_whole_bytes(self.base_offset)
+    }
+
+    /// Where an index is stored, in bytes from the start of the buffer, as what slices of bytes are indexed
+    /// with.
+    ///
+    /// # Errors
+    ///
+    /// As for [`offset`](Self::offset) and [`base_offset_in_bytes`](Self::base_offset_in_bytes).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+    /// assert_eq!(rows.offset_in_bytes(&[1, 2])?, 28);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn offset_in_bytes(&self, index: &[u64]) -> Result<usize, Error> {
+        self.in_whole_bytes(self.offset(index)?)
+    }
+
+    fn in_whole_bytes(&self, elements: u64) -> Result<usize, Error> {
+        let bits = self.data_type.bits();
+        let all = checked::wide_product(elements, bits);
+        if all.is_multiple_of(8) {
+            return checked::narrow(all.div_euclid(8), OFFSET);
+        }
+        Err(DeviceRule::OffsetInsideByte.in_bits(None, elements, 0, bits))
+    }
+
     /// The number of indices: the product of the sizes.
     #[must_use]
     pub fn element_count(&self) -> u64 {
@@ -298,14 +408,59 @@ impl BufferTensorDesc {
         self.span_elements
     }
 
-    /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4.
+    /// The bytes of the elements alone, each counted once: their number times their width, in whole bytes.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// // Two tokens of a cache: the elements; from the first to the last; what is bound; the buffer up to there.
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 3])?;
+    /// let tokens = cache.slice_axis(1, 5..7)?;
+    /// assert_eq!((tokens.logical_size_in_bytes(), tokens.exact_size_in_bytes()), (48, 300));
+    /// assert_eq!((tokens.bound_size_in_bytes(), tokens.min_size_in_bytes()), (300, 332));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn logical_size_in_bytes(&self) -> u64 {
+        checked::bytes_for(self.elements, self.data_type.bits()).unwrap_or(u64::MAX)
+    }
+
+    /// The bytes from the first element to the last, gaps included and nothing rounded but a started byte: 6
+    /// of `f16[3]`. What a copy of the tensor's own range moves.
+    #[must_use]
+    pub fn exact_size_in_bytes(&self) -> u64 {
+        let (bits, start) = (self.data_type.bits(), self.first_byte());
+        let end = checked::bytes_for(self.span_elements, bits).unwrap_or(u64::MAX);
+        end.saturating_sub(start)
+    }
+
+    /// The bytes that are bound of the tensor where its first element is: those that DirectML's structure is
+    /// given as `TotalTensorSizeInBytes`. [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a
+    /// multiple of 4, or what is left of a total that was set by hand.
+    #[must_use]
+    pub fn bound_size_in_bytes(&self) -> u64 {
+        let rounded = self.exact_size_in_bytes().next_multiple_of(4);
+        if self.larger_total == 0 { rounded } else { rounded.max(self.larger_total.saturating_sub(self.first_byte())) }
+    }
+
+    /// The byte that the first element begins in.
+    fn first_byte(&self) -> u64 {
+        let base = if self.elements == 0 { 0 } else { self.base_offset };
+        exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok(), u64::MAX)
+    }
+
+    /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4. It counts from the
+    /// start of the buffer, so that of a slice has what is before its first element;
+    /// [`bound_size_in_bytes`](Self::bound_size_in_bytes) has not.
     #[must_use]
     pub fn min_size_in_bytes(&self) -> u64 {
         // Every constructor has computed it once.
         size_in_bytes(self.span_elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
-    /// The bytes of the buffer DirectML may touch: the minimum unless a larger total was set.
+    /// The bytes of the buffer: the minimum unless a larger total was set. Of a tensor that begins with its
+    /// buffer, that is what DirectML is given; of a slice it is
+    /// [`bound_size_in_bytes`](Self::bound_size_in_bytes).
     #[must_use]
     pub fn total_tensor_size_in_bytes(&self) -> u64 {
         if self.larger_total == 0 { self.min_size_in_bytes() } else { self.larger_total }

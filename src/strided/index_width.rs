@@ -3,6 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use crate::checked;
 use crate::cursor::one_of;
 use crate::error::Error;
 
@@ -78,7 +79,7 @@ impl BufferTensorDesc {
     /// ```
     /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
     ///
-    /// let desc = BufferTensorDesc::new(DataType::U8, &[2, 8], Some(&[1 << 31, 1]))?;
+    /// let desc = BufferTensorDesc::new(DataType::U8, &[2, 8], Some(&[1_u64 << 31, 1]))?;
     /// assert_eq!(desc.index_width(), IndexWidth::U32);
     /// assert_eq!(desc.with_base_offset(1 << 31)?.index_width(), IndexWidth::U64);
     /// # Ok::<(), tensor_layout::Error>(())
@@ -86,5 +87,21 @@ impl BufferTensorDesc {
     #[must_use]
     pub fn index_width(&self) -> IndexWidth {
         IndexWidth::for_elements(self.span_elements())
+    }
+
+    /// The narrowest integer for the same offsets in bytes, which a kernel needs that multiplies by the size
+    /// of an element.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 288, 2048, 1536])?;
+    /// assert_eq!((desc.index_width(), desc.byte_index_width()), (IndexWidth::I32, IndexWidth::U32));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn byte_index_width(&self) -> IndexWidth {
+        let bytes = checked::bytes_for(self.span_elements(), self.data_type().bits()).unwrap_or(u64::MAX);
+        IndexWidth::for_elements(bytes).max(self.index_width())
     }
 }

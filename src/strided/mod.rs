@@ -26,6 +26,7 @@ mod access;
 mod axes;
 mod axis_list;
 mod facts;
+mod free_strides;
 mod index_width;
 mod naturals;
 mod overlap;
@@ -57,6 +58,7 @@ pub(crate) mod plan {
     pub use super::overlap::OVERLAP_WORK_LIMIT;
 }
 
+pub(crate) use free_strides::set_free_strides;
 pub(crate) use overlap::find_overlap;
 pub(crate) use read::{read_order, read_strides};
 pub(crate) use slice::Taken;

@@ -10,10 +10,19 @@ pub(super) fn naturals<T: Copy + TryInto<i128>>(
     one_of_them: &'static str,
     numbers: &[T],
 ) -> Result<Dims, Error> {
-    let natural = |(axis, &number): (usize, &T)| match number.try_into() {
+    numbers.iter().enumerate().map(|(axis, &number)| natural(what, one_of_them, axis, number)).collect()
+}
+
+#[inline]
+pub(super) fn natural<T: TryInto<i128>>(
+    what: &'static str,
+    one_of_them: &'static str,
+    axis: usize,
+    number: T,
+) -> Result<u64, Error> {
+    match number.try_into() {
         Ok(number) if number < 0_i128 => Err(Error::negative(what, axis)),
         Ok(number) => checked::narrow(number, one_of_them),
         Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
-    };
-    numbers.iter().enumerate().map(natural).collect()
+    }
 }

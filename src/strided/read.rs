@@ -59,7 +59,7 @@ pub(crate) fn read_strides(
     }
     let mut desc = BufferTensorDesc::new(data_type, sizes, Some(&strides))?;
     if cursor.eat("+") {
-        desc = desc.with_base_offset(cursor.number("a base offset in elements")?)?.into_part();
+        desc = desc.with_base_offset(cursor.number("a base offset in elements")?)?;
     }
     cursor.end("nothing more, or `+` and a base offset in elements")?;
     Ok(desc)

@@ -24,7 +24,15 @@ impl BufferTensorDesc {
     /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
+    pub fn with_order<T: Copy + TryInto<i128>>(
+        data_type: DataType,
+        sizes: &[T],
+        order: AxisOrder,
+    ) -> Result<Self, Error> {
+        Self::in_order(data_type, &naturals("sizes", "one of the sizes", sizes)?, order)
+    }
+
+    fn in_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
         checked::product(sizes, ELEMENTS)?;
         let strides = order.strides(sizes)?;
         let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
@@ -46,7 +54,7 @@ impl BufferTensorDesc {
     /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn nchw(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+    pub fn nchw<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCHW)
     }
 
@@ -55,7 +63,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn nhwc(data_type: DataType, sizes: [u64; 4]) -> Result<Self, Error> {
+    pub fn nhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
     }
 
@@ -64,7 +72,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ncdhw(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+    pub fn ncdhw<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
     }
 
@@ -73,7 +81,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`] as for [`new`](Self::new).
-    pub fn ndhwc(data_type: DataType, sizes: [u64; 5]) -> Result<Self, Error> {
+    pub fn ndhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
@@ -106,9 +114,7 @@ impl BufferTensorDesc {
         sizes: &[T],
         strides: Option<&[T]>,
     ) -> Result<Self, Error> {
-        let sizes = naturals("sizes", "one of the sizes", sizes)?;
-        let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
-        Self::new(data_type, &sizes, strides.as_deref())
+        Self::new(data_type, sizes, strides)
     }
 
     /// Row-major with every row (last axis) beginning at a multiple of `alignment` bytes, as copies
@@ -126,7 +132,15 @@ impl BufferTensorDesc {
     /// assert_eq!(image.strides(), [61_440, 128, 1]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn padded_rows(data_type: DataType, sizes: &[u64], alignment: u64) -> Result<Self, Error> {
+    pub fn padded_rows<T: Copy + TryInto<i128>>(
+        data_type: DataType,
+        sizes: &[T],
+        alignment: u64,
+    ) -> Result<Self, Error> {
+        Self::in_rows(data_type, &naturals("sizes", "one of the sizes", sizes)?, alignment)
+    }
+
+    fn in_rows(data_type: DataType, sizes: &[u64], alignment: u64) -> Result<Self, Error> {
         let bits = u64::from(data_type.bits());
         let in_bits = checked::mul(alignment, 8, BYTES)?;
         let (Some(unit @ 1..), Some(0)) = (in_bits.checked_div(bits), in_bits.checked_rem(bits)) else {

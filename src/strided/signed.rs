@@ -41,7 +41,9 @@ pub struct SignedDesc {
 }
 
 impl BufferTensorDesc {
-    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in.
+    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A tensor
+    /// that is a part of a larger buffer says so by [`with_base_offset`](Self::with_base_offset), be it 0, or
+    /// [`as_part`](Self::as_part): then nothing fills its gaps.
     ///
     /// # Errors
     ///
@@ -60,8 +62,8 @@ impl BufferTensorDesc {
     }
 
     /// From strides that may be negative, of any integer types: the descriptor from the lowest address on,
-    /// and the axes that run backwards. The stride of an axis that has no second index is not looked at, and
-    /// is 0 if it is negative.
+    /// and the axes that run backwards. The stride of an axis that has no second index may be any number, and
+    /// is 0 where it is no `u64`.
     ///
     /// # Errors
     ///
@@ -85,23 +87,25 @@ impl BufferTensorDesc {
             return Err(Error::rank_mismatch("strides", sizes.len(), strides.len()));
         }
         let sizes = naturals("sizes", "one of the sizes", sizes)?;
-        let (mut distances, mut reversed) = (Dims::new(), Vec::new());
+        let (mut distances, mut reversed, empty) = (Dims::new(), Vec::new(), sizes.contains(&0));
         for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
-            let stride: i128 = stride.try_into().map_err(|_| Error::Overflow { quantity: STRIDES, bits: 64 })?;
-            if stride < 0 && size > 1 {
+            let stride: Result<i128, _> = stride.try_into();
+            if size <= 1 || empty {
+                distances.push(stride.ok().and_then(|stride| u64::try_from(stride).ok()).unwrap_or(0));
+                continue;
+            }
+            let stride = stride.map_err(|_| Error::Overflow { quantity: STRIDES, bits: 64 })?;
+            if stride < 0 {
                 reversed.push(axis);
             }
-            let used = if size > 1 { stride.unsigned_abs() } else { stride.max(0).unsigned_abs() };
-            distances.push(checked::narrow(used, STRIDES)?);
+            distances.push(checked::narrow(stride.unsigned_abs(), STRIDES)?);
         }
         let desc = Self::new(data_type, &sizes, Some(&distances))?;
         let mut first = 0;
-        if desc.element_count() > 0 {
-            for &axis in &reversed {
-                let last = sizes.get(axis).copied().unwrap_or(1).saturating_sub(1);
-                let stride = distances.get(axis).copied().unwrap_or(0);
-                first = checked::add(first, checked::mul(last, stride, OFFSET)?, OFFSET)?;
-            }
+        for &axis in &reversed {
+            let last = sizes.get(axis).copied().unwrap_or(1).saturating_sub(1);
+            let stride = distances.get(axis).copied().unwrap_or(0);
+            first = checked::add(first, checked::mul(last, stride, OFFSET)?, OFFSET)?;
         }
         Ok(SignedDesc { desc, reversed, first })
     }
@@ -112,7 +116,7 @@ impl SignedDesc {
     /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins
     /// at that pointer, or at the lowest address where that is before it.
     pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
-        let desc = self.desc.with_base_offset(first.saturating_sub(self.first))?;
+        let desc = self.desc.beginning_at(first.saturating_sub(self.first))?;
         Ok(SignedDesc { desc, first: self.first.max(first), ..self })
     }
 

@@ -4,6 +4,7 @@ use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::{ArgumentRule, Error};
 
+use super::free_strides::strides_of;
 use super::naturals::naturals;
 
 /// The smallest buffer, in bytes, that holds a tensor of these `sizes` and `strides` (both in
@@ -55,7 +56,7 @@ pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
     strides: Option<&[T]>,
 ) -> Result<u64, Error> {
     let sizes = naturals("sizes", "one of the sizes", sizes)?;
-    let strides = strides.map(|strides| naturals("strides", "one of the strides", strides)).transpose()?;
+    let strides = strides.map(|strides| strides_of(&sizes, strides)).transpose()?;
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
         return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
     }
@@ -79,8 +80,8 @@ pub(super) struct Extent {
 /// inner loops, and this is most of it.
 ///
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small:
-/// element counts are `u64`. A size of zero is left out of that product, so that any sub-product of
-/// the other sizes fits too; the strides of an empty tensor may be any, as they are never used.
+/// element counts are `u64`. Of an empty tensor neither the other sizes nor the strides count, as none is
+/// ever used.
 #[inline]
 pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
@@ -98,11 +99,11 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
         last = sum;
         offset_overflows |= wrapped | wrapped_sum;
     }
-    if count_overflows {
-        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
-    }
     if empty {
         return Ok(Extent { elements: 0, span: 0 });
+    }
+    if count_overflows {
+        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
     }
     if offset_overflows {
         return Err(Error::Overflow { quantity: OFFSET, bits: 64 });

@@ -110,21 +110,26 @@ impl Slice {
     }
 }
 
-impl From<Range<u64>> for Slice {
-    fn from(range: Range<u64>) -> Self {
-        Slice { start: range.start, end: Some(range.end), step: 1 }
+/// An index of any integer type; one that is no `u64` is past every axis, and refused there.
+fn index<T: TryInto<u64>>(number: T) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
+}
+
+impl<T: TryInto<u64>> From<Range<T>> for Slice {
+    fn from(range: Range<T>) -> Self {
+        Slice { start: index(range.start), end: Some(index(range.end)), step: 1 }
     }
 }
 
-impl From<RangeFrom<u64>> for Slice {
-    fn from(range: RangeFrom<u64>) -> Self {
-        Slice { start: range.start, ..Slice::ALL }
+impl<T: TryInto<u64>> From<RangeFrom<T>> for Slice {
+    fn from(range: RangeFrom<T>) -> Self {
+        Slice { start: index(range.start), ..Slice::ALL }
     }
 }
 
-impl From<RangeTo<u64>> for Slice {
-    fn from(range: RangeTo<u64>) -> Self {
-        Slice { end: Some(range.end), ..Slice::ALL }
+impl<T: TryInto<u64>> From<RangeTo<T>> for Slice {
+    fn from(range: RangeTo<T>) -> Self {
+        Slice { end: Some(index(range.end)), ..Slice::ALL }
     }
 }
 

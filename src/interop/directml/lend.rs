@@ -1,18 +1,22 @@
 //! From a descriptor to the structure DirectML reads.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use core::ffi::c_void;
+use core::ops::Deref;
 use core::ptr;
 
 use smallvec::SmallVec;
 
-use crate::checked::narrow;
+use crate::checked::{self, OFFSET, narrow};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 use crate::upload::{Errors, FeatureLevel, Limits, validate_description};
 
 use super::super::lent::Lent;
-use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferTensorDesc, DmlTensorDesc};
+use super::raw::{
+    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
+};
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
 /// structures point to, and lends them for as long as it lives.
@@ -54,6 +58,7 @@ impl DirectmlTensor {
     /// Everything the level does not accept: the errors of [`validate_description`],
     /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
+        let desc = &desc.clone().with_canonical_strides();
         let report = validate_description(desc, &Limits::directml_level(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
         let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
@@ -74,6 +79,38 @@ impl DirectmlTensor {
         })
     }
 
+    /// `DML_TENSOR_DESC`, as operators take it, whose pointers are valid while this tensor is borrowed.
+    ///
+    /// ```
+    /// use tensor_layout::interop::directml::{DirectmlTensor, LentTensorDesc};
+    /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::packed(DataType::F16, &[64, 128])?.slice_axis(0, 3..7)?;
+    /// let tensor = DirectmlTensor::new(&rows, FeatureLevel::V5_0)?;
+    /// let desc: LentTensorDesc<'_> = tensor.tensor_desc();
+    /// assert_eq!(desc.tensor_type, 1);
+    /// // The arena is an `ID3D12Resource`; the tensor begins 768 bytes into it.
+    /// let binding = tensor.binding(std::ptr::null_mut(), 0)?;
+    /// assert_eq!((binding.offset, binding.size_in_bytes), (768, 1024));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn tensor_desc(&self) -> LentTensorDesc<'_> {
+        let inner = Box::new(self.lend());
+        let desc: *const DmlBufferTensorDesc = &**inner;
+        LentTensorDesc { desc: DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast() }, _inner: inner }
+    }
+
+    /// The binding of the tensor in a buffer that begins `offset` bytes into a resource.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`].
+    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<DmlBufferBinding, Error> {
+        let offset = checked::add(offset, self.offset_in_bytes, OFFSET)?;
+        Ok(DmlBufferBinding { buffer, offset, size_in_bytes: self.total_size_in_bytes })
+    }
+
     /// The raw structure, whose pointers are valid while this tensor is borrowed.
     #[must_use]
     pub fn lend(&self) -> Lent<'_, DmlBufferTensorDesc> {
@@ -88,6 +125,22 @@ impl DirectmlTensor {
             guaranteed_base_offset_alignment: self.alignment,
         };
         Lent::new(raw)
+    }
+}
+
+/// A `DML_TENSOR_DESC` together with the structure that it points to: see [`DirectmlTensor::tensor_desc`].
+#[derive(Debug)]
+pub struct LentTensorDesc<'a> {
+    desc: DmlTensorDesc,
+    /// At a place that does not change when this value moves.
+    _inner: Box<Lent<'a, DmlBufferTensorDesc>>,
+}
+
+impl Deref for LentTensorDesc<'_> {
+    type Target = DmlTensorDesc;
+
+    fn deref(&self) -> &DmlTensorDesc {
+        &self.desc
     }
 }
 

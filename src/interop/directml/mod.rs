@@ -37,7 +37,7 @@ mod read;
 #[cfg(all(windows, feature = "windows"))]
 mod windows;
 
-pub use lend::DirectmlTensor;
+pub use lend::{DirectmlTensor, LentTensorDesc};
 pub use raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
 };

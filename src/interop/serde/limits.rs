@@ -29,6 +29,8 @@ struct LimitsFields {
     max_buffer: u64,
     max_copy: u64,
     takes_strides: bool,
+    sizes_only: bool,
+    copies_only: bool,
     unit_inner_stride: bool,
     stride_multiple: u64,
     max_stride_bytes: u64,

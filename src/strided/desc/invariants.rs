@@ -26,17 +26,15 @@ impl BufferTensorDesc {
         if sizes.len() != strides.len() {
             return Some(format!("1: {} strides for {} sizes", strides.len(), sizes.len()));
         }
-        let mut counted = sizes.iter().filter(|&&size| size > 0);
-        let Some(product) = counted.try_fold(1_u64, |product, &size| product.checked_mul(size)) else {
-            return Some("2: the product of the non-zero sizes passes 64 bits".into());
+        let product = sizes.iter().try_fold(1_u64, |product, &size| product.checked_mul(size));
+        let Some(elements) = (if sizes.contains(&0) { Some(0) } else { product }) else {
+            return Some("2: the product of the sizes passes 64 bits".into());
         };
-        let elements = if sizes.contains(&0) { 0 } else { product };
         if elements != self.elements {
             return Some(format!("2: {} elements are {elements}", self.elements));
         }
         let moved = sizes.iter().zip(strides).map(|(&size, &stride)| u128::from(size.max(1) - 1) * u128::from(stride));
-        let end = moved.fold(u128::from(self.base_offset) + 1, u128::plus);
-        let end = if elements == 0 { 0 } else { end };
+        let end = if elements == 0 { 0 } else { moved.fold(u128::from(self.base_offset) + 1, u128::plus) };
         if end != self.span_elements.into() {
             return Some(format!("3: the last element ends at {end}, not at {}", self.span_elements));
         }

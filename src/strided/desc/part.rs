@@ -4,18 +4,39 @@ use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
     /// Is it a part of a larger buffer, so that what is between its elements may be others'? A slice that
-    /// leaves out elements is, with all views made of it, and so is what begins after the start of its
-    /// buffer. A tensor with padded strides is not: its gaps are its own.
+    /// leaves out elements is, with all views made of it, and so is whatever was given a base offset, be it 0.
+    /// A tensor with padded strides is not: its gaps are its own. Sizes and strides cannot tell the two apart.
     ///
     /// It matters where a tensor is written:
-    /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
+    /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part,
+    /// and [`validate`](crate::upload::validate) refuses one as an output of a device that may overwrite them.
     /// In text, a part has a base offset, be it `+0`.
-    pub(crate) fn is_part(&self) -> bool {
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let cache = BufferTensorDesc::packed(DataType::U8, &[2, 8, 4])?;
+    /// let tokens = cache.slice_axis(1, 0..3)?;
+    /// assert!(!cache.is_part() && tokens.is_part());
+    /// // The same from an engine's own numbers.
+    /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3, 4], &[32, 4, 1]);
+    /// let own = BufferTensorDesc::from_usize(DataType::U8, shape, strides)?;
+    /// assert!(!own.is_part() && own.as_part() == tokens);
+    /// assert_eq!(own.as_part().to_string(), "u8[2,3,4]:[32,4,1]+0");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_part(&self) -> bool {
         self.sliced || self.base_offset != 0
     }
 
-    /// The same tensor as a part of a larger buffer, as a slice is: for descriptors of parts
-    /// that were put together by hand and begin at the start of the buffer.
+    /// The same tensor as a part of a larger buffer, as a slice is: what is between its elements may be
+    /// others', and nothing fills it. See [`is_part`](Self::is_part).
+    #[must_use]
+    pub fn as_part(&self) -> Self {
+        self.clone().into_part()
+    }
+
     pub(crate) fn into_part(self) -> Self {
         BufferTensorDesc { sliced: true, ..self }
     }

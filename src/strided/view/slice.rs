@@ -76,8 +76,9 @@ impl BufferTensorDesc {
     /// assert_eq!((row.sizes(), row.strides(), row.base_offset()), (&[10][..], &[1][..], 30));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn select(&self, axis: usize, index: u64) -> Result<Self, Error> {
+    pub fn select(&self, axis: usize, index: impl TryInto<u64>) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
+        let index = index.try_into().unwrap_or(u64::MAX);
         if index >= size {
             return Err(ArgumentRule::IndexOutOfRange.at(axis, index, size));
         }

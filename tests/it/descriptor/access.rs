@@ -188,6 +188,6 @@ fn rows_padded_to_an_alignment() {
     for (t, alignment) in [(DataType::F32, 0), (DataType::F32, 2), (DataType::F32, 6), (DataType::C128, 8)] {
         assert_eq!(rows(t, 5, alignment).unwrap_err().code(), "not_expressible");
     }
-    assert_eq!(BufferTensorDesc::padded_rows(DataType::F32, &[], 256).unwrap().min_size_in_bytes(), 4);
+    assert_eq!(BufferTensorDesc::padded_rows(DataType::F32, &[0_u64; 0], 256).unwrap().min_size_in_bytes(), 4);
     assert_eq!(rows(DataType::U8, u64::MAX, 256).unwrap_err().code(), "overflow");
 }

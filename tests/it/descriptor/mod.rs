@@ -7,3 +7,4 @@ mod overlap;
 mod ranks;
 mod values;
 mod views;
+mod whose;

@@ -369,7 +369,7 @@ fn views_of_huge_tensors_are_exact_or_refused() {
     let desc = BufferTensorDesc::new(DataType::U8, &[2, 1], Some(&[1 << 62, u64::MAX])).unwrap();
     assert_eq!(desc.reshape(&[1, 2]).unwrap().strides()[1], 1 << 62);
     assert_eq!(desc.split_elements(DataType::U4).unwrap().strides(), [1 << 63, 0, 1]);
-    let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1 << 60])).unwrap();
+    let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1_u64 << 60])).unwrap();
     assert_eq!(wide.split_elements(DataType::U1).unwrap_err().code(), "overflow");
 }
 

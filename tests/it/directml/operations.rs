@@ -45,7 +45,7 @@ fn scalar_to_one_axis() {
 fn default_packed_strides() {
     assert_is(&packed(&[2, 3, 4]), &[2, 3, 4], &[12, 4, 1]);
     assert_eq!(packed(&[2, 3, 4]).explicit_strides(), None);
-    assert_eq!(BufferTensorDesc::packed(DataType::F32, &[1 << 32, 1 << 32, 2]).unwrap_err().code(), "overflow");
+    assert_eq!(BufferTensorDesc::packed(DataType::F32, &[1_u64 << 32, 1 << 32, 2]).unwrap_err().code(), "overflow");
 }
 
 #[test]

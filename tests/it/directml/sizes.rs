@@ -160,7 +160,7 @@ fn sizes_of_2_to_the_40_squared_are_an_error_with_any_strides() {
     for strides in [None, Some(&[0, 0][..]), Some(&[1, 1][..]), Some(&[1 << 40, 1][..])] {
         for t in [DataType::U1, DataType::F32] {
             assert_eq!(calc_buffer_tensor_size(t, &[1_u64 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
-            assert_eq!(BufferTensorDesc::new(t, &[1 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
+            assert_eq!(BufferTensorDesc::new(t, &[1_u64 << 40, 1 << 40], strides).unwrap_err().code(), "overflow");
         }
     }
 }

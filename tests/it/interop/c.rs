@@ -100,7 +100,7 @@ fn pjrt_fields_are_checked() {
 #[test]
 fn descriptors_survive_dlpack() {
     for desc in [
-        BufferTensorDesc::packed(DataType::F32, &[]).unwrap(),
+        BufferTensorDesc::packed(DataType::F32, &[0_u64; 0]).unwrap(),
         BufferTensorDesc::nhwc(DataType::BF16, [2, 3, 8, 8]).unwrap(),
         BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[0, 7])).unwrap().with_base_offset(5).unwrap(),
         BufferTensorDesc::packed(DataType::S4, &[3, 5]).unwrap().with_base_offset(2).unwrap(),
@@ -271,7 +271,7 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
     // Before: packed. The lanes are one more axis.
     assert_eq!(read(raw(2, shape.as_mut_ptr())).to_string(), "f32[2,3,2]:[6,2,1]+2");
     // What is written has strides.
-    let scalar = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[]).unwrap()).unwrap();
+    let scalar = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[0_u64; 0]).unwrap()).unwrap();
     assert_eq!(scalar.fields().strides, Some(&[][..]));
     let packed = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();
     assert!(!packed.raw(ptr::null_mut(), CPU).strides.is_null());

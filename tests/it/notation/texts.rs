@@ -108,7 +108,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
         |(data_type, axes, base, packed)| {
             let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
             let desc = BufferTensorDesc::new(data_type, &sizes, (!packed).then_some(&strides[..])).unwrap();
-            desc.with_base_offset(base.into()).unwrap()
+            desc.with_base_offset(u64::from(base)).unwrap()
         },
     )
 }

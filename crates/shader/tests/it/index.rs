@@ -198,7 +198,7 @@ fn more_than_32_bits_are_refused_or_counted_from_a_base() {
 
     let error = IndexFunctions::new(&shape("u8[65536,65537]{1,0}")).unwrap_err();
     assert_eq!(error, DeviceRule::ElementLimit.by(65_536 * 65_537, 1 << 32));
-    let broadcast = BufferTensorDesc::new(DataType::U8, &[(1 << 32) + 1], Some(&[0])).unwrap();
+    let broadcast = BufferTensorDesc::new(DataType::U8, &[(1_u64 << 32) + 1], Some(&[0])).unwrap();
     assert_eq!(IndexFunctions::new(&broadcast).unwrap_err().code(), "size_limit");
 
     let far = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1])).unwrap().with_base_offset(1 << 40).unwrap();
