@@ -128,7 +128,7 @@ pub enum Error {
     Model(ModelFault),
     /// A name that is none of those there are, or an axis order that does not fit.
     UnknownName {
-        /// The [code](Error::code): `unknown_data_type`, `unknown_limits` or `bad_axis_order`.
+        /// The [code](Error::code), such as `unknown_data_type`, `unknown_limits` or `bad_axis_order`.
         code: &'static str,
         /// The name given.
         name: String,
@@ -174,3 +174,6 @@ pub enum Error {
         byte: Option<u64>,
     },
 }
+
+#[cfg(test)]
+mod tests;

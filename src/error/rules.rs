@@ -24,6 +24,9 @@ macro_rules! rules {
                     $($name::$rule => $code,)*
                 }
             }
+
+            #[cfg(test)]
+            pub(super) const CODES: &'static [&'static str] = &[$($code),*];
         }
     };
 }
@@ -120,6 +123,9 @@ rules! {
         StrideOrder = "stride_order",
         /// A stride is the next stride times its size, which is the limit.
         StrideNotPacked = "stride_not_packed",
+        /// An axis of size 1, whose stride is never used, has one that the device takes. The limit is such a
+        /// stride.
+        FreeStride = "free_stride",
         /// A size is a multiple of a number.
         SizeUnaligned = "size_unaligned",
         /// A box that is copied has no larger size along an axis, and at least 1.
@@ -140,6 +146,9 @@ rules! {
         BindingLimit = "binding_limit",
         /// A buffer has at most this many bytes.
         BufferLimit = "buffer_limit",
+        /// A part of a larger buffer is not an output of a device that may overwrite the gaps between its
+        /// elements. The value is the bytes of the gaps.
+        GapsOverwritten = "gaps_overwritten",
         /// DirectML does not own an output.
         OwnedOutput = "owned_output",
         /// A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in
@@ -261,7 +270,8 @@ impl Error {
 
     pub(crate) fn unknown_limits(name: String) -> Error {
         let reason = "names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
-                      vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn or none";
+                      vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn, webnn:chromium, metal, webgpu-uniform, \
+                      vulkan-uniform, d3d12-constant or none, perhaps with limits of your own after it, as in webgpu:max_binding=2GiB";
         Error::UnknownName { code: "unknown_limits", name, reason: reason.into() }
     }
 

@@ -80,7 +80,17 @@ impl fmt::Display for Error {
             Error::Overflow { quantity, bits } => write!(f, "{quantity} does not fit into {bits} bits"),
             Error::UnsupportedDataType { data_type, by } => write!(f, "{by} has no data type for {data_type}"),
             Error::DataTypeMismatch { expected, found } => {
-                write!(f, "the data type is {found}, but {expected} was expected: elements are moved, never converted")
+                write!(
+                    f,
+                    "the data type is {found}, but {expected} was expected: elements are moved, never converted"
+                )?;
+                let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
+                match (narrow(expected), narrow(found)) {
+                    (true, false) | (false, true) => {
+                        f.write_str(" (a byte for each element of a type below a byte is said by `with_byte_elements`)")
+                    }
+                    _ => Ok(()),
+                }
             }
             Error::Parse { text, column, expected, found } => {
                 write!(f, "column {column} of `{text}`: expected {expected}, found {found}")

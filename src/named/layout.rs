@@ -106,7 +106,7 @@ impl NamedLayout {
                 && map.physical_elements() == map.span_elements()
             {
                 let desc = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
-                let alignment = checked::narrow(row.align, BYTES)?;
+                let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
                 layout.desc = Some(if alignment > 1 { desc.with_base_offset_alignment(alignment)? } else { desc });
             }
         } else {
@@ -231,8 +231,13 @@ impl ToIndexMap for NamedLayout {
     }
 
     fn storage_rule(&self) -> StorageRule {
-        StorageRule { alignment: self.row.align, zero_padding: self.row.padding == "must be zero" }
+        StorageRule { alignment: alignment(self.row, self.data_type), zero_padding: self.row.padding == "must be zero" }
     }
+}
+
+/// What the start of the buffer is a multiple of, in bytes.
+fn alignment(row: &Row, data_type: DataType) -> u64 {
+    if row.align == 0 { data_type.bits().div_ceil(8).into() } else { row.align }
 }
 
 impl Rule<'_> {

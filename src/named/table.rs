@@ -47,7 +47,7 @@ pub struct Row {
     /// What the system demands of the padding, or writes there: `must be zero`, `zero`, `undefined`,
     /// `not stated` or `none`.
     pub padding: &'static str,
-    /// What the start of the buffer must be a multiple of, in bytes.
+    /// What the start of the buffer must be a multiple of, in bytes; 0 for the bytes of an element.
     pub align: u64,
     /// Where the rule was read.
     pub source: &'static str,
@@ -90,7 +90,8 @@ fn parse(table: &'static str) -> Vec<Row> {
             (word, values.split(',').filter_map(|value| value.parse().ok()).collect())
         };
         let numbers = numbers.trim_end_matches('>').split(';').filter(|text| !text.is_empty()).map(number).collect();
-        let (name, align) = (format!("{system}.{name}"), align.parse().unwrap_or(1));
+        let (name, align) =
+            (format!("{system}.{name}"), if align == "element" { 0 } else { align.parse().unwrap_or(1) });
         #[rustfmt::skip]
         rows.push(Row { name, about, numbers, axes, types, memory, tiles, needs, other, padding, align, source, read, open });
     }

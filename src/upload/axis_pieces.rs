@@ -67,7 +67,7 @@ impl BindingPieces {
         // What is left in front of the first element is a whole number of elements: the alignment is one.
         let skipped = wide_product(start, 8_u64).divided_by(bits.into());
         let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
-        let desc = part.with_base_offset(base)?;
+        let desc = part.beginning_at(base)?;
         let exact = checked::bytes_for(desc.span_elements(), desc.data_type().bits())?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
         Ok(BindingPiece { indices, desc, bound: start..checked::add(start, length, BYTES)? })

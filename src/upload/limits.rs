@@ -2,7 +2,7 @@
 
 use alloc::borrow::Cow;
 
-use crate::element::DataType;
+use crate::element::{DataType, ElementKind};
 
 use super::feature_level::FeatureLevel;
 use super::multiples::{common_multiple, whole_elements};
@@ -47,7 +47,8 @@ pub struct Limits {
     /// The largest size of an axis, in elements.
     pub max_size: u64,
     /// The largest stride, in elements. It also counts for axes of size 1, whose strides are never
-    /// used but must be written down.
+    /// used but must be written down: such an error is
+    /// [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride).
     pub max_stride: u64,
     /// The most elements a tensor may span in its buffer.
     pub max_elements: u64,
@@ -68,6 +69,12 @@ pub struct Limits {
     /// The device is given sizes and strides, and nothing else: a layout without strides (tiles) is refused.
     /// Elsewhere a shader does the indexing, and a tensor is this many bytes.
     pub takes_strides: bool,
+    /// The device is given sizes alone, and the rules on strides are about what it takes them for: strides of
+    /// axes of size 1 do not count.
+    pub sizes_only: bool,
+    /// Only the width of a type matters, as the device computes nothing: an unsigned integer of the same width
+    /// does for a type that is not among [`data_types`](Self::data_types).
+    pub copies_only: bool,
     /// The last axis must have stride 1. This and the rules on strides below are for devices that are given
     /// them.
     pub unit_inner_stride: bool,
@@ -93,8 +100,11 @@ pub struct Limits {
     /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in
     /// boxes.
     pub box_limits: Option<BoxLimits>,
-    /// The description has no base offset: a tensor's own is added to the offset it is bound at.
-    /// (A shader that is given the base offset needs no such thing.)
+    /// A tensor is bound where its first element is: its base offset is added to the offset of its buffer. A
+    /// device that is [given strides](Self::takes_strides) is given no base offset, so all of it is. Elsewhere
+    /// it is rounded down to [`offset_alignment`](Self::offset_alignment), and a shader adds the rest:
+    /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If not set, the range begins with the
+    /// tensor's buffer, and a shader adds the whole base offset.
     pub base_offset_in_binding: bool,
     /// An output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,
@@ -182,6 +192,8 @@ impl Limits {
             max_buffer: u64::MAX,
             max_copy: u64::MAX,
             takes_strides: false,
+            sizes_only: false,
+            copies_only: false,
             unit_inner_stride: false,
             stride_multiple: 1,
             max_stride_bytes: u64::MAX,
@@ -233,7 +245,6 @@ impl Limits {
             max_stride: U32_MAX,
             max_elements: U32_MAX,
             takes_strides: true,
-            base_offset_in_binding: true,
             writes_padding: true,
             ..Self::d3d12()
         }
@@ -252,6 +263,7 @@ impl Limits {
             min_binding: 4,
             offset_alignment: 16,
             max_copy: 0xffff_0000,
+            base_offset_in_binding: true,
             write_unit: 4,
             ..Self::none()
         }
@@ -274,6 +286,7 @@ impl Limits {
             max_binding: 128 << 20,
             offset_alignment: 256,
             max_buffer: 256 << 20,
+            base_offset_in_binding: true,
             exclusive_ranges: true,
             one_usage: true,
             write_unit: 4,
@@ -292,9 +305,57 @@ impl Limits {
             min_binding: 1,
             max_binding: 1 << 27,
             offset_alignment: 256,
+            base_offset_in_binding: true,
             write_unit: 4,
             ..Self::none()
         }
+    }
+
+    /// [`webgpu`](Self::webgpu) with what the adapter at hand grants, rounded to what a binding can be:
+    /// `maxStorageBufferBindingSize`, `maxBufferSize` and `minStorageBufferOffsetAlignment`.
+    ///
+    /// ```
+    /// use tensor_layout::Limits;
+    ///
+    /// // An adapter may report 2147483647.
+    /// let limits = Limits::webgpu_with(2_147_483_647, 4 << 30, 32);
+    /// assert_eq!((limits.max_binding, limits.max_buffer, limits.offset_alignment), (2_147_483_644, 4 << 30, 32));
+    /// ```
+    #[must_use]
+    pub fn webgpu_with(max_binding: u64, max_buffer: u64, offset_alignment: u64) -> Limits {
+        let words = |bytes: u64| bytes & !3;
+        Limits {
+            name: Cow::Borrowed("WebGPU adapter"),
+            max_binding: words(max_binding),
+            max_buffer: words(max_buffer),
+            offset_alignment: offset_alignment.max(1),
+            ..Self::webgpu()
+        }
+    }
+
+    /// The same limits of a device that is known to keep the bytes between the elements of an output, as an
+    /// operator may do of which DirectML's pages say nothing: parts of larger buffers are accepted as outputs.
+    ///
+    /// ```
+    /// use tensor_layout::{validate, Buffer, BufferTensorDesc, Limits, Role};
+    ///
+    /// let tokens = "f16[4,16,64]:[1024,64,1]".parse::<BufferTensorDesc>()?.slice_axis(1, 4..6)?;
+    /// let output = Buffer::new(8192, 0, Role::Output);
+    /// let errors = validate(&tokens, &output, &Limits::directml()).unwrap_err();
+    /// assert_eq!(errors.codes(), ["gaps_overwritten"]);
+    /// assert!(validate(&tokens, &output, &Limits::directml().keeping_gaps()).is_ok());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn keeping_gaps(self) -> Limits {
+        Limits { writes_padding: false, ..self }
+    }
+
+    /// The type that does for one that the device does not know, where it only copies.
+    pub(super) fn stand_in(&self, data_type: DataType) -> Option<DataType> {
+        let known = self.data_types.as_deref().filter(|types| self.copies_only && !types.contains(&data_type))?;
+        let unsigned = |known: &&DataType| known.kind() == ElementKind::Unsigned && known.bits() == data_type.bits();
+        known.iter().find(unsigned).copied()
     }
 }
 

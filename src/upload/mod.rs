@@ -4,7 +4,8 @@
 //! also holds the tensors of one dispatch against each other; [`pack_buffer`] places many tensors in one
 //! buffer so that both are satisfied; [`pieces_along`] cuts a tensor that is too large for one binding into
 //! tensors that fit, [`Windows`] any bytes into bindings; [`suggest`] finds the nearest layout that a device
-//! accepts, and [`channel_conflict`] rows that share memory channels.
+//! accepts, and [`channel_conflict`] rows that share memory channels. [`Texture`] says where the rows of a texture
+//! are in a buffer that is copied to it.
 //!
 //! ```
 //! use tensor_layout::upload::{self, Buffer, Limits, Role};
@@ -34,11 +35,14 @@ mod multiples;
 mod pack;
 mod pieces;
 mod report;
+mod size_text;
 mod strides;
 mod suggest;
 mod tensor;
 mod tensor_limits;
+mod texture;
 mod validate;
+mod warning;
 mod windows;
 mod write_units;
 
@@ -50,8 +54,11 @@ pub use limits::{BoxLimits, Limits, TypeLimits};
 pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
+pub use size_text::read_size;
 pub use strides::validate_box;
 pub use suggest::{Suggestion, suggest};
-pub use tensor_limits::{MetalUsage, Swizzle};
+pub use tensor_limits::{MetalUsage, Swizzle, Uniform};
+pub use texture::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 pub use validate::{Buffer, Role, validate, validate_description};
+pub use warning::Warning;
 pub use windows::{Window, Windows, windows_of};

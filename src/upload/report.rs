@@ -15,6 +15,7 @@ use crate::strided::IndexWidth;
 
 use super::limits::Limits;
 use super::pieces::Pieces;
+use super::warning::Warning;
 
 /// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
 /// otherwise.
@@ -62,7 +63,8 @@ pub struct UploadReport {
     /// tensors without a buffer, and where indices share places.
     pub gap_bits: u128,
     /// May the device overwrite the bits between the elements of this output
-    /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Then a slice must not be an output here.
+    /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Of a part of a larger buffer that is one of
+    /// the errors, of another tensor one of the [`warnings`](Self::warnings).
     pub overwrites_gaps: bool,
     /// Must the padding between and after the elements hold zeros? A
     /// [named layout](crate::named) may demand it.
@@ -76,6 +78,13 @@ pub struct UploadReport {
     /// The narrowest integer that holds every element offset of the tensor, counted from the
     /// start of the binding.
     pub index_width: IndexWidth,
+    /// The narrowest integer that holds the same offsets in bytes.
+    pub byte_index_width: IndexWidth,
+    /// What a shader adds to the offsets of the elements, which sizes and strides give: the elements between
+    /// the start of the binding and index 0. It is 0 for a device that is given strides.
+    pub base_offset: u64,
+    /// What is accepted, and should be looked at.
+    pub warnings: Vec<Warning>,
     /// How to bind the range in pieces that fit, where it is too large for one binding.
     pub pieces: Option<Pieces>,
     /// How to copy the elements to the device: ranges of the CPU slice, one unless there is too
@@ -104,6 +113,9 @@ impl UploadReport {
             alignment_required: 1,
             alignment_found: None,
             index_width: IndexWidth::for_elements(0),
+            byte_index_width: IndexWidth::for_elements(0),
+            base_offset: 0,
+            warnings: Vec::new(),
             pieces: None,
             copies: None,
         }
@@ -140,7 +152,7 @@ impl fmt::Display for UploadReport {
         writeln!(f, "limits           {}", self.limits)?;
         writeln!(
             f,
-            "elements         {} logical, {} spanned, {}",
+            "elements         {} logical, {} physical, {}",
             self.element_count, self.span_elements, self.data_type
         )?;
         writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
@@ -152,18 +164,24 @@ impl fmt::Display for UploadReport {
         }
         if self.gap_bits > 0 {
             let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
-            let (bits, other) = (self.gap_bits, "which belong to other tensors if this one is a slice");
+            let (bits, other) = (self.gap_bits, "which belong to others if this is a part of a larger buffer");
             writeln!(f, "gaps             {bits} bits, {other}: {kept}")?;
         }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
         let found = self.alignment_found.map_or_else(|| "any".to_owned(), |found| found.to_string());
         writeln!(f, "alignment        required {}, found {found}", self.alignment_required)?;
-        write!(f, "index width      {}", self.index_width)?;
+        if self.base_offset > 0 {
+            writeln!(f, "base offset      {} elements, which a shader adds", self.base_offset)?;
+        }
+        write!(f, "index width      {} in elements, {} in bytes", self.index_width, self.byte_index_width)?;
         if let Some(pieces) = &self.pieces {
             write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
         }
         if let Some(copies) = self.copies.filter(|copies| copies.number() > 1) {
             write!(f, "\ncopies           {} of {} bytes", copies.number(), copies.step())?;
+        }
+        for warning in &self.warnings {
+            write!(f, "\nwarning          {warning}")?;
         }
         Ok(())
     }

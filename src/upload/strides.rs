@@ -1,47 +1,38 @@
 //! The rules of devices that are given strides, and boxes.
 
-use crate::checked::{Exact, wide_product};
+use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
+use crate::element::DataType;
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
+use crate::strided::set_free_strides;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::limits::Limits;
+use super::multiples::common_multiple;
 use super::tensor::Tensor;
 
 /// Every stride against every rule, and the size of the last axis.
-pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
+///
+/// Strides of axes of size 1 are free: those of other axes are not held against them, and one that a rule
+/// forbids is an error of its own kind.
+pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
-    let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
-    let multiple = limits.stride_multiple_of(data_type);
-    let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
+    let strides = with_free_strides((sizes, given), (data_type, bits), limits);
     let last = sizes.len().saturating_sub(1);
-    for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
-        if stride > max_stride {
-            errors.push(DeviceRule::StrideLimit.at(axis, stride, max_stride));
-        }
-        if axis == last {
-            if limits.unit_inner_stride && stride != 1 {
-                errors.push(DeviceRule::InnerStride.at(axis, stride, 0));
+    for (axis, &size) in sizes.iter().enumerate() {
+        let (legal, given) = (at(&strides, axis), at(given, axis));
+        let rules = Rules { axis, sizes, strides: &strides, bits, data_type, limits };
+        match rules.broken(given) {
+            Some(_) if size == 1 && limits.sizes_only => {}
+            Some(_) if size == 1 && rules.broken(legal).is_none() => {
+                errors.push(DeviceRule::FreeStride.at(axis, given, legal));
             }
-            let multiple = limits.inner_size_multiple_of(data_type);
-            if !size.is_multiple_of(multiple) {
-                errors.push(DeviceRule::SizeUnaligned.at(axis, size, multiple));
-            }
-            continue;
+            error => errors.extend(error),
         }
-        // Strides of any number of elements need not be whole bytes.
-        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            errors.push(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
-        }
-        let next = axis.plus(1);
-        let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
-        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
-            if stride != inside {
-                errors.push(DeviceRule::StrideNotPacked.at(axis, stride, inside));
-            }
-        } else if limits.ordered_strides && stride < inside {
-            errors.push(DeviceRule::StrideOrder.at(axis, stride, inside));
+        let multiple = limits.inner_size_multiple_of(data_type);
+        if axis == last && !size.is_multiple_of(multiple) {
+            errors.push(DeviceRule::SizeUnaligned.at(axis, size, multiple));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
@@ -50,6 +41,70 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, strides: &[u64], limits: &Limit
             errors.push(DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
         }
     }
+}
+
+/// The rules for the stride of one axis.
+struct Rules<'a> {
+    axis: usize,
+    sizes: &'a [u64],
+    /// Those of axes of size 1 as the device takes them.
+    strides: &'a [u64],
+    bits: u32,
+    data_type: DataType,
+    limits: &'a Limits,
+}
+
+impl Rules<'_> {
+    /// The rule that a stride breaks, if there is one.
+    fn broken(&self, stride: u64) -> Option<Error> {
+        let Rules { axis, sizes, strides, bits, data_type, limits } = *self;
+        let last = sizes.len().saturating_sub(1);
+        let max_bytes = bits_to(wide_product(limits.max_stride_bytes, 8_u64).checked_div(bits.into()));
+        let max_stride = limits.max_stride.min(max_bytes);
+        if stride > max_stride {
+            return Some(DeviceRule::StrideLimit.at(axis, stride, max_stride));
+        }
+        if axis == last {
+            return (limits.unit_inner_stride && stride != 1).then(|| DeviceRule::InnerStride.at(axis, stride, 0));
+        }
+        // Strides of any number of elements need not be whole bytes.
+        let multiple = limits.stride_multiple_of(data_type);
+        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
+            return Some(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
+        }
+        let next = axis.plus(1);
+        let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
+        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
+            (stride != inside).then(|| DeviceRule::StrideNotPacked.at(axis, stride, inside))
+        } else {
+            (limits.ordered_strides && stride < inside).then(|| DeviceRule::StrideOrder.at(axis, stride, inside))
+        }
+    }
+}
+
+/// The strides with those of axes of size 1 as the device takes them.
+pub(super) fn with_free_strides(
+    (sizes, strides): (&[u64], &[u64]),
+    (data_type, bits): (DataType, u32),
+    limits: &Limits,
+) -> Dims {
+    let mut strides = Dims::from_slice(strides);
+    let last = sizes.len().saturating_sub(1);
+    let multiple = stride_multiple(data_type, bits, limits).unwrap_or(1);
+    set_free_strides(sizes, &mut strides, |axis, packed| match last.saturating_sub(axis) {
+        depth if depth == 0 || limits.packed_outside.is_some_and(|outside| depth >= outside) => packed,
+        _ => checked::round_up(packed, multiple, OFFSET).unwrap_or(packed),
+    });
+    strides
+}
+
+/// What strides of outer axes are multiples of, in elements.
+pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &Limits) -> Result<u64, Error> {
+    let (bytes, bits) = (limits.stride_multiple_of(data_type), u64::from(bits));
+    if bytes <= 1 {
+        return Ok(1);
+    }
+    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
 fn bits_to(value: Option<u128>) -> u64 {

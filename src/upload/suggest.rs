@@ -5,15 +5,15 @@ use core::cmp::Reverse;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, Exact, OFFSET, at};
+use crate::checked::{self, Dims, OFFSET, at};
 use crate::error::Error;
 use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
 use super::channels::{ChannelConflict, channel_conflict};
 use super::limits::Limits;
-use super::multiples::common_multiple;
 use super::report::{Errors, UploadReport};
+use super::strides::{stride_multiple, with_free_strides};
 use super::validate::validate_description;
 
 /// A layout that a device accepts, and what it takes to get there: from [`suggest`].
@@ -43,6 +43,27 @@ pub struct Suggestion {
     pub bytes: u64,
     /// Rows of `desc` that fall on few memory channels.
     pub conflict: Option<ChannelConflict>,
+}
+
+impl Suggestion {
+    /// Do bytes have to move from `source` to `desc`? Not where only strides that are never used differ, or
+    /// the name of the type.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{suggest, Limits};
+    /// use tensor_layout::BufferTensorDesc;
+    ///
+    /// let one_channel: BufferTensorDesc = "f32[2,1,4,5]:NHWC".parse()?;
+    /// let found = suggest(&one_channel, &"metal-tensor".parse::<Limits>()?)?;
+    /// assert_eq!((found.desc.strides(), found.moves_bytes()), (&[20, 20, 5, 1][..], false));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn moves_bytes(&self) -> bool {
+        let (from, to) = (&self.source, &self.desc);
+        // A type of the same width names the same bits otherwise.
+        from.reinterpret(to.data_type()).as_ref() != Ok(to)
+    }
 }
 
 /// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is
@@ -85,12 +106,19 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
         Err(errors) => errors,
     };
     let source = desc.rank_at_least(limits.min_rank, Side::Front);
-    if let Ok(report) = validate_description(&source, limits) {
-        return Ok(found(source.clone(), source, &report));
+    let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
+    // No byte moves: other strides where any would do, another name of the type.
+    let same = source.reinterpret(stand_in).unwrap_or_else(|_| source.clone());
+    let freed = with_free_strides((same.sizes(), same.strides()), (stand_in, stand_in.bits()), limits);
+    for candidate in [source.clone(), same.with_strides_of_one(&freed)] {
+        if let Ok(report) = validate_description(&candidate, limits) {
+            return Ok(found(source, candidate, &report));
+        }
     }
+    let wanted = same;
     // With the gaps it has, and without: a large one may be what the device refuses.
     for keep_gaps in [true, false] {
-        match with_legal_strides(&source, limits, keep_gaps) {
+        match with_legal_strides(&wanted, limits, keep_gaps) {
             Ok(candidate) => match validate_description(&candidate, limits) {
                 Ok(report) => return Ok(found(source, candidate, &report)),
                 Err(errors) => refused = errors,
@@ -104,7 +132,7 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
 /// The same sizes with strides by the rules of the device, from the innermost axis to the outermost.
 fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool) -> Result<BufferTensorDesc, Error> {
     let (sizes, had) = (desc.sizes(), desc.strides());
-    let multiple = stride_multiple(desc, limits)?;
+    let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;
     let in_order = limits.ordered_strides || limits.packed_outside.is_some();
     let order = inner_first(desc, limits, in_order);
     // Where axes change places, the gaps between them mean nothing any more.
@@ -136,16 +164,6 @@ fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool)
     BufferTensorDesc::new(desc.data_type(), sizes, Some(&strides))?
         .with_flags(desc.flags())
         .with_base_offset_alignment(desc.base_offset_alignment())
-}
-
-/// What strides of outer axes are multiples of, in elements.
-fn stride_multiple(desc: &BufferTensorDesc, limits: &Limits) -> Result<u64, Error> {
-    let bytes = limits.stride_multiple_of(desc.data_type());
-    if bytes <= 1 {
-        return Ok(1);
-    }
-    let bits = u64::from(desc.data_type().bits());
-    Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
 /// The axes from the innermost to the outermost: as the device requires them, else as they are stored.

@@ -1,13 +1,13 @@
 //! `Tensor`: what the checks read of a layout, whichever model it comes from.
 
-use crate::checked::Dims;
+use crate::checked::{Dims, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
 
 use super::limits::Limits;
-use super::multiples::whole_elements;
+use super::multiples::{binding_unit, whole_elements};
 
 /// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other
 /// layout its index map and what it demands of its buffer.
@@ -107,9 +107,27 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The part of the base offset that moves into the binding's offset, in elements.
+    /// The part of the base offset that moves into the binding's offset, in elements: all of it where the
+    /// device is given none, as much as a binding can begin at where a shader adds the rest.
     pub(super) fn base_in_binding(&self, limits: &Limits) -> u64 {
-        if limits.base_offset_in_binding { self.base_offset() } else { 0 }
+        let base = self.base_offset();
+        match limits.base_offset_in_binding {
+            true if limits.takes_strides => base,
+            true => {
+                let alignment = limits.offset_alignment_of(self.data_type(), self.element_bits());
+                let unit = binding_unit(alignment, self.element_bits());
+                base.minus(base.modulo(unit))
+            }
+            false => 0,
+        }
+    }
+
+    /// Is it a part of a larger buffer, so that its gaps may be others'?
+    pub(super) fn is_part(&self) -> bool {
+        match self {
+            Tensor::Strided(desc) => desc.is_part(),
+            Tensor::Mapped(map, _) => map.is_part(),
+        }
     }
 
     /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the

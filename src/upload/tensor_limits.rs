@@ -46,6 +46,18 @@ pub enum Swizzle {
     Bytes128,
 }
 
+/// Whose uniform bindings: see [`Limits::uniform`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Uniform {
+    /// `GPUBufferBindingType` uniform.
+    WebGpu,
+    /// `VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER`.
+    Vulkan,
+    /// A constant buffer view.
+    D3d12,
+}
+
 /// The types of `MTLTensorDataType`, of macOS 27.
 const METAL_TYPES: &[DataType] =
     &[F32, F16, BF16, S8, U8, S16, U16, S32, U32, S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
@@ -59,8 +71,9 @@ const TENSOR_MAP_TYPES: &[DataType] = &[U8, S8, U16, S16, U32, S32, U64, S64, F1
 /// The types of `VkFormat` that have one component, and are not normalised or scaled numbers.
 const VULKAN_TYPES: &[DataType] = &[Pred, U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
-/// `MLOperandDataType`.
-const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8];
+/// `MLOperandDataType`, with the `int4` and `uint4` that ONNX Runtime's WebNN provider and the web platform tests
+/// use: two elements a byte, the even one in its low half.
+const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8, S4, U4];
 
 impl Limits {
     /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).
@@ -142,13 +155,15 @@ impl Limits {
             max_stride_bytes: (1 << 40) - 1,
             offset_alignment: 16,
             box_limits: Some(BoxLimits { max_size: 256, row_multiple: 16, max_row: widest }),
+            copies_only: true,
             ..Self::told_in_order()
         }
     }
 
     /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so
     /// that a tensor is packed and has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*).
-    /// The largest tensor is given by the context (`opSupportLimits().maxTensorByteLength`).
+    /// The largest tensor is given by the context (`opSupportLimits().maxTensorByteLength`):
+    /// [`webnn_chromium`](Self::webnn_chromium) has that of Chromium.
     #[must_use]
     pub fn webnn() -> Limits {
         Limits {
@@ -157,7 +172,71 @@ impl Limits {
             max_size: 0xffff_ffff,
             packed_outside: Some(1),
             zero_offset: true,
+            sizes_only: true,
             ..Self::told_in_order()
+        }
+    }
+
+    /// [`webnn`](Self::webnn) as Chromium applies it: tensors of up to 2³¹−1 bytes and 8 axes, which its
+    /// ONNX Runtime and TensorFlow Lite backends say in `ContextProperties` (services/webnn). A 4-bit type may
+    /// be missing in one of them, and single operators take fewer ranks.
+    ///
+    /// ```
+    /// use tensor_layout::{upload::validate_description, BufferTensorDesc, DataType, Limits};
+    ///
+    /// let large = BufferTensorDesc::packed(DataType::U8, &[1_u64 << 31])?;
+    /// assert_eq!(validate_description(&large, &Limits::webnn_chromium()).unwrap_err().codes(), ["binding_limit"]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn webnn_chromium() -> Limits {
+        Limits { name: Cow::Borrowed("WebNN in Chromium"), max_rank: 8, max_binding: 0x7fff_ffff, ..Self::webnn() }
+    }
+
+    /// A plain Metal buffer, which a shader indexes in the address space `device`: the offset is a multiple of
+    /// the element (*setBufferOffset*), and every device makes buffers of 256 MiB (*maxBufferLength*); yours
+    /// says how much more.
+    ///
+    /// ```
+    /// assert_eq!(tensor_layout::Limits::metal().max_buffer, 256 << 20);
+    /// ```
+    #[must_use]
+    pub fn metal() -> Limits {
+        Limits {
+            name: Cow::Borrowed("Metal buffer"),
+            min_binding: 1,
+            max_buffer: 256 << 20,
+            whole_elements: true,
+            base_offset_in_binding: true,
+            ..Self::none()
+        }
+    }
+
+    /// The limits of a uniform binding, which is small: `maxUniformBufferBindingSize` and
+    /// `minUniformBufferOffsetAlignment` of WebGPU's defaults (64 KiB at multiples of 256),
+    /// `maxUniformBufferRange` that every Vulkan device grants (16 KiB, the offset as there), a constant buffer
+    /// view of Direct3D 12 (4096 vectors of 16 bytes, at multiples of 256 that are as many bytes long). Arrays
+    /// in a uniform buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
+    ///
+    /// ```
+    /// use tensor_layout::upload::{Limits, Uniform};
+    ///
+    /// assert_eq!(Limits::uniform(Uniform::Vulkan).max_binding, 16 << 10);
+    /// ```
+    #[must_use]
+    pub fn uniform(api: Uniform) -> Limits {
+        let (name, max_binding, size_multiple, of) = match api {
+            Uniform::WebGpu => ("WebGPU uniform defaults", 64 << 10, 4, Self::webgpu()),
+            Uniform::Vulkan => ("Vulkan uniform minimums", 16 << 10, 1, Self::vulkan()),
+            Uniform::D3d12 => ("Direct3D 12 constant buffer", 64 << 10, 256, Self::d3d12()),
+        };
+        Limits {
+            name: Cow::Borrowed(name),
+            max_binding,
+            size_multiple,
+            min_binding: size_multiple,
+            offset_alignment: 256,
+            ..of
         }
     }
 

@@ -4,6 +4,7 @@ use crate::checked::{self, BYTES, Exact};
 use crate::error::{ArgumentRule, DeviceRule, Error};
 use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,6 +14,7 @@ use super::pieces::Pieces;
 use super::report::{Errors, UploadReport};
 use super::strides::check_strides;
 use super::tensor::Tensor;
+use super::warning::Warning;
 
 /// What a device does with a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,7 +62,8 @@ impl Buffer {
 /// Every [`Error`] that was found, with the report beside them: those of [`validate_description`];
 /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BufferTooShort`] and
 /// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
-/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput), [`Error::OverlappingDestination`], or
+/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput),
+/// [`DeviceRule::GapsOverwritten`](crate::DeviceRule::GapsOverwritten), [`Error::OverlappingDestination`], or
 /// [`Error::TooHard`] if that could not be decided.
 ///
 /// ```
@@ -98,8 +101,15 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
     if check_role(&tensor, buffer.role, &mut errors) {
         // Every index has a place of its own.
         let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
-        report.gap_bits = report.exact_bits.minus(used);
+        let in_front = checked::wide_product(report.base_offset, tensor.element_bits());
+        report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
+    }
+    if report.overwrites_gaps && tensor.is_part() {
+        let bytes = u64::try_from(report.gap_bits.div_ceil(8)).unwrap_or(u64::MAX);
+        errors.push(DeviceRule::GapsOverwritten.by(bytes, 0));
+    } else if report.overwrites_gaps {
+        report.warnings.push(Warning::GapsOverwritten { bits: report.gap_bits });
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
@@ -117,6 +127,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
 /// [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
 /// [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
 /// [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
+/// [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride),
 /// [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
 /// [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit) for what the device is given;
 /// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
@@ -156,9 +167,15 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
         if !types.contains(&data_type) {
-            errors.push(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: limits.name.clone() });
+            let by = match limits.stand_in(data_type) {
+                Some(other) => {
+                    format!("{} takes {other} for it, as it copies the bits as they are, but", limits.name).into()
+                }
+                None => limits.name.clone(),
+            };
+            errors.push(Error::UnsupportedDataType { data_type: data_type.xla_name(), by });
         } else if bits != data_type.bits() {
-            errors.push(Error::unsupported_bits(bits, "those as wide as their type"));
+            errors.push(Error::unsupported_bits(bits, data_type.width_in_words()));
         }
     }
     let (rank, indices) = (tensor.sizes().len(), tensor.element_count());
@@ -228,6 +245,8 @@ fn check_binding(
     if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
         errors.push(DeviceRule::BufferLimit.by(len, limits.max_buffer));
     }
+    let index_width = IndexWidth::for_elements(region.elements);
+    let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
     UploadReport {
         limits: limits.name.clone(),
         data_type: tensor.data_type(),
@@ -245,7 +264,13 @@ fn check_binding(
         zero_padding: tensor.zero_padding(),
         alignment_required,
         alignment_found: 1_u64.checked_shl(start.trailing_zeros()),
-        index_width: IndexWidth::for_elements(region.elements),
+        index_width,
+        byte_index_width,
+        base_offset: region.base_left,
+        warnings: (byte_index_width > index_width)
+            .then_some(Warning::WideByteOffsets { elements: index_width, bytes: byte_index_width })
+            .into_iter()
+            .collect(),
         pieces,
         copies: Pieces::new(0..exact_bytes, limits.max_copy, multiple).ok(),
     }
@@ -255,6 +280,8 @@ fn check_binding(
 struct Region {
     /// Bytes of the base offset that move into the binding's offset.
     base_bytes: u64,
+    /// Elements of the base offset that are left, for a shader.
+    base_left: u64,
     elements: u64,
     exact_bytes: u64,
     /// The total that was set by hand, less the bytes of the base.
@@ -265,7 +292,7 @@ impl Region {
     fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
-        if !checked::wide_product(base, bits).is_multiple_of(8) {
+        if limits.takes_strides && !checked::wide_product(base, bits).is_multiple_of(8) {
             errors.push(DeviceRule::OffsetInsideByte.in_bits(None, base, 0, bits));
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);
@@ -273,7 +300,8 @@ impl Region {
         // Cannot fail: no more than the size that the layout's own invariants bound.
         let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
         let chosen = tensor.chosen_total().map(|total| total.saturating_sub(base_bytes));
-        Region { base_bytes, elements, exact_bytes, chosen }
+        let base_left = if tensor.element_count() == 0 { 0 } else { tensor.base_offset().saturating_sub(base) };
+        Region { base_bytes, base_left, elements, exact_bytes, chosen }
     }
 }
 

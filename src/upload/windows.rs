@@ -8,7 +8,7 @@ use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::Limits;
-use super::multiples::{byte_of, whole_elements};
+use super::multiples::{byte_of, common_multiple, whole_elements};
 use super::pieces::Pieces;
 use super::tensor::Tensor;
 use super::validate::piece_alignment;
@@ -85,7 +85,10 @@ impl Windows {
         let end = end.max(first);
         let size_multiple = limits.size_multiple.max(1);
         let down = |value: u64, multiple: u64| value.minus(value.modulo(multiple.max(1)));
-        let start = down(first, limits.offset_alignment);
+        // Where `validate` lets a binding begin: at a whole element, if the range does.
+        let element = whole_elements(element_bits);
+        let unit = common_multiple(limits.offset_alignment, element).unwrap_or(u64::MAX);
+        let start = down(first, if first.is_multiple_of(element) { unit } else { limits.offset_alignment });
         // Windows in front of the last are a multiple of that long, so the last one ends here in any case.
         let rounded = |start| checked::round_up(end.minus(start), size_multiple, BYTES);
         let length = rounded(start)?;
@@ -98,7 +101,6 @@ impl Windows {
         if length <= limits.max_binding {
             return windows(start, length);
         }
-        let element = whole_elements(element_bits);
         if !first.is_multiple_of(element) {
             return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
@@ -134,9 +136,9 @@ impl Iterator for Windows {
 impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
-/// [`validate`](super::validate) calls bound, before they are rounded. Where the description has no base
-/// offset ([`Limits::base_offset_in_binding`]) they begin with the first element, elsewhere with the layout's
-/// buffer, and the offsets of its index map count from there.
+/// [`validate`](super::validate) calls bound, before they are rounded. With
+/// [`Limits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer, and
+/// the offsets of its index map count from there.
 ///
 /// # Errors
 ///
@@ -155,7 +157,8 @@ impl FusedIterator for Windows {}
 pub fn windows_of<L: ToIndexMap + ?Sized>(layout: &L, offset: u64, limits: &Limits) -> Result<Windows, Error> {
     let tensor = Tensor::of(layout)?;
     let bits = tensor.element_bits();
-    let first = checked::add(offset, byte_of(tensor.base_in_binding(limits), bits)?, BYTES)?;
+    let base = if limits.base_offset_in_binding { tensor.base_offset() } else { 0 };
+    let first = checked::add(offset, byte_of(base, bits)?, BYTES)?;
     let end = checked::add(offset, checked::bytes_for(tensor.span_elements(), bits)?, BYTES)?;
     Windows::new(first..end, bits, limits)
 }

@@ -38,6 +38,8 @@ pub fn upload_limits(name: &str, granted: &wgpu::Limits) -> upload::Limits {
     limits.max_buffer = words(granted.max_buffer_size);
     limits.max_copy = words(granted.max_buffer_size);
     limits.offset_alignment = granted.min_storage_buffer_offset_alignment.into();
+    // The shaders of this crate add the whole base offset.
+    limits.base_offset_in_binding = false;
     limits
 }
 

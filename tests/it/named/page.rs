@@ -137,8 +137,11 @@ fn short(row: &Row) -> &str {
 /// What holds for several rows: source, padding, alignment, and what is weaker than the rest.
 fn notes(row: &Row) -> Vec<String> {
     let mut notes = vec![format!("Source: {}.", row.source)];
-    let align =
-        if row.align > 1 { format!(" The buffer starts at a multiple of {} bytes.", row.align) } else { String::new() };
+    let align = match row.align {
+        0 => " The buffer starts at a multiple of an element.".into(),
+        1 => String::new(),
+        bytes => format!(" The buffer starts at a multiple of {bytes} bytes."),
+    };
     notes.push(match row.padding {
         "none" => format!("There is no padding.{align}"),
         padding => format!("Padding: {padding}.{align}"),

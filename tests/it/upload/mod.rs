@@ -1,7 +1,11 @@
 //! What a device accepts.
 
 mod bounds;
+mod device_at_hand;
+mod free_strides;
 mod layouts;
+mod parts;
 mod suggest;
+mod texture;
 mod validation;
 mod webgpu;

@@ -53,7 +53,7 @@ fn the_report_reads_as_a_table() {
     assert_eq!(
         report.to_string(),
         "limits           WebGPU defaults\n\
-         elements         3 logical, 3 spanned, f16\n\
+         elements         3 logical, 3 physical, f16\n\
          exact            48 bits = 6 bytes\n\
          rounded          8 bytes\n\
          CPU slice        6 bytes\n\

@@ -1,0 +1,327 @@
+//! `Texture`: where the texels of a texture are stored in a buffer that is copied to it or from it.
+//!
+//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each is rows of
+//! texel *blocks* (one texel, or 4 x 4 of a compressed format), a row pitch apart, image after image. How far
+//! apart, and where a subresource may begin, each API says for itself:
+//!
+//! | | rows | a subresource begins at a multiple of | after the last row |
+//! |---|---|---|---|
+//! | WebGPU | 256 bytes, where there is more than one row or image | the bytes of a block | not padded |
+//! | Direct3D 12 | 256 bytes | 512 bytes | not padded |
+//! | Vulkan | a row length in texels, or tight | the bytes of a block (4 on a queue that only transfers) | not padded |
+//! | Metal | the bytes of a block | the bytes of a block | not padded |
+//!
+//! ```text
+//! two layers, r8 100 x 3, Direct3D 12:   0 ──100   256 ──356   512 ──612    | 1024 ──1124  1280 ──1380  1536 ──1636
+//! ```
+//!
+//! Sources: WebGPU, *validating linear texture data* and *GPUTexelCopyBufferLayout*; Direct3D 12,
+//! *GetCopyableFootprints*, `D3D12_TEXTURE_DATA_PITCH_ALIGNMENT` and `..._PLACEMENT_ALIGNMENT`; Vulkan, *Buffer and
+//! Image Addressing* and the valid usage of *VkBufferImageCopy*; Metal, *MTLBlitCommandEncoder*,
+//! `copy(from:sourceOffset:sourceBytesPerRow:...)`.
+
+use alloc::borrow::ToOwned;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+use crate::checked::{self, BYTES, Exact};
+use crate::error::Error;
+
+/// What copies between a buffer and a texture: its rules are in the [table](Texture::in_buffer).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TextureApi {
+    /// `copyBufferToTexture` and `copyTextureToBuffer`. (`writeTexture` has no rule for rows and offsets.)
+    WebGpu,
+    /// `CopyTextureRegion` with placed footprints.
+    D3d12,
+    /// `vkCmdCopyBufferToImage`.
+    Vulkan {
+        /// `bufferRowLength`, in texels; 0 for rows without a gap.
+        row_length: u64,
+    },
+    /// `MTLBlitCommandEncoder`.
+    Metal,
+}
+
+/// One plane of a format: its blocks, and how much smaller than the texture it is.
+///
+/// ```
+/// use tensor_layout::upload::TexturePlane;
+///
+/// let formats: Vec<TexturePlane> = TexturePlane::of_format("nv12")?;
+/// assert_eq!((formats[1].block_bytes, formats[1].divisor), (2, 2));
+/// assert_eq!(TexturePlane::of_format("bc1")?, [TexturePlane { block_bytes: 8, block_width: 4, block_height: 4, divisor: 1 }]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TexturePlane {
+    /// The bytes of a block.
+    pub block_bytes: u64,
+    /// The texels that a block is wide.
+    pub block_width: u64,
+    /// The texels that a block is high.
+    pub block_height: u64,
+    /// By what the width and the height of the texture are divided: 2 for the colours of NV12.
+    pub divisor: u64,
+}
+
+/// Formats by their blocks: name, bytes, width, height.
+const BLOCKS: &[(&str, u64, u64)] = &[
+    ("r8", 1, 1),
+    ("rg8", 2, 1),
+    ("rgba8", 4, 1),
+    ("r16", 2, 1),
+    ("rg16", 4, 1),
+    ("rgba16", 8, 1),
+    ("r32", 4, 1),
+    ("rg32", 8, 1),
+    ("rgba32", 16, 1),
+    ("bc1", 8, 4),
+    ("bc2", 16, 4),
+    ("bc3", 16, 4),
+    ("bc4", 8, 4),
+    ("bc5", 16, 4),
+    ("bc6h", 16, 4),
+    ("bc7", 16, 4),
+];
+
+impl TexturePlane {
+    /// A plane of single texels.
+    #[must_use]
+    pub const fn texels(bytes: u64) -> TexturePlane {
+        TexturePlane { block_bytes: bytes, block_width: 1, block_height: 1, divisor: 1 }
+    }
+
+    /// The planes of a format by its components: `r8` to `rgba32`, `bc1` to `bc7`, `nv12`, `p010`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownName`].
+    pub fn of_format(name: &str) -> Result<Vec<TexturePlane>, Error> {
+        let two = |bytes| vec![Self::texels(bytes), TexturePlane { divisor: 2, ..Self::texels(bytes.times(2)) }];
+        match name {
+            "nv12" => return Ok(two(1)),
+            "p010" => return Ok(two(2)),
+            _ => {}
+        }
+        let found = BLOCKS.iter().find(|&&(known, ..)| known == name);
+        let &(_, block_bytes, side) = found.ok_or_else(|| Error::UnknownName {
+            code: "unknown_texture_format",
+            name: name.to_owned(),
+            reason: "names no texture format: expected r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12 or p010, or \
+                     give the bytes of a block"
+                .into(),
+        })?;
+        Ok(vec![TexturePlane { block_bytes, block_width: side, block_height: side, divisor: 1 }])
+    }
+}
+
+/// A texture, in texels. Start from [`Texture::new`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Texture {
+    /// The planes of its format, nearly always one.
+    pub planes: Vec<TexturePlane>,
+    /// Of mip level 0.
+    pub width: u64,
+    /// Of mip level 0; 1 for a 1D texture.
+    pub height: u64,
+    /// Of mip level 0 of a 3D texture, else 1.
+    pub depth: u64,
+    /// Array layers: 6 for a cube. 1 for a 3D texture.
+    pub layers: u64,
+    /// Each is half as large as the one before, and at least 1.
+    pub mip_levels: u64,
+}
+
+/// Where one subresource is stored in the buffer, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Subresource {
+    /// The plane of the format.
+    pub plane: u64,
+    /// The array layer.
+    pub layer: u64,
+    /// The mip level.
+    pub mip_level: u64,
+    /// Where it begins.
+    pub offset: u64,
+    /// The rows of blocks of one image.
+    pub rows: u64,
+    /// The images: the depth of the mip level.
+    pub images: u64,
+    /// The bytes of a row that hold blocks.
+    pub row_bytes: u64,
+    /// From one row to the next.
+    pub row_pitch: u64,
+    /// From one image to the next.
+    pub image_pitch: u64,
+}
+
+impl Subresource {
+    /// The bytes from its first to its last: the last row has no padding.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        let rows = self.images.saturating_sub(1).saturating_mul(self.image_pitch);
+        rows.saturating_add(self.rows.saturating_sub(1).saturating_mul(self.row_pitch)).saturating_add(self.row_bytes)
+    }
+}
+
+/// A texture in a buffer: from [`Texture::in_buffer`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextureCopy {
+    /// Plane by plane, in these layer by layer, in these mip level by mip level, as Direct3D numbers them.
+    pub subresources: Vec<Subresource>,
+    /// The bytes that the buffer must have.
+    pub total_bytes: u64,
+    /// What the place of the whole in a larger buffer must be a multiple of, in bytes.
+    pub offset_multiple: u64,
+    /// What a row pitch must be a multiple of, in bytes; 1 where there is one row alone.
+    pub row_multiple: u64,
+}
+
+/// The most subresources that are listed.
+const MOST_SUBRESOURCES: u64 = 1 << 20;
+
+impl Texture {
+    /// A 2D texture of one layer and one mip level.
+    #[must_use]
+    pub fn new(planes: Vec<TexturePlane>, width: u64, height: u64) -> Texture {
+        Texture { planes, width, height, depth: 1, layers: 1, mip_levels: 1 }
+    }
+
+    /// The rows, pitches and offsets of every subresource in a buffer, by the rules of an API (see the
+    /// [module's table](self)).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than halve the largest side, layers of a
+    /// 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources;
+    /// [`Error::Overflow`].
+    ///
+    /// ```
+    /// use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
+    ///
+    /// // Two layers of 100 x 3 bytes: the second at 1024, 1636 bytes in all.
+    /// let texture = Texture { layers: 2, ..Texture::new(vec![TexturePlane::texels(1)], 100, 3) };
+    /// let copy: TextureCopy = texture.in_buffer(TextureApi::D3d12)?;
+    /// let second: Subresource = copy.subresources[1];
+    /// assert_eq!((second.offset, second.row_pitch, second.size_in_bytes(), copy.total_bytes), (1024, 256, 612, 1636));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn in_buffer(&self, api: TextureApi) -> Result<TextureCopy, Error> {
+        self.check()?;
+        let mut found = TextureCopy { subresources: Vec::new(), total_bytes: 0, offset_multiple: 1, row_multiple: 1 };
+        for (plane, number) in self.planes.iter().zip(0..) {
+            for (layer, mip_level) in
+                (0..self.layers).flat_map(|layer| (0..self.mip_levels).map(move |mip| (layer, mip)))
+            {
+                let side = |texels: u64| (texels >> mip_level).max(1);
+                let blocks = |texels: u64, block: u64| side(texels).div_ceil(plane.divisor).div_ceil(block);
+                let (rows, images) = (blocks(self.height, plane.block_height), side(self.depth));
+                let row_bytes = checked::mul(blocks(self.width, plane.block_width), plane.block_bytes, BYTES)?;
+                let Rule { rows_of, begins_at, least } = api.rule(plane, rows.max(images).max(self.layers) > 1);
+                let least =
+                    if least == 0 { 0 } else { row_length(plane, side(self.width).div_ceil(plane.divisor), least)? };
+                let row_pitch = checked::round_up(row_bytes.max(least), rows_of, BYTES)?;
+                let image_pitch = checked::mul(row_pitch, rows, BYTES)?;
+                let offset = checked::round_up(found.total_bytes, begins_at, BYTES)?;
+                let own = Subresource {
+                    plane: number,
+                    layer,
+                    mip_level,
+                    offset,
+                    rows,
+                    images,
+                    row_bytes,
+                    row_pitch,
+                    image_pitch,
+                };
+                checked::mul(image_pitch, images, BYTES)?;
+                found.total_bytes = checked::add(offset, own.size_in_bytes(), BYTES)?;
+                found.offset_multiple = checked::lcm(found.offset_multiple, begins_at).unwrap_or(begins_at);
+                found.row_multiple = found.row_multiple.max(rows_of);
+                found.subresources.push(own);
+            }
+        }
+        Ok(found)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let within = |what, value: u64, max: u64| {
+            if value >= 1 && value <= max { Ok(()) } else { Err(Error::OutOfLimits { what, value, min: 1, max }) }
+        };
+        within("the number of planes of a texture", checked::count(self.planes.len()), 4)?;
+        within("the width of a texture", self.width, u64::MAX)?;
+        within("the height of a texture", self.height, u64::MAX)?;
+        within("the depth of a texture", self.depth, u64::MAX)?;
+        within("the number of layers of a texture", self.layers, if self.depth > 1 { 1 } else { MOST_SUBRESOURCES })?;
+        let largest = self.width.max(self.height).max(self.depth);
+        within(
+            "the number of mip levels of a texture",
+            self.mip_levels,
+            u64::from(u64::BITS.minus(largest.leading_zeros())),
+        )?;
+        let count = self.layers.saturating_mul(self.mip_levels).saturating_mul(checked::count(self.planes.len()));
+        within("the number of subresources of a texture", count, MOST_SUBRESOURCES)?;
+        for plane in &self.planes {
+            within("the bytes of a texel block", plane.block_bytes, 64)?;
+            within("the width of a texel block", plane.block_width, 64)?;
+            within("the height of a texel block", plane.block_height, 64)?;
+            within("the divisor of a plane", plane.divisor, 64)?;
+        }
+        Ok(())
+    }
+}
+
+/// What rows and subresources of one plane are multiples of, in bytes, and the least row length, in texels.
+struct Rule {
+    rows_of: u64,
+    begins_at: u64,
+    least: u64,
+}
+
+impl TextureApi {
+    fn rule(self, plane: &TexturePlane, several_rows: bool) -> Rule {
+        let block = plane.block_bytes;
+        match self {
+            TextureApi::WebGpu if several_rows => Rule { rows_of: 256, begins_at: block, least: 0 },
+            TextureApi::D3d12 => Rule { rows_of: 256, begins_at: 512, least: 0 },
+            TextureApi::Vulkan { row_length } => Rule { rows_of: 1, begins_at: block, least: row_length },
+            TextureApi::WebGpu | TextureApi::Metal => Rule { rows_of: block, begins_at: block, least: 0 },
+        }
+    }
+}
+
+/// The bytes of a row of so many texels, which must hold the width and whole blocks.
+fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Error> {
+    let (what, min) = ("the row length in texels", width.next_multiple_of(plane.block_width));
+    if texels < width || !texels.is_multiple_of(plane.block_width) {
+        return Err(Error::OutOfLimits { what, value: texels, min, max: u64::MAX });
+    }
+    checked::mul(texels.div_ceil(plane.block_width), plane.block_bytes, BYTES)
+}
+
+impl FromStr for TextureApi {
+    type Err = Error;
+
+    /// Reads `webgpu`, `d3d12`, `metal`, `vulkan`, or `vulkan:64` with a row length in texels.
+    fn from_str(name: &str) -> Result<TextureApi, Error> {
+        let row_length = name.strip_prefix("vulkan:").map(str::parse);
+        match (name, row_length) {
+            ("webgpu", _) => Ok(TextureApi::WebGpu),
+            ("d3d12", _) => Ok(TextureApi::D3d12),
+            ("metal", _) => Ok(TextureApi::Metal),
+            ("vulkan", _) => Ok(TextureApi::Vulkan { row_length: 0 }),
+            (_, Some(Ok(row_length))) => Ok(TextureApi::Vulkan { row_length }),
+            _ => Err(Error::UnknownName {
+                code: "unknown_texture_api",
+                name: name.to_owned(),
+                reason: "copies no textures: expected webgpu, d3d12, metal, vulkan or vulkan:ROW_LENGTH in texels"
+                    .into(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! `Warning`: what a check accepts and its caller should know.
+
+use core::fmt;
+
+use crate::strided::IndexWidth;
+
+/// What a device accepts, but a caller should look at: see [`UploadReport::warnings`](super::UploadReport::warnings).
+///
+/// Its `Display` is a sentence.
+///
+/// ```
+/// use tensor_layout::upload::{validate, Buffer, Limits, Role, Warning};
+/// use tensor_layout::BufferTensorDesc;
+///
+/// // Rows of 3, 4 apart: padding of its own, or the columns of someone else?
+/// let rows: BufferTensorDesc = "f32[2,3]:[4,1]".parse()?;
+/// let report = validate(&rows, &Buffer::new(28, 0, Role::Output), &Limits::directml())?;
+/// let [warning @ Warning::GapsOverwritten { bits: 32 }] = &report.warnings[..] else { panic!() };
+/// assert_eq!(warning.code(), "gaps_may_be_overwritten");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The device may overwrite what is between the elements of an output that has its buffer to itself.
+    GapsOverwritten {
+        /// The bits between the elements.
+        bits: u128,
+    },
+    /// A kernel that counts bytes needs a wider integer than one that counts elements.
+    WideByteOffsets {
+        /// For offsets in elements.
+        elements: IndexWidth,
+        /// For offsets in bytes.
+        bytes: IndexWidth,
+    },
+}
+
+impl Warning {
+    /// A stable word.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Warning::GapsOverwritten { .. } => "gaps_may_be_overwritten",
+            Warning::WideByteOffsets { .. } => "wide_byte_offsets",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::GapsOverwritten { bits } => write!(
+                f,
+                "the device may overwrite the {bits} bits between the elements of this output: if they are not its own padding, say so, with \
+                 `as_part` or a base offset"
+            ),
+            Warning::WideByteOffsets { elements, bytes } => write!(
+                f,
+                "offsets fit {elements} in elements and need {bytes} in bytes: a kernel that multiplies by the size of an element first \
+                 overflows"
+            ),
+        }
+    }
+}

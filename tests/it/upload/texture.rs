@@ -1,0 +1,103 @@
+//! Textures in buffers: the numbers of each API's own rules.
+
+use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
+
+fn texture(format: &str, width: u64, height: u64) -> Texture {
+    Texture::new(TexturePlane::of_format(format).unwrap(), width, height)
+}
+
+fn total(texture: &Texture, api: &str) -> u64 {
+    texture.in_buffer(api.parse().unwrap()).unwrap().total_bytes
+}
+
+fn offsets(copy: &TextureCopy) -> Vec<u64> {
+    copy.subresources.iter().map(|sub| sub.offset).collect()
+}
+
+/// GetCopyableFootprints: rows at 256, subresources at 512, the last row as it is.
+#[test]
+fn direct3d_12() {
+    let layers = Texture { layers: 2, ..texture("r8", 100, 3) };
+    let copy = layers.in_buffer(TextureApi::D3d12).unwrap();
+    assert_eq!(
+        (offsets(&copy), copy.total_bytes, copy.offset_multiple, copy.row_multiple),
+        (vec![0, 1024], 1636, 512, 256)
+    );
+    // A BC1 mip chain of 8 x 8: 2 x 2 blocks of 8 bytes, then one.
+    let blocks = Texture { mip_levels: 3, ..texture("bc1", 8, 8) }.in_buffer(TextureApi::D3d12).unwrap();
+    let rows: Vec<_> =
+        blocks.subresources.iter().map(|sub| (sub.offset, sub.rows, sub.row_bytes, sub.row_pitch)).collect();
+    assert_eq!(rows, [(0, 2, 16, 256), (512, 1, 8, 256), (1024, 1, 8, 256)]);
+    assert_eq!(blocks.total_bytes, 1032);
+    // NV12: a plane of brightness, a plane of half the size with two colours.
+    let video = texture("nv12", 64, 64).in_buffer(TextureApi::D3d12).unwrap();
+    assert_eq!(
+        (offsets(&video), video.subresources[1].rows, video.subresources[1].row_bytes),
+        (vec![0, 16_384], 32, 64)
+    );
+    // 63 rows and the last one: 16192 bytes, the second plane at a multiple of 512 after them.
+    assert_eq!((video.subresources[0].size_in_bytes(), video.total_bytes), (16_192, 16_384 + 31 * 256 + 64));
+    // A volume: images follow each other at their rows.
+    let volume = Texture { depth: 3, ..texture("r32", 4, 2) }.in_buffer(TextureApi::D3d12).unwrap();
+    assert_eq!((volume.subresources[0].image_pitch, volume.total_bytes), (512, 2 * 512 + 256 + 16));
+}
+
+/// Validating linear texture data: bytesPerRow is a multiple of 256 above one row, the offset one of the block.
+#[test]
+fn webgpu() {
+    assert_eq!(total(&texture("r32", 10, 10), "webgpu"), 9 * 256 + 40);
+    assert_eq!(total(&texture("r32", 10, 1), "webgpu"), 40);
+    let copy = texture("rgba16", 10, 10).in_buffer(TextureApi::WebGpu).unwrap();
+    assert_eq!((copy.offset_multiple, copy.row_multiple, copy.total_bytes), (8, 256, 9 * 256 + 80));
+    // One row of several layers has a pitch as well.
+    let layers = Texture { layers: 3, ..texture("r8", 10, 1) }.in_buffer(TextureApi::WebGpu).unwrap();
+    assert_eq!((layers.subresources[0].row_pitch, layers.row_multiple), (256, 256));
+    // Blocks of 4 x 4: 25 rows of them.
+    assert_eq!(total(&texture("bc7", 100, 100), "webgpu"), 24 * 512 + 400);
+}
+
+/// Buffer and image addressing: the row length counts texels, and the last row ends with its last texel.
+#[test]
+fn vulkan() {
+    assert_eq!(total(&texture("r8", 2, 2), "vulkan:64"), 66);
+    assert_eq!(total(&texture("r8", 2, 2), "vulkan"), 4);
+    let blocks = texture("bc1", 10, 8).in_buffer(TextureApi::Vulkan { row_length: 16 }).unwrap();
+    assert_eq!((blocks.subresources[0].row_bytes, blocks.subresources[0].row_pitch, blocks.total_bytes), (24, 32, 56));
+    assert_eq!(blocks.offset_multiple, 8);
+    for row_length in [1, 9, 14] {
+        let error = texture("bc1", 10, 8).in_buffer(TextureApi::Vulkan { row_length }).unwrap_err();
+        assert_eq!((error.code(), error.to_string().contains("the row length in texels")), ("out_of_limits", true));
+    }
+}
+
+/// The offset and the bytes per row are multiples of a texel, or of a block.
+#[test]
+fn metal() {
+    let copy = texture("rgba8", 10, 10).in_buffer(TextureApi::Metal).unwrap();
+    assert_eq!((copy.total_bytes, copy.offset_multiple, copy.row_multiple), (400, 4, 4));
+    let chain = Texture { mip_levels: 2, layers: 2, ..texture("r8", 3, 3) }.in_buffer(TextureApi::Metal).unwrap();
+    assert_eq!((offsets(&chain), chain.total_bytes), (vec![0, 9, 10, 19], 20));
+}
+
+#[test]
+fn what_is_no_texture_is_refused() {
+    let code = |texture: Texture| texture.in_buffer(TextureApi::Metal).unwrap_err();
+    for (texture, says) in [
+        (texture("r8", 0, 4), "the width of a texture is 0"),
+        (Texture { layers: 0, ..texture("r8", 4, 4) }, "the number of layers of a texture is 0"),
+        (Texture { layers: 2, depth: 2, ..texture("r8", 4, 4) }, "between 1 and 1"),
+        (
+            Texture { mip_levels: 4, ..texture("r8", 4, 4) },
+            "the number of mip levels of a texture is 4, but must be between 1 and 3",
+        ),
+        (Texture::new(vec![], 4, 4), "the number of planes"),
+        (Texture::new(vec![TexturePlane::texels(0)], 4, 4), "the bytes of a texel block is 0"),
+    ] {
+        let error = code(texture);
+        assert!(error.code() == "out_of_limits" && error.to_string().contains(says), "{error}");
+    }
+    assert_eq!(code(texture("rgba32", u64::MAX, 1)).code(), "overflow");
+    assert_eq!(code(texture("rgba8", 1 << 40, 1 << 40)).code(), "overflow");
+    assert_eq!(TexturePlane::of_format("rgb8").unwrap_err().code(), "unknown_texture_format");
+    assert_eq!("opengl".parse::<TextureApi>().unwrap_err().code(), "unknown_texture_api");
+}
