@@ -14,23 +14,25 @@ use crate::describe::min_size_in_bytes;
 use crate::output::{Object, Output, Stop, Verdict, each_line, error_value};
 use crate::table::long_bytes;
 use crate::terminal::{Ink, painted};
-use crate::whole_number::whole_number;
+use crate::whole_number::bytes;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
     layout: String,
-    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
+    /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal,
     /// metal-tensor (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with
-    /// a swizzle), webnn or none. If the device requires other strides, the nearest that it accepts are
-    /// suggested.
+    /// a swizzle), webnn or webnn:chromium, webgpu-uniform, vulkan-uniform, d3d12-constant or none. Limits of the
+    /// device at hand follow a colon (webgpu:max_binding=2GiB,offset_alignment=32), or are in a JSON file, by
+    /// its name (mine.json). If the device requires other strides, the nearest that it accepts are suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
-    /// The length of the whole buffer; without it, the smallest length that will do is printed.
-    #[arg(long, value_name = "BYTES", value_parser = whole_number::<u64>)]
+    /// The length of the whole buffer, such as 4096 or 4MiB; without it, the smallest length that will do is
+    /// printed.
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
     buffer: Option<u64>,
     /// The offset in the buffer at which the tensor is bound, in bytes.
-    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = whole_number::<u64>)]
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
     offset: u64,
     /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input", ignore_case = true)]
@@ -49,9 +51,17 @@ enum RoleName {
     Output,
 }
 
-/// The limits of this name. An unknown name is bad usage.
+/// The limits of this name, or in this JSON file. An unknown name is bad usage.
 pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
-    name.to_ascii_lowercase().parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
+    if name.ends_with(".json") {
+        let text =
+            std::fs::read_to_string(name).map_err(|error| Stop::Unusable(format!("{name} cannot be read: {error}")))?;
+        return serde_json::from_str(&text).map_err(|error| Stop::Unusable(format!("{name} holds no limits: {error}")));
+    }
+    // Units of sizes after it keep their case.
+    let (name, changes) = name.split_at(name.find('=').unwrap_or(name.len()));
+    let text = name.to_ascii_lowercase() + changes;
+    text.parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -89,6 +99,8 @@ fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output
 /// What was found of one tensor.
 struct Answer {
     desc: BufferTensorDesc,
+    /// How elements below a byte are stored.
+    storage: Option<String>,
     /// What is bound, if it is not the layout itself.
     remark: Option<&'static str>,
     min_size: u64,
@@ -98,20 +110,25 @@ struct Answer {
     /// Whether the length of the buffer was given.
     has_length: bool,
     suggestion: Option<Suggestion>,
+    /// Do bytes have to move to get to the suggestion?
+    moves: bool,
     conflict: Option<ChannelConflict>,
 }
 
 impl Answer {
     fn of(layout: &str, arguments: &Arguments, limits: &Limits) -> Result<Answer, Error> {
-        let (desc, remark, min_size) = read(layout)?;
+        let Read { layout, desc, storage, remark, min_size } = read(layout)?;
         let role = match arguments.role {
             RoleName::Input => Role::Input,
             RoleName::Output => Role::Output,
         };
-        let description = validate_description(&desc, limits);
+        // A device that is told a type is told this one, not bytes instead.
+        let wide = limits.takes_strides && storage.is_some() && remark.is_some();
+        let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
+        let description = validate_description(described, limits);
         let needed = needed_buffer(&description, arguments.offset);
         let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-        let (report, mut errors) = match validate(&desc, &Buffer::new(length, arguments.offset, role), limits) {
+        let (report, mut errors) = match validate(described, &Buffer::new(length, arguments.offset, role), limits) {
             Ok(report) => (report, Vec::new()),
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
@@ -119,11 +136,21 @@ impl Answer {
             errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
         }
         // Other strides do not help where only the offset in the buffer is wrong.
-        let suggestion = suggest(&desc, limits).ok().filter(|_| description.is_err());
+        let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
+        let suggestion = if wide {
+            packed().ok().and_then(|packed| suggest(&packed, limits).ok())
+        } else {
+            suggest(&desc, limits).ok()
+        };
+        let mut suggestion = suggestion.filter(|_| description.is_err());
+        if let Some(found) = suggestion.as_mut().filter(|_| wide) {
+            found.source_bytes = report.total_bytes;
+        }
+        let moves = suggestion.as_ref().is_some_and(|found| wide || found.moves_bytes());
         let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
         let conflict = conflict.filter(|_| arguments.channels);
         let has_length = arguments.buffer.is_some();
-        Ok(Answer { desc, remark, min_size, report, errors, needed, has_length, suggestion, conflict })
+        Ok(Answer { desc, storage, remark, min_size, report, errors, needed, has_length, suggestion, moves, conflict })
     }
 
     fn object(&self, layout: &str) -> Object {
@@ -131,7 +158,7 @@ impl Answer {
         let errors = self.errors.iter().map(error_value);
         let suggestion = self.suggestion.as_ref().map(|found| {
             let layout = found.desc.to_string();
-            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes })
+            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": self.moves })
         });
         Object::of("check")
             .with("ok", self.errors.is_empty())
@@ -152,6 +179,10 @@ impl Answer {
             .with("alignment_required", report.alignment_required)
             .with("alignment_found", report.alignment_found)
             .with("index_width", report.index_width.to_string())
+            .with("byte_index_width", report.byte_index_width.to_string())
+            .with("base_offset", report.base_offset)
+            .with("storage", self.storage.as_deref())
+            .with("warnings", Value::Array(report.warnings.iter().map(|w| serde_json::json!(w)).collect()))
             .with("pieces", report.pieces.map(|pieces| pieces.count()))
             .with("suggestion", suggestion)
             .with("warning", self.conflict.as_ref().map(ToString::to_string))
@@ -159,6 +190,7 @@ impl Answer {
 
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
+        lines.extend(self.storage.as_ref().map(|storage| format!("storage          {storage}")));
         let report = &self.report;
         // A number that is that of the row before says nothing.
         let is_repeated = |line: &str| {
@@ -171,7 +203,8 @@ impl Answer {
         }
         if let Some(found) = &self.suggestion {
             let (bytes, before) = (found.bytes, found.source_bytes);
-            lines.push(format!("suggestion       {} ({bytes} bytes instead of {before})", found.desc));
+            let words = if self.moves { format!("{bytes} bytes instead of {before}") } else { "no byte moves".into() };
+            lines.push(format!("suggestion       {} ({words})", found.desc));
             if self.errors.iter().any(|error| error.code().contains("stride")) {
                 lines.push(
                     "                 for all axes at once; an error says what one axis needs as the others are".into(),
@@ -193,7 +226,16 @@ fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Opt
     report.bound.end.checked_add(offset).filter(|&end| end < u64::MAX)
 }
 
-fn read(text: &str) -> Result<(BufferTensorDesc, Option<&'static str>, u64), Error> {
+/// A layout and what is bound for it.
+struct Read {
+    layout: Notated,
+    desc: BufferTensorDesc,
+    storage: Option<String>,
+    remark: Option<&'static str>,
+    min_size: u64,
+}
+
+fn read(text: &str) -> Result<Read, Error> {
     let layout: Notated = text.parse()?;
     let (desc, remark) = bound_as(layout.layout())?;
     let alignment = layout.storage_rule().alignment;
@@ -201,5 +243,11 @@ fn read(text: &str) -> Result<(BufferTensorDesc, Option<&'static str>, u64), Err
         Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
         _ => desc,
     };
-    Ok((desc, remark, min_size_in_bytes(&layout.to_index_map()?)?))
+    let map = layout.to_index_map()?;
+    let (data_type, bits) = (map.data_type(), map.element_bits());
+    let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
+        true => format!("each {data_type} in {bits} bits, packed, the first in the low bits"),
+        false => format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits()),
+    });
+    Ok(Read { desc, storage, remark, min_size: min_size_in_bytes(&map)?, layout })
 }

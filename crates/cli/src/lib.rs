@@ -28,6 +28,7 @@ mod shader_program;
 mod signals;
 mod table;
 mod terminal;
+mod texture;
 mod unfinished;
 mod usage;
 mod view;
@@ -95,6 +96,8 @@ enum Command {
     Hlo(hlo::Arguments),
     /// A picture of a layout in memory, as text or SVG.
     Draw(draw::Arguments),
+    /// Rows, pitches and offsets of a texture in a buffer that is copied to it or from it.
+    Texture(texture::Arguments),
     /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
     /// another.
     Shader(shader::Arguments),
@@ -200,6 +203,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Command::Names(arguments) => names::run(arguments, &mut output),
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
+        Command::Texture(arguments) => texture::run(arguments, &mut output),
         Command::Shader(arguments) => shader::run(arguments, &mut output),
         Command::Completions(arguments) => manual::completions(arguments, Cli::command(), &mut output),
         Command::Man(arguments) => manual::man(arguments, Cli::command(), &mut output),

@@ -69,7 +69,7 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
         ("tiles", row.tiles.into()),
         ("needs", row.needs.into()),
         ("padding", row.padding.into()),
-        ("align", row.align.to_string()),
+        ("align", if row.align == 0 { "an element".into() } else { row.align.to_string() }),
         ("other", row.other.into()),
         ("source", row.source.into()),
         ("open", row.open.into()),

@@ -9,5 +9,10 @@ pub(crate) fn whole_number<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     number.ok_or_else(|| "the number is too large".into())
 }
 
+/// A number of bytes, as the value of an option: `4096`, `4_194_304`, `4MiB`.
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
+    tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests;

@@ -116,6 +116,7 @@ impl Description {
             .with("reason", reason)
             .with("element_bits", self.element_bits)
             .with("base_offset", mapped.map(|mapped| mapped.map.base()))
+            .with("axis_orders", self.axis_orders())
             .with("notations", self.notations())
             .with("known_as", self.known_as())
             .with("axes", self.axes())
@@ -161,19 +162,24 @@ impl Description {
         Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
 
+    /// Every axis order that fits, without the type and the sizes.
+    fn axis_orders(&self) -> Vec<String> {
+        let lines = self.layout.lines().into_iter().filter(|line| line.notation == Notation::AxisOrder);
+        let order = |text: String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
+        lines.filter_map(|line| line.text.ok().and_then(order)).collect()
+    }
+
     /// Each notation with its text or the reason why there is none.
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();
             (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
-        Value::Object(self.lines().map(entry).collect())
-    }
-
-    /// The layout in every notation but names, which are looked up on request.
-    fn lines(&self) -> impl Iterator<Item = Line> {
-        let notations = Notation::ALL.iter().filter(|notation| **notation != Notation::Named);
-        notations.map(|&notation| Line { notation, text: self.layout.text_in(notation) })
+        let mut lines = self.layout.lines();
+        lines.retain(|line| line.notation != Notation::Named);
+        // Of several axis orders the first is the text.
+        lines.dedup_by_key(|line| line.notation);
+        Value::Object(lines.into_iter().map(entry).collect())
     }
 
     pub(super) fn text(&self) -> String {
@@ -189,8 +195,8 @@ impl Description {
             ),
             self.axes().map(|axes| format!("  axes       {}", axes.join(" "))).unwrap_or_default(),
             match &self.map {
-                Ok(_) => format!("  elements   {logical} logical, {physical} stored: {}", padding(logical, physical)),
-                Err(_) => format!("  elements   {logical} logical, the largest part {physical} stored"),
+                Ok(_) => format!("  elements   {logical} logical, {physical} physical: {}", padding(logical, physical)),
+                Err(_) => format!("  elements   {logical} logical, the largest part {physical} physical"),
             },
             format!("  memory     {}", long_bytes(self.physical_size_in_bytes)),
         ];
@@ -220,7 +226,8 @@ impl Description {
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-        for line in self.lines().filter(|line| line.notation != self.layout.notation()) {
+        let own = Ok(self.layout.to_string());
+        for line in self.layout.lines().iter().filter(|line| line.text != own && line.notation != Notation::Named) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
                 written.push(format!("{title:<18} {text}{}", self.loss(text)));
