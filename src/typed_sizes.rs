@@ -38,7 +38,7 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     while cursor.eat(".") {
         name = cursor.word();
     }
-    name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8, pred or torch.float16"))
+    name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }
 
 /// Items in brackets, as sizes are written: `[2,3]`.

@@ -36,13 +36,13 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
             _ => "`*` in a later tile joins parts of dimensions that do not line up".into(),
         });
     };
-    // The stride of a mode of one index is free: that of a packed neighbour.
+    // The stride of a mode of one index is free: that of one packed around the modes after it.
     let mut packed = 1_u64;
     for (digits, &size) in dimensions.iter_mut().zip(map.sizes()).rev() {
         if digits.is_empty() {
             digits.push((size, if size == 1 { packed } else { 0 }));
         }
-        packed = digits.first().map_or(packed, |&(count, stride)| count.max(1).saturating_mul(stride).max(1));
+        packed = digits.first().map_or(packed, |&(count, stride)| packed.max(count.saturating_mul(stride)));
     }
     for (dim, (digits, &size)) in dimensions.iter().zip(map.sizes()).enumerate() {
         let product = digits.iter().try_fold(1_u64, |product, &(size, _)| product.checked_mul(size));

@@ -74,7 +74,10 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         let twice = match key {
             "shape" => shape.replace(read_tuple(cursor, |cursor| cursor.number("a size"))?).is_some(),
             "dtype" => data_type.replace(read_type(cursor)?).is_some(),
-            "strides" => strides.replace((at, read_tuple(cursor, signed)?)).is_some(),
+            "strides" => {
+                let number = |cursor: &mut Cursor<'_>| Ok((cursor.position(), signed(cursor)?));
+                strides.replace((at, read_tuple(cursor, number)?)).is_some()
+            }
             _ => offset.replace((at, cursor.number("an offset in bytes")?)).is_some(),
         };
         if twice {
@@ -99,13 +102,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         }
         Some((at, strides)) => {
             let empty = shape.contains(&0);
-            let stride = |(&size, stride): (&u64, i128)| match u64::try_from(stride) {
+            let stride = |(&size, (place, stride)): (&u64, (usize, i128))| match u64::try_from(stride) {
                 // Any number will do where there is no second index.
                 number if size == 1 || empty => Ok(number.unwrap_or(0).checked_div(bytes).unwrap_or(0)),
                 Ok(number) => elements(cursor, at, number),
-                Err(_) => {
-                    Err(cursor.error_at(at, "strides in bytes of 0 or more (negative strides are not supported)"))
-                }
+                Err(_) => Err(cursor.error_at(place, "a stride in bytes (negative strides are not supported)")),
             };
             Some(shape.iter().zip(strides).map(stride).collect::<Result<Dims, _>>()?)
         }

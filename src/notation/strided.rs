@@ -39,7 +39,7 @@ impl Strided {
 
     /// With elements of another width than their type's, which a descriptor cannot have.
     pub(super) fn of_map(map: &IndexMap, mut strides: Dims) -> Strided {
-        set_free_strides(map.sizes(), &mut strides, |_, packed| packed);
+        set_free_strides(map.sizes(), &mut strides, |_, _, packed| packed);
         Strided {
             data_type: map.data_type(),
             element_bits: map.element_bits(),

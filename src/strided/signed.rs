@@ -33,7 +33,7 @@ use super::naturals::naturals;
 pub struct SignedDesc {
     /// The elements from the lowest address on: the strides without their signs.
     pub desc: BufferTensorDesc,
-    /// The axes longer than 1 whose stride is negative, ascending.
+    /// The axes longer than 1 whose stride is negative, ascending; none of a tensor without elements.
     pub reversed: Vec<usize>,
     /// Where index 0 of all axes is stored, in elements from the start of the buffer of [`desc`](Self::desc).
     /// That buffer begins as many elements before a pointer to the first element.

@@ -95,7 +95,7 @@ impl FusedIterator for BindingPieces {}
 ///
 /// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
 /// begin, at or before its first element; the difference is the base offset of its descriptor. Devices
-/// without a base offset ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned.
+/// that are given strides and no base offset ([`Limits::base_offset_in_binding`]) get pieces whose first elements are aligned.
 /// All pieces but the last have the same number of indices. Bindings of neighbouring pieces may overlap in
 /// the bytes in front of an element: they are for reading, or for one dispatch each.
 ///
@@ -149,7 +149,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Re
     let (stride_bits, align_bits) = (wide_product(stride, bits), wide_product(alignment, 8_u64));
     let base_bits = wide_product(desc.base_offset(), bits);
     // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
-    let (unit, lead) = if limits.base_offset_in_binding {
+    let (unit, lead) = if limits.base_offset_in_binding && limits.takes_strides {
         let rest = base_bits.modulo(align_bits.max(1));
         if rest > 0 {
             let offset = checked::narrow(base_bits.div_euclid(8), BYTES)?;

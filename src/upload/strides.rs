@@ -14,72 +14,74 @@ use super::tensor::Tensor;
 
 /// Every stride against every rule, and the size of the last axis.
 ///
-/// Strides of axes of size 1 are free: those of other axes are not held against them, and one that a rule
-/// forbids is an error of its own kind.
+/// Strides of axes of size 1 are free. The device compares numbers all the same, so the rules are applied twice:
+/// to the strides as they are, and with free ones as the device takes them. What the free ones alone break is an
+/// error of its own kind, of the axis of size 1.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
-    let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
-    let strides = with_free_strides((sizes, given), (data_type, bits), limits);
-    let last = sizes.len().saturating_sub(1);
-    for (axis, &size) in sizes.iter().enumerate() {
-        let (legal, given) = (at(&strides, axis), at(given, axis));
-        let rules = Rules { axis, sizes, strides: &strides, bits, data_type, limits };
-        match rules.broken(given) {
-            Some(_) if size == 1 && limits.sizes_only => {}
-            Some(_) if size == 1 && rules.broken(legal).is_none() => {
-                errors.push(DeviceRule::FreeStride.at(axis, given, legal));
-            }
-            error => errors.extend(error),
+    let sizes = tensor.sizes();
+    let legal = with_free_strides((sizes, given), (tensor.data_type(), tensor.element_bits()), limits);
+    let settled = broken_rules(tensor, &legal, limits);
+    let mut free = Vec::new();
+    if !limits.sizes_only && *legal != *given {
+        let literal = broken_rules(tensor, given, limits);
+        for (axis, _) in literal
+            .into_iter()
+            .filter(|(axis, error)| !settled.iter().any(|other| other.0 == *axis && other.1.code() == error.code()))
+        {
+            // A rule of an axis is about the axis inside it as well.
+            let blamed = [axis, axis.plus(1)]
+                .into_iter()
+                .find(|&axis| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis));
+            free.extend(blamed.filter(|axis| !free.contains(axis)));
         }
-        let multiple = limits.inner_size_multiple_of(data_type);
-        if axis == last && !size.is_multiple_of(multiple) {
-            errors.push(DeviceRule::SizeUnaligned.at(axis, size, multiple));
+    }
+    errors.extend(settled.into_iter().map(|(_, error)| error));
+    errors.extend(free.into_iter().map(|axis| DeviceRule::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
+}
+
+/// What these strides break, each with its axis.
+fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits) -> Vec<(usize, Error)> {
+    let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
+    let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
+    let multiple = limits.stride_multiple_of(data_type);
+    let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
+    let last = sizes.len().saturating_sub(1);
+    let mut errors = Vec::new();
+    for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+        if stride > max_stride {
+            errors.push((axis, DeviceRule::StrideLimit.at(axis, stride, max_stride)));
+        }
+        if axis == last {
+            if limits.unit_inner_stride && stride != 1 {
+                errors.push((axis, DeviceRule::InnerStride.at(axis, stride, 0)));
+            }
+            let multiple = limits.inner_size_multiple_of(data_type);
+            if !size.is_multiple_of(multiple) {
+                errors.push((axis, DeviceRule::SizeUnaligned.at(axis, size, multiple)));
+            }
+            continue;
+        }
+        // Strides of any number of elements need not be whole bytes.
+        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
+            errors.push((axis, DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits)));
+        }
+        let next = axis.plus(1);
+        let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
+        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
+            if stride != inside {
+                errors.push((axis, DeviceRule::StrideNotPacked.at(axis, stride, inside)));
+            }
+        } else if limits.ordered_strides && stride < inside {
+            errors.push((axis, DeviceRule::StrideOrder.at(axis, stride, inside)));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
         let extent = wide_product(stride, bits).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
-            errors.push(DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent));
+            errors.push((0, DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
         }
     }
-}
-
-/// The rules for the stride of one axis.
-struct Rules<'a> {
-    axis: usize,
-    sizes: &'a [u64],
-    /// Those of axes of size 1 as the device takes them.
-    strides: &'a [u64],
-    bits: u32,
-    data_type: DataType,
-    limits: &'a Limits,
-}
-
-impl Rules<'_> {
-    /// The rule that a stride breaks, if there is one.
-    fn broken(&self, stride: u64) -> Option<Error> {
-        let Rules { axis, sizes, strides, bits, data_type, limits } = *self;
-        let last = sizes.len().saturating_sub(1);
-        let max_bytes = bits_to(wide_product(limits.max_stride_bytes, 8_u64).checked_div(bits.into()));
-        let max_stride = limits.max_stride.min(max_bytes);
-        if stride > max_stride {
-            return Some(DeviceRule::StrideLimit.at(axis, stride, max_stride));
-        }
-        if axis == last {
-            return (limits.unit_inner_stride && stride != 1).then(|| DeviceRule::InnerStride.at(axis, stride, 0));
-        }
-        // Strides of any number of elements need not be whole bytes.
-        let multiple = limits.stride_multiple_of(data_type);
-        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            return Some(DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits));
-        }
-        let next = axis.plus(1);
-        let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
-        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
-            (stride != inside).then(|| DeviceRule::StrideNotPacked.at(axis, stride, inside))
-        } else {
-            (limits.ordered_strides && stride < inside).then(|| DeviceRule::StrideOrder.at(axis, stride, inside))
-        }
-    }
+    errors
 }
 
 /// The strides with those of axes of size 1 as the device takes them.
@@ -91,9 +93,12 @@ pub(super) fn with_free_strides(
     let mut strides = Dims::from_slice(strides);
     let last = sizes.len().saturating_sub(1);
     let multiple = stride_multiple(data_type, bits, limits).unwrap_or(1);
-    set_free_strides(sizes, &mut strides, |axis, packed| match last.saturating_sub(axis) {
-        depth if depth == 0 || limits.packed_outside.is_some_and(|outside| depth >= outside) => packed,
-        _ => checked::round_up(packed, multiple, OFFSET).unwrap_or(packed),
+    set_free_strides(sizes, &mut strides, |axis, inside, packed| match last.saturating_sub(axis) {
+        depth if depth == 0 || limits.packed_outside.is_some_and(|outside| depth >= outside) => inside,
+        _ => {
+            let least = if limits.ordered_strides { inside } else { packed };
+            checked::round_up(least, multiple, OFFSET).unwrap_or(least)
+        }
     });
     strides
 }

@@ -33,7 +33,8 @@ use super::validate::validate_description;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Suggestion {
-    /// The tensor as it is, with axes of size 1 in front if the device requires more of them.
+    /// The tensor as it is, with axes of size 1 in front if the device requires more of them, and as unsigned
+    /// integers of the same width where that is how the device [copies](Limits::copies_only) the type.
     pub source: BufferTensorDesc,
     /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
     pub desc: BufferTensorDesc,
@@ -46,8 +47,7 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// Do bytes have to move from `source` to `desc`? Not where only strides that are never used differ, or
-    /// the name of the type.
+    /// Do bytes have to move from `source` to `desc`? Not where only strides that are never used differ.
     ///
     /// ```
     /// use tensor_layout::upload::{suggest, Limits};
@@ -60,9 +60,7 @@ impl Suggestion {
     /// ```
     #[must_use]
     pub fn moves_bytes(&self) -> bool {
-        let (from, to) = (&self.source, &self.desc);
-        // A type of the same width names the same bits otherwise.
-        from.reinterpret(to.data_type()).as_ref() != Ok(to)
+        self.source != self.desc
     }
 }
 
@@ -107,18 +105,17 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
     };
     let source = desc.rank_at_least(limits.min_rank, Side::Front);
     let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
-    // No byte moves: other strides where any would do, another name of the type.
-    let same = source.reinterpret(stand_in).unwrap_or_else(|_| source.clone());
-    let freed = with_free_strides((same.sizes(), same.strides()), (stand_in, stand_in.bits()), limits);
-    for candidate in [source.clone(), same.with_strides_of_one(&freed)] {
+    let source = source.reinterpret(stand_in).unwrap_or(source);
+    // No byte moves: other strides where any would do.
+    let freed = with_free_strides((source.sizes(), source.strides()), (stand_in, stand_in.bits()), limits);
+    for candidate in [source.clone(), source.with_strides_of_one(&freed)] {
         if let Ok(report) = validate_description(&candidate, limits) {
             return Ok(found(source, candidate, &report));
         }
     }
-    let wanted = same;
     // With the gaps it has, and without: a large one may be what the device refuses.
     for keep_gaps in [true, false] {
-        match with_legal_strides(&wanted, limits, keep_gaps) {
+        match with_legal_strides(&source, limits, keep_gaps) {
             Ok(candidate) => match validate_description(&candidate, limits) {
                 Ok(report) => return Ok(found(source, candidate, &report)),
                 Err(errors) => refused = errors,

@@ -134,8 +134,18 @@ impl<'a> Tensor<'a> {
     /// base is part of the binding's offset, only what it leaves of the promise is passed on.
     pub(super) fn promised_alignment(&self, limits: &Limits) -> u64 {
         match self {
-            Tensor::Strided(desc) if limits.base_offset_in_binding => desc.first_element_alignment().into(),
-            Tensor::Strided(desc) => desc.base_offset_alignment().into(),
+            Tensor::Strided(desc) if limits.takes_strides && limits.base_offset_in_binding => {
+                desc.first_element_alignment().into()
+            }
+            Tensor::Strided(desc) => {
+                let (promise, moved) = (u64::from(desc.base_offset_alignment()), self.base_in_binding(limits));
+                let moved = moved.saturating_mul(desc.data_type().bits().into()).div_euclid(8);
+                if moved == 0 {
+                    promise
+                } else {
+                    promise.min(1_u64.checked_shl(moved.trailing_zeros()).unwrap_or(promise))
+                }
+            }
             Tensor::Mapped(_, rule) if rule.alignment > 1 => rule.alignment,
             Tensor::Mapped(..) => 0,
         }

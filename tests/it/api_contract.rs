@@ -146,7 +146,9 @@ fn integers_of_any_type_convert_exactly_or_not_at_all() {
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_i128, -1], None)), "negative");
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[1_i128 << 64], None)), "overflow");
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[u128::MAX], None)), "overflow");
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[1_i64], Some(&[i64::MIN]))), "negative");
+    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_i64], Some(&[i64::MIN]))), "negative");
+    // The stride of an axis of size 1 is free.
+    assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[1_i64], Some(&[i64::MIN]))), Ok(vec![1]));
     assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[2_usize, 3], Some(&[3, 1]))), Ok(vec![2, 3]));
     assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_usize, 3], Some(&[3]))), "rank_mismatch");
     let signed =

@@ -87,10 +87,17 @@ fn public_types_are_send_and_sync() {
     shared::<upload::MetalUsage>();
     shared::<upload::Pieces>();
     shared::<upload::Role>();
+    shared::<upload::Subresource>();
     shared::<upload::Suggestion>();
     shared::<upload::Swizzle>();
+    shared::<upload::Texture>();
+    shared::<upload::TextureApi>();
+    shared::<upload::TextureCopy>();
+    shared::<upload::TexturePlane>();
     shared::<upload::TypeLimits>();
+    shared::<upload::Uniform>();
     shared::<upload::UploadReport>();
+    shared::<upload::Warning>();
     shared::<upload::Window>();
     shared::<upload::Windows>();
     shared::<notation::AnyLayout>();
@@ -132,7 +139,7 @@ fn directml_types() {
     shared::<DirectmlFields<'_>>();
     shared::<DirectmlTensor>();
     pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding);
-    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>);
+    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>, LentTensorDesc<'_>);
 }
 
 #[cfg(feature = "dlpack")]

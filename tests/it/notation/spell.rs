@@ -186,7 +186,7 @@ fn cute_text_of_known_layouts() {
     let text = |shape: &str| cute_text(shape.parse::<ArrayShape>().unwrap());
     assert_eq!(text("f32[16,256]{1,0:T(8,128)}").unwrap(), "((8,2),(128,2)):((128,2048),(1,1024))");
     assert_eq!(text("f32[16,256]{1,0:T(8,128)(2,1)}").unwrap(), "((2,4,2),(128,2)):((1,256,2048),(2,1024))");
-    assert_eq!(text("f32[3,1]").unwrap(), "(3,1):(1,0)");
+    assert_eq!(text("f32[3,1]").unwrap(), "(3,1):(1,1)");
     assert_eq!(text("f32[]").unwrap(), "():()");
     for (shape, reason) in [
         ("f32[16,300]{1,0:T(8,128)}", "partial blocks"),

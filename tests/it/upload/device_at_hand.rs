@@ -98,6 +98,7 @@ fn a_tensor_map_copies_fp8_as_bytes() {
         "CUDA tensor map takes u8 for it, as it copies the bits as they are, but has no data type for f8e4m3fn"
     );
     let found = suggest(&weights, &limits).unwrap();
+    assert_eq!(found.source.data_type(), DataType::U8);
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("u8[64,128]:[128,1]", false));
     // Rows that need padding move.
     let found = suggest(&"f8e5m2[64,100]:[100,1]".parse().unwrap(), &limits).unwrap();

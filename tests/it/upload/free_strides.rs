@@ -24,7 +24,7 @@ fn canonical_strides_are_those_of_a_packed_neighbour() {
     for (sizes, strides, canonical) in [
         (&[2, 1, 4, 5][..], &[20, 1, 5, 1][..], &[20, 20, 5, 1][..]),
         // NHWC with one channel, batch 1.
-        (&[1, 3, 4, 5], &[7, 1, 15, 3], &[3, 1, 15, 3]),
+        (&[1, 3, 4, 5], &[7, 1, 15, 3], &[60, 1, 15, 3]),
         (&[4, 1, 5], &[1, 99, 4], &[1, 20, 4]),
         (&[3, 1], &[1, 99], &[1, 1]),
         (&[1, 1, 1], &[9, 0, 4096], &[1, 1, 1]),
@@ -114,7 +114,7 @@ fn readers_take_any_number_there() {
     for strides in ["[-1,1]", "[99999999999,1]", "[4,1]"] {
         assert_eq!(json(strides).unwrap().to_string(), "f32[1,4]:[4,1]");
     }
-    assert_eq!(json("[1,-1]").unwrap_err().column(), Some(52));
+    assert_eq!(json("[1,-1]").unwrap_err().column(), Some(50));
 
     let huge = BufferTensorDesc::from_usize(DataType::U8, &[1, 4], &[usize::MAX, 1]).unwrap();
     assert_eq!(huge.min_size_in_bytes(), 4);
