@@ -75,7 +75,10 @@ fn how_padding_is_written() {
     let three = explain("f32[32,3,224,224]:NCHW", "f32[32,3,224,224]:nChw8c", Padding::Zero);
     let channels = explain("f32[32,67,112,112]:NCHW", "f32[32,67,112,112]:nChw8c", Padding::Zero);
     says(&rows(Padding::Keep), &["padding: 124 bytes of its own, kept"]);
-    says(&rows(Padding::Zero), &["124 bytes of its own, set to zero", "4092 bytes of the destination are filled first"]);
+    says(
+        &rows(Padding::Zero),
+        &["124 bytes of its own, set to zero", "4092 bytes of the destination are filled first"],
+    );
     says(&tiles, &["10.8 KiB of its own, 0x1 in every element", "3 boxes, written after the elements"]);
     says(&channels, &["1 box, 12.2 MiB with the gaps, written before the elements", "27 blocks"]);
     says(&three, &["blocks of about 4.0 MiB"]);
