@@ -141,7 +141,9 @@ impl Kept {
     #[inline]
     fn is(&self, (from, to): &(Side<'_>, Side<'_>), settings: &Settings) -> bool {
         let plain = |of: &Settings| (of.padding, of.memory, of.stores, of.kernels, of.family);
-        from.is(&self.from) && to.is(&self.to) && is_same(&self.settings.reversed, &settings.reversed)
+        from.is(&self.from)
+            && to.is(&self.to)
+            && is_same(&self.settings.reversed, &settings.reversed)
             && plain(&self.settings) == plain(settings)
     }
 }

@@ -446,7 +446,7 @@ impl BufferTensorDesc {
     /// The byte that the first element begins in.
     fn first_byte(&self) -> u64 {
         let base = if self.elements == 0 { 0 } else { self.base_offset };
-        exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok(), u64::MAX)
+        exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok())
     }
 
     /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4. It counts from the

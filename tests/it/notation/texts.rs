@@ -200,7 +200,8 @@ fn what_a_shape_lacks_is_said() {
     assert!("f32[9]{0:#(u32)*(u16)}".parse::<Shape>().is_ok());
     assert!("f32[9]{0:#(s32)}".parse::<Shape>().is_err() && "f32[9]{0:*(f32)}".parse::<Shape>().is_err());
     let names: Vec<Option<&str>> = (0..8).map(tensor_layout::tiled::memory_space_name).collect();
-    let known = [Some("HBM"), Some("VMEM"), Some("SFLAG"), None, Some("SMEM"), Some("host"), Some("SREG"), None];
+    let known =
+        [Some("HBM"), Some("VMEM"), Some("SFLAG"), Some("CMEM"), Some("SMEM"), Some("host"), Some("SREG"), None];
     assert_eq!(names, known);
 }
 

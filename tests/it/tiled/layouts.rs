@@ -157,7 +157,6 @@ fn refusals_point_at_the_byte() {
         ("f32[1e3]", 6),
         ("f32[18446744073709551616]", 5),
         ("f32[4294967296,4294967296]", 5),
-        ("f32[0,4294967296,4294967296]", 5),
         ("f32[=<5]", 5),
         ("f32[3]{}", 8),
         ("f32[3,5]{1}", 11),
@@ -199,6 +198,8 @@ fn refusals_point_at_the_byte() {
         let error = input.parse::<Shape>().unwrap_err();
         assert_eq!((error.code(), error.column()), ("parse", Some(column)), "{error}");
     }
+    // Without an element there is no size that could be too large.
+    assert!("f32[0,4294967296,4294967296]".parse::<Shape>().is_ok());
     // An array that has no bound is a shape, but is nowhere.
     assert_eq!("f32[?]".parse::<ArrayShape>().unwrap_err().column(), Some(1));
     assert!("(f32[3])".parse::<ArrayShape>().is_err());

@@ -11,6 +11,7 @@ mod options;
 mod pass;
 mod plan;
 mod planner;
+mod rounds;
 mod rows;
 mod run;
 mod special;

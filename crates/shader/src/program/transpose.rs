@@ -16,6 +16,7 @@ use super::super::profile::Sizes;
 use super::draft::{Draft, Step, digits, read_at, written_at};
 use super::gather::small;
 use super::general::put;
+use super::rounds::shared_out;
 use super::strided_box::StridedLoop;
 use super::tile::{Counts, Digit, Tile};
 use super::words::{low_ones, ones};
@@ -490,22 +491,4 @@ impl Body<'_> {
             }
         });
     }
-}
-
-/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside
-/// a round, and how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
-fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
-    let (mut left, mut rounds) = (invocations, 1_u64);
-    let mut parts = Vec::with_capacity(extents.len());
-    for &extent in extents {
-        let inside = if left.is_multiple_of(extent) { extent } else { left };
-        if !extent.is_multiple_of(inside) {
-            return None;
-        }
-        let times = extent.checked_div(inside)?;
-        parts.push((inside, times));
-        left = left.checked_div(inside)?;
-        rounds = rounds.saturating_mul(times);
-    }
-    (left == 1 && rounds <= most).then_some(parts)
 }

@@ -1,0 +1,19 @@
+//! How the items of a tile are shared out among the invocations of a workgroup.
+
+/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside
+/// a round, and how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
+pub(super) fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
+    let (mut left, mut rounds) = (invocations, 1_u64);
+    let mut parts = Vec::with_capacity(extents.len());
+    for &extent in extents {
+        let inside = if left.is_multiple_of(extent) { extent } else { left };
+        if !extent.is_multiple_of(inside) {
+            return None;
+        }
+        let times = extent.checked_div(inside)?;
+        parts.push((inside, times));
+        left = left.checked_div(inside)?;
+        rounds = rounds.saturating_mul(times);
+    }
+    (left == 1 && rounds <= most).then_some(parts)
+}
