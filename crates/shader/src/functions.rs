@@ -104,7 +104,7 @@ impl IndexFunctions {
     /// use tensor_layout::{BufferTensorDesc, DataType};
     /// use tensor_layout_shader::IndexFunctions;
     ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?.with_base_offset(5 << 32)?;
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?.with_base_offset(5_u64 << 32)?;
     /// assert_eq!(IndexFunctions::new(&desc).unwrap_err().code(), "element_limit");
     /// let functions = IndexFunctions::with_base_argument(&desc)?;
     /// assert!(functions.wgsl().contains("fn offset(base: u32, i0: u32, i1: u32) -> u32 {"));

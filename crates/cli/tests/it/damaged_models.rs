@@ -79,9 +79,9 @@ fn offsets_that_overlap_or_leave_gaps() {
             r#"{{"a":{{"dtype":"U8","shape":[4],"data_offsets":{a}}},"b":{{"dtype":"U8","shape":[4],"data_offsets":{b}}}}}"#
         )
     };
-    refused("overlapping", &with_header(&header("[0,4]", "[2,6]"), 6), "offset");
-    refused("same_bytes", &with_header(&header("[0,4]", "[0,4]"), 4), "offset");
-    refused("gap", &with_header(&header("[0,4]", "[5,9]"), 9), "offset");
+    refused("overlapping", &with_header(&header("[0,4]", "[2,6]"), 6), "`b` begins at byte 2, not at 4");
+    refused("same_bytes", &with_header(&header("[0,4]", "[0,4]"), 4), "`b` begins at byte 0, not at 4");
+    refused("gap", &with_header(&header("[0,4]", "[5,9]"), 9), "`b` begins at byte 5, not at 4");
     refused("backwards", &with_header(&header("[0,4]", "[4,0]"), 4), "header");
     refused("negative", &with_header(&header("[-4,0]", "[0,4]"), 4), "header");
     refused("past_the_end", &with_header(&header("[0,4]", "[4,18446744073709551615]"), 8), "header");

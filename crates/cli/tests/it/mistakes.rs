@@ -158,7 +158,7 @@ fn limits_that_nobody_named_refuse_nothing() {
 fn checks_say_no_more_than_they_know() {
     let none = run(&["check", "f32[2,3]", "--limits", "none"]).stdout;
     assert!(!none.contains("CPU slice") && !none.contains("rounded") && !none.ends_with("\nok\n"), "{none}");
-    assert!(run(&["check", "u8[3]", "--limits", "none"]).stdout.contains("rounded          4 bytes"));
+    assert!(run(&["check", "u8[3]", "--limits", "none"]).stdout.contains("bound            0..3 (3 bytes)"));
     let model = run(&["model", "examples/data/digits.safetensors", "--limits", "none"]).stdout;
     assert!(model.contains("8 of 8 identical\n") && !model.contains("accepted"), "{model}");
     let power = ["check", "f32[64,4096]", "--limits", "webgpu"];

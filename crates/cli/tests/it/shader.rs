@@ -50,7 +50,7 @@ fn programs_are_printed_pass_by_pass() {
     let text = run(&call).stdout;
     for part in [
         "// form: interleave, because it makes one row of 2 rows, elements of 16 bits\n",
-        "\n// Pass 1: relayout, ",
+        "\n// Pass 1: relayout1, ",
         " x 1 x 1 workgroups; binding 0: the source's bytes 0..",
         "@compute @workgroup_size(256)\n",
     ] {
