@@ -25,6 +25,7 @@ mod desc;
 mod access;
 mod axes;
 mod axis_list;
+mod canonical_strides;
 mod facts;
 mod free_strides;
 mod index_width;

@@ -103,8 +103,8 @@ fn tensor_map(given: &Given) -> bool {
         })
 }
 
-/// A type and a shape: nothing else is given, so the elements are packed, and no one sees the stride of an axis of
-/// size 1.
+/// A type and a shape: nothing else is given, so the elements are packed, and no one sees the stride of an
+/// axis of size 1.
 fn webnn(given: &Given) -> bool {
     let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8", "s4", "u4"];
     let mut packed = 1;

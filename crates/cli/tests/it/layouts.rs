@@ -232,9 +232,10 @@ fn check_suggests_what_the_device_accepts() {
     );
     assert!(padded.stderr.contains("axis 0 has a stride of 15 elements of 16 bits"), "{padded:?}");
     let object = check("f16[100,15]", &["--json"]).object();
-    let suggestion = json!({ "layout": "f16[100,15]:[16,1]", "bytes": 3198, "bytes_before": 3000, "moves_bytes": true });
+    let suggestion =
+        json!({ "layout": "f16[100,15]:[16,1]", "bytes": 3198, "bytes_before": 3000, "moves_bytes": true });
     assert_eq!((&object["suggestion"], &object["warning"]), (&suggestion, &Value::Null));
-    let good = check("f16[64,1024]", &["--json", "--box", "64,64"]).object();
+    let good = check("f16[64,1024]", &["--json", "--box", "64,64", "--channels"]).object();
     assert_eq!((&good["ok"], &good["suggestion"]), (&json!(true), &Value::Null));
     assert!(good["warning"].as_str().unwrap().starts_with("axis 0 has a row pitch of 2048 bytes"), "{good}");
     let wide = check("f16[64,1024]", &["--json", "--box", "64,128"]).object();

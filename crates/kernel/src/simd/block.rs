@@ -9,10 +9,10 @@
 //! units move from register to register:
 //!
 //! 1. Whole 16-byte lanes trade places between the registers, so that each register has lanes of equal
-//!   columns ([`Vector::load_transposed`]).
+//!    columns ([`Vector::load_transposed`]).
 //! 2. In every lane, units are interleaved with the units of another register, `log2(IN_LANE)` times
-//!   ([`transposed_lanes`]). These rounds are a perfect shuffle: register `i` and register `i + IN_LANE / 2`
-//!   become registers `2 * i` and `2 * i + 1`.
+//!    ([`transposed_lanes`]). These rounds are a perfect shuffle: register `i` and register `i + IN_LANE / 2`
+//!    become registers `2 * i` and `2 * i + 1`.
 //!
 //! ```text
 //! 4-byte units, vectors of two lanes; digits are columns

@@ -201,7 +201,8 @@ fn more_than_32_bits_are_refused_or_counted_from_a_base() {
     let broadcast = BufferTensorDesc::new(DataType::U8, &[(1_u64 << 32) + 1], Some(&[0])).unwrap();
     assert_eq!(IndexFunctions::new(&broadcast).unwrap_err().code(), "size_limit");
 
-    let far = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1])).unwrap().with_base_offset(1_u64 << 40).unwrap();
+    let far =
+        BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1])).unwrap().with_base_offset(1_u64 << 40).unwrap();
     assert_eq!(IndexFunctions::new(&far).unwrap_err().code(), "element_limit");
     let functions = IndexFunctions::with_base_argument(&far).unwrap().with_inverse().unwrap();
     assert_eq!(functions.offset(&[2, 3]), Ok(19));

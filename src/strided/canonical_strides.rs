@@ -1,0 +1,39 @@
+//! Canonical strides: those that an API or another library compares by number ([`super::free_strides`]).
+
+use super::desc::BufferTensorDesc;
+use super::free_strides::set_free_strides;
+
+impl BufferTensorDesc {
+    /// The same tensor with canonical strides where any stride would do: an axis of size 1 takes the stride of
+    /// one that is packed around the axes after it, the largest of their strides times their sizes (1 where
+    /// none is left). Of a tensor without elements all strides are those of a packed one.
+    ///
+    /// Equal descriptors have the same strides afterwards, number by number. The structures and texts that
+    /// this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have such strides.
+    ///
+    /// ```
+    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+    ///
+    /// let one_channel = BufferTensorDesc::with_order(DataType::F32, &[2, 1, 4, 5], AxisOrder::NHWC)?;
+    /// assert_eq!(one_channel.strides(), [20, 1, 5, 1]);
+    /// assert_eq!(one_channel.with_canonical_strides().strides(), [20, 20, 5, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_canonical_strides(self) -> Self {
+        let mut axes = self.axis_list().clone();
+        let (sizes, strides) = axes.both_mut();
+        set_free_strides(sizes, strides, |_, _, packed| packed);
+        if axes.strides() == self.strides() { self } else { self.with_axes(axes) }
+    }
+}
+
+impl BufferTensorDesc {
+    /// The same tensor with these strides, which may differ from its own where any would do.
+    pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
+        let mut axes = self.axis_list().clone();
+        let (sizes, own) = axes.both_mut();
+        set_free_strides(sizes, own, |axis, _, packed| strides.get(axis).copied().unwrap_or(packed));
+        self.with_axes(axes)
+    }
+}
