@@ -1,4 +1,4 @@
-//! How planes are cut into panels, and which of them go by way of a staging buffer.
+//! How large planes are cut into panels, and which panels go through a staging buffer.
 //!
 //! `strided_copy::kernel::Panels` says what panels and staging buffers are. Here their sizes are chosen, by
 //! three observations:
@@ -64,7 +64,7 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
         return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
     }
     let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
-    // Two halves of a line are read from two rows in turns.
+    // Each line is read as two halves, from two rows in turns.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
     let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
     // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows
@@ -86,7 +86,7 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     };
     let source_row = plane.source_row();
     let ahead = match order {
-        // The hardware follows rows that are nearly one run.
+        // The hardware prefetcher follows rows that are almost one run.
         RunOrder::Source => {
             let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
             let at_once = if *unit < LINE { 2 } else { 1 };
@@ -102,12 +102,12 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     (Transpose::Runs(PlaneRuns { order, ahead: number(ahead), unaligned }), later_planes(plane, site))
 }
 
-/// The planes of later iterations are prefetched.
+/// Prefetches the planes of later iterations.
 fn later_planes(plane: &Plane, site: Site<'_>) -> Prefetch {
     if site.prefetch { iterations_ahead(plane.source_row() * plane.rows.extent) } else { Prefetch::None }
 }
 
-/// The panels of rows that begin anywhere in a line, past the cache.
+/// The panels for non-temporal stores to rows that start inside cache lines.
 fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
     let in_register = is_in_register(unit);
@@ -134,7 +134,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     }
 }
 
-/// The panels of rows that are stored through the cache, or begin lines.
+/// The panels for ordinary stores, or for rows that start at cache lines.
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let Site { streaming, prefetch, knobs } = site;
     let (unit, register) = (plane.unit, knobs.level.register());
@@ -200,7 +200,8 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The bytes of a panel's row: at most a page, if the row pitch is whole pages; else what the machine wants.
+/// The length of a panel's row in bytes: at most a page if the row pitch is whole pages, else as the machine
+/// wants.
 fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (knobs.panel / (height * plane.unit)).min(PAGE)
@@ -209,7 +210,8 @@ fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     }
 }
 
-/// The runs in which panels are staged, if a register holds `units` units; 0: they are not.
+/// The length of the runs that a staging buffer collects, if a register holds `units` units; 0 for no staging
+/// buffer.
 fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     match (knobs.rules.staged, plane.has_constant_pitches()) {
         (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,
