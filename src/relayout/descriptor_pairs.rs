@@ -17,10 +17,10 @@ const MAX_RANK: usize = 8;
 /// The largest size or stride, and the most elements a tensor may span (*DML_BUFFER_TENSOR_DESC*).
 const MAX_U32: u64 = 0xffff_ffff;
 
-/// What is below 0 where a copy walks backwards.
+/// The name, in an error, of the values that are below 0 if a copy walks an axis backwards.
 const STRIDES: &str = "strides of the source";
 
-/// The most pairs a copy may take.
+/// The largest number of pairs of a copy.
 const MAX_PAIRS: usize = 1 << 16;
 
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
@@ -41,9 +41,9 @@ const MAX_PAIRS: usize = 1 << 16;
 pub struct DescriptorPair {
     /// Which of [`Relayout::passes`] this is a part of: it says which buffers the views look at.
     pub pass: usize,
-    /// What is read.
+    /// The view that is read.
     pub source: BufferTensorDesc,
-    /// What is written.
+    /// The view that is written.
     pub destination: BufferTensorDesc,
 }
 

@@ -100,7 +100,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`partition`](Self::partition).
+    /// The errors of [`partition`](Self::partition).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

@@ -78,7 +78,7 @@ impl Relayout {
         self.padding == Padding::Keep && has_padding(&self.destination)
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination.
+    /// Like [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination.
     ///
     /// Where one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
     /// destination is zeroed first: [`run_write_only`](Self::run_write_only) does without.
@@ -247,12 +247,12 @@ impl Piece {
         }
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the
+    /// Like [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the
     /// [range](Self::destination_range), all of them written.
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::run_uninit`].
+    /// The errors of [`Relayout::run_uninit`].
     ///
     /// ```
     /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
@@ -280,11 +280,11 @@ impl Piece {
         written(Some(&part.program), source, own, |bytes| self.run(source, bytes))
     }
 
-    /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
+    /// Like [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::run_write_only`].
+    /// The errors of [`Relayout::run_write_only`].
     pub fn run_write_only(&self, source: &[u8], destination: WriteOnly<'_>) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(whole) => return whole.run_write_only(source, destination),

@@ -172,14 +172,16 @@ pub(crate) const LARGEST_PANEL: usize = 1 << 17;
 /// The most source rows of a panel: whole lines of bytes. By trial.
 pub(crate) const PANEL_ROWS: usize = 256;
 
-/// Bytes of a run in which panels are staged, of constant pitches and by tables of offsets (X6, X5).
+/// The length of the runs that a staging buffer collects, in bytes, for panels of constant pitches and for
+/// panels by tables of offsets (Xeons of the fifth and the sixth generation).
 pub(crate) const STAGED_RUN: usize = STAGED_LINES * LINE;
 pub(crate) const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Units of a register from which on panels pay a stage where L2 does not hold what L1 holds (X5).
+/// If a register holds at least this many units, panels pay a staging buffer on CPUs whose L2 cache does not
+/// hold what the L1 cache holds (a fifth-generation Xeon).
 pub(crate) const STAGED_UNITS: usize = 16;
 
-/// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
+/// How many panels boxes copy together before the next part. Shorter parts start anew too often (Zen 4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
 // --- Sub-byte planes ----------------------------------------------------------------------------------

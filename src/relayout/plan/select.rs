@@ -243,8 +243,8 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Would a copy inside the L2 cache, in the order of the source, write more places one after the other than a
-/// set of the L1 cache holds? On Z5, kv_append_f16 took twice as long so.
+/// Whether a copy inside the L2 cache, in the order of the source, would write more addresses in turn than a
+/// set of the L1 cache holds. On a Zen 5, `kv_append_f16` took twice as long that way.
 fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(Loop::extent).fold(run, usize::saturating_mul);
     let innermost = loops.iter().filter_map(Loop::stride).filter(|stride| stride.source > 0);
