@@ -118,8 +118,8 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     Err(Error::unsupported_bits(bits, "whole bytes, 4 bits, or runs of whole bytes"))
 }
 
-/// The same box over parts of elements: every stride is `parts` times as long, and the parts are the
-/// innermost loop.
+/// The box over parts of elements: every stride is `parts` times as long, and the parts are the innermost
+/// loop.
 fn in_parts(copy: &CopyBox, parts: u64) -> Result<CopyBox, Error> {
     let scaled = |(a, b): (u64, u64)| Some((a.checked_mul(parts)?, b.checked_mul(parts)?));
     let in_parts = || {
@@ -228,7 +228,7 @@ fn axis(step: &Loop) -> Axis {
     step.strides().map_or((step.extent(), 0, 0), |(extent, source, destination, _)| (extent, source, destination))
 }
 
-/// How far one step of a loop is from its beginning, on both sides.
+/// The offset of a step of a loop from the first step, on both sides.
 fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
     match step {
         Loop::Strided { source, destination, .. } => {
