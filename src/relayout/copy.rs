@@ -122,7 +122,7 @@ fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
     }
 }
 
-/// As [`copy`], over sizes and strides of the integer types that the caller has; strides may be negative on
+/// Like [`copy`], over sizes and strides of the integer types that the caller has. Strides may be negative on
 /// both sides. Describing the two sides takes longer than a small copy.
 ///
 /// # Errors
@@ -196,8 +196,8 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
 /// One axis: its size and the strides of both sides, in elements, where they fit.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
-/// Copies without a plan. `false`, and nothing is written, for whatever a plan has to decide or an error has
-/// to name.
+/// Copies without a plan. Returns `false`, and writes nothing, if a plan has to decide something, or if there
+/// is an error to report.
 #[inline]
 fn run(
     element: usize,
@@ -269,7 +269,7 @@ fn nest(
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for place in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(place)?;
-        // It goes forwards: see above.
+        // The destination runs forwards, so this stride is not negative.
         let destination = usize::try_from(step.destination).ok()?;
         if destination < span {
             return None;

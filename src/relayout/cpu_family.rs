@@ -88,35 +88,35 @@ impl fmt::Display for CpuFamily {
     }
 }
 
-/// What differs between families, by trial on the machines of docs/PERFORMANCE.md.
+/// The rules that differ between families, by trial on the machines of docs/PERFORMANCE.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// Bytes of a row of a panel where the pitch is not a multiple of a page: lines at one offset of
-    /// different pages are read in runs.
+    /// The length of a panel's row, in bytes, if the row pitch is not a multiple of a page. Lines at one
+    /// offset of different pages are then read in runs.
     pub(crate) panel_width: usize,
-    /// The next panel of units of four bytes and more is prefetched into the L1 cache, not L2: where L2 does
-    /// not hold what L1 holds.
+    /// Whether the next panel is prefetched into the L1 cache for units of four bytes and more. This pays on
+    /// CPUs whose L2 cache does not hold what the L1 cache holds.
     pub(crate) panels_in_l1: bool,
-    /// The hardware prefetcher follows all rows of a tile, which are then read in turns (Zen 4); on Zen 5
-    /// they are read two by two.
+    /// Whether the hardware prefetcher follows all rows of a tile that are read in turns (Zen 4). On a Zen 5,
+    /// rows are read two by two.
     pub(crate) follows_rows: bool,
-    /// Past the cache, short runs of neighbouring tiles are joined: rows of tiles evict each other from 8
-    /// ways (Zen 3). On Zen 5 and Zen 4 joining costs.
+    /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
+    /// evict each other in a cache of 8 ways (Zen 3). On a Zen 5 and a Zen 4, joining costs time.
     pub(crate) joins_tiles: bool,
-    /// In the L2 cache, an order that hardware prefetchers do not follow: their lines are pushed out before
-    /// they are used (Zen 5).
+    /// Whether copies in the L2 cache go in a scattered order, because lines that hardware prefetchers fetch
+    /// are evicted before they are used (Zen 5).
     pub(crate) scattered: bool,
-    /// Which panels are staged past the cache.
+    /// Which panels go through a staging buffer before non-temporal stores.
     pub(crate) staged: Staged,
 }
 
-/// Which panels are staged before they are streamed.
+/// Which panels go through a staging buffer before non-temporal stores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Staged {
     Never,
-    /// Those of constant pitches, as the pitches want it (Zen 4).
+    /// Panels whose pitches are constant and want a staging buffer (Zen 4).
     ByPitches,
-    /// Those of constant pitches in registers of 16 units and more, and those by tables of offsets.
+    /// Panels of constant pitches if a register holds 16 units or more, and panels by tables of offsets.
     InLongRegisters,
 }
 

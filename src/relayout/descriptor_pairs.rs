@@ -17,10 +17,10 @@ const MAX_RANK: usize = 8;
 /// The largest size or stride, and the most elements a tensor may span (*DML_BUFFER_TENSOR_DESC*).
 const MAX_U32: u64 = 0xffff_ffff;
 
-/// What is below 0 where a copy walks backwards.
+/// The name, in an error, of the values that are below 0 if a copy walks an axis backwards.
 const STRIDES: &str = "strides of the source";
 
-/// The most pairs a copy may take.
+/// The largest number of pairs of a copy.
 const MAX_PAIRS: usize = 1 << 16;
 
 /// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
@@ -41,9 +41,9 @@ const MAX_PAIRS: usize = 1 << 16;
 pub struct DescriptorPair {
     /// Which of [`Relayout::passes`] this is a part of: it says which buffers the views look at.
     pub pass: usize,
-    /// What is read.
+    /// The view that is read.
     pub source: BufferTensorDesc,
-    /// What is written.
+    /// The view that is written.
     pub destination: BufferTensorDesc,
 }
 
@@ -118,8 +118,8 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     Err(Error::unsupported_bits(bits, "whole bytes, 4 bits, or runs of whole bytes"))
 }
 
-/// The same box over parts of elements: every stride is `parts` times as long, and the parts are the
-/// innermost loop.
+/// The box over parts of elements: every stride is `parts` times as long, and the parts are the innermost
+/// loop.
 fn in_parts(copy: &CopyBox, parts: u64) -> Result<CopyBox, Error> {
     let scaled = |(a, b): (u64, u64)| Some((a.checked_mul(parts)?, b.checked_mul(parts)?));
     let in_parts = || {
@@ -227,7 +227,7 @@ fn axis(step: &Loop) -> Axis {
     step.strides().map_or((step.extent(), 0, 0), |(extent, source, destination, _)| (extent, source, destination))
 }
 
-/// How far one step of a loop is from its beginning, on both sides.
+/// The offset of a step of a loop from the first step, on both sides.
 fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
     match step {
         Loop::Strided { source, destination, .. } => {

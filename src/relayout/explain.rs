@@ -1,4 +1,4 @@
-//! A plan in words.
+//! A plan in words: the text that `explain` prints.
 
 use crate::checked;
 use crate::map::CopyBox;
@@ -17,10 +17,10 @@ mod kernel;
 mod machine;
 mod numbers;
 
-/// How many boxes are written out.
+/// The most boxes that are written out.
 const SHOWN: usize = 8;
 
-/// For how many threads the pieces are counted.
+/// The number of threads for which pieces are counted.
 const THREADS: usize = 8;
 
 impl Relayout {

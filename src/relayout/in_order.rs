@@ -1,10 +1,16 @@
-//! Moves inside one buffer that keep the order of the elements, as `memmove` makes them: rows 1..128 of a
-//! cache to rows 0..127.
+//! Moves inside one buffer that keep the order of the elements, like `memmove`: rows 1..128 of a cache to
+//! rows 0..127.
 //!
-//! Walk the elements by rising source offset. If their destination offsets rise as well, an element that
-//! moves towards the front is written after all sources that are still to be read, once those in front of it
-//! have moved; one that moves back, once those after it have. So those that move to the front go first to
-//! last, then those that move back last to first, and neither touches what the other still has to read.
+//! Walk the elements by rising source offset, with destination offsets that rise as well. An element that
+//! moves to the front overwrites no source that is still needed, if all elements in front of it have moved.
+//! An element that moves to the back overwrites none, if all elements behind it have moved. So the elements
+//! that move to the front go first, from first to last; then the others go, from last to first.
+//!
+//! ```text
+//! offsets        0  1  2  3  4  5  6  7  8
+//! source               a  b     c  d
+//! destination    a  b                 c  d       a, b to the front; then d, c to the back
+//! ```
 
 use std::cmp::Reverse;
 
@@ -15,9 +21,9 @@ use crate::short_sort::sort_by_key;
 
 /// Runs that move together, in rising order on both sides.
 pub(super) struct Moves {
-    /// One after the other on both sides; their loops nest, the outermost first.
+    /// The loops over the runs, which rise on both sides and nest; the outermost loop comes first.
     boxes: Vec<CopyBox>,
-    /// The elements of a run, for each of them.
+    /// The number of elements of a run.
     runs: Vec<u64>,
 }
 
@@ -91,7 +97,7 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     Some((copy, run, spans))
 }
 
-/// Calls `each` with where every run begins on either side, the first one first, or the last.
+/// Calls `each` with the offsets of every run on either side, from the first run on or from the last.
 fn each_run(loops: &[Loop], (from, to): (u64, u64), backwards: bool, each: &mut dyn FnMut(u64, u64)) {
     let Some((Loop::Strided { extent, source, destination }, rest)) = loops.split_first() else {
         return each(from, to);

@@ -118,8 +118,8 @@ impl Relayout {
     }
 }
 
-/// A box in a form that is the same for every order of its loops: the bases, and for each loop its pairs of
-/// offsets or its extent and strides.
+/// A canonical form of a box, equal for every order of its loops: the bases, and for each loop its pairs of
+/// offsets, or its extent and strides.
 type Canonical = (u64, u64, Vec<Vec<(u64, u64)>>);
 
 fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
@@ -275,7 +275,7 @@ impl SquareBlocks<'_> {
         Ok(())
     }
 
-    /// Where the copies are that gather a block of this many columns and rows, and scatter one to its mirror
+    /// The copies that gather a block of this many columns and rows, and that scatter a block to its mirror
     /// image.
     fn size(&mut self, [columns, rows]: [u64; 2], pitch: u64, step: u64) -> Result<usize, Error> {
         if let Some(place) = self.sizes.iter().position(|(size, ..)| *size == [columns, rows]) {

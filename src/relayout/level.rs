@@ -1,4 +1,4 @@
-//! Which kernels this CPU can run.
+//! The levels: sets of kernels, and which of them this CPU can run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use strided_copy::{Available, Level};
 use crate::cursor::one_of;
 use crate::error::Error;
 
-/// A set of kernels, by the instructions they need.
+/// A set of kernels, named after the instructions it requires.
 ///
 /// ```
 /// use tensor_layout::relayout::KernelLevel;
@@ -22,7 +22,7 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum KernelLevel {
-    /// Safe Rust, any CPU.
+    /// Safe Rust, for any CPU.
     Portable,
     /// 64-bit ARM: vectors of 32 bytes, two registers each.
     Neon,
@@ -37,7 +37,7 @@ impl KernelLevel {
     pub const ALL: [KernelLevel; 4] =
         [KernelLevel::Portable, KernelLevel::Neon, KernelLevel::Avx2, KernelLevel::Avx512];
 
-    /// Has this CPU what the level needs?
+    /// Whether this CPU has the instructions that the level requires.
     #[must_use]
     pub fn is_available(self) -> bool {
         self.level().is_available()

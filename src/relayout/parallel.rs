@@ -8,7 +8,7 @@ use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
 use super::relayout::{Relayout, require};
 
 impl Relayout {
-    /// As [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread
+    /// Like [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread
     /// alone.
     ///
     /// The copy is cut into pieces, anew on every call, which takes some microseconds. To cut once and run
@@ -16,7 +16,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

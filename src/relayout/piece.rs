@@ -41,7 +41,7 @@ pub struct Piece {
     range: Range<usize>,
     /// The bytes of the source that are read.
     reads: Range<usize>,
-    /// What the range's buffer must hold for every element to be inside it.
+    /// How much the buffer of the range must hold so that every element is inside it.
     pub(super) needs: u64,
     pub(super) copy: PieceCopy,
 }
@@ -50,11 +50,11 @@ pub struct Piece {
 pub(super) enum PieceCopy {
     /// The copy in one piece.
     Whole(Arc<Relayout>),
-    /// What lands in the range.
+    /// The part of the copy that lands in the range.
     Part(Box<ClippedPart>, Arc<Relayout>),
 }
 
-/// What lands in some elements of the destination.
+/// The part of a copy that lands in some elements of the destination.
 #[derive(Debug, Clone)]
 pub(super) struct ClippedPart {
     pub(super) elements: Range<u64>,
@@ -142,7 +142,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`partition`](Self::partition).
+    /// The errors of [`partition`](Self::partition).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -175,8 +175,8 @@ impl Relayout {
         Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
     }
 
-    /// Runs a copy that sets everything before it copies, in blocks that stay in the cache from the one to
-    /// the other. `false` if there is nothing to cut; then nothing was done.
+    /// Runs a copy that fills its destination before it copies, in blocks that stay in the cache in between.
+    /// Returns `false`, and does nothing, if there is nothing to cut.
     pub(super) fn run_in_blocks(
         &self,
         source: &[u8],
@@ -197,7 +197,8 @@ impl Relayout {
         Ok(true)
     }
 
-    /// The blocks in which a destination of `size` bytes is set and then copied over, if there are several.
+    /// The blocks in which a destination of `size` bytes is filled and then copied over; `None` if one block
+    /// is enough.
     pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
         let blocks = size.div_euclid(FILL_BLOCK);
         if blocks < 2 || self.passes.direct().is_none() {
@@ -206,7 +207,7 @@ impl Relayout {
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
-    /// Where pieces of `range` begin and end, in elements of the destination: at most `pieces` of them, at
+    /// The bounds of the pieces of `range`, in elements of the destination: at most `pieces` pieces, at
     /// multiples of `alignment` bytes.
     pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
@@ -225,14 +226,14 @@ impl Relayout {
         for piece in 1..pieces {
             let share = checked::wide_product(total, piece).checked_div(pieces.into());
             let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
-            // The nearest multiple of the largest stride that has one near enough.
+            // The bound is the nearest multiple of the largest stride that has one near enough.
             let near = steps.iter().find_map(|&step| {
                 let half = step.div_euclid(2);
                 let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
                 let bound = base.saturating_add(steps.saturating_mul(step));
                 (bound.abs_diff(share) <= slack && aligned(bound)).then_some(bound)
             });
-            // Otherwise it ends between two cache lines, where the elements allow it, or where it must.
+            // Otherwise the piece ends between two cache lines, if the elements allow it.
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
@@ -269,7 +270,7 @@ impl Relayout {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
     }
 
-    /// What lands in some elements of the destination, planned.
+    /// The planned part of a copy that lands in some elements of the destination.
     pub(super) fn part(&self, program: &Program, clipped: Clipped) -> Result<ClippedPart, Error> {
         let Clipped { elements, boxes, fill } = clipped;
         let reads = source_bytes(&boxes, self.destination.element_bits())?;
@@ -284,7 +285,7 @@ pub(super) struct Spans<'a> {
     fill: &'a Fill,
 }
 
-/// What lands in some elements of the destination, not planned yet.
+/// The part of a copy that lands in some elements of the destination, not planned yet.
 pub(super) struct Clipped {
     elements: Range<u64>,
     boxes: Vec<CopyBox>,
@@ -292,7 +293,7 @@ pub(super) struct Clipped {
 }
 
 impl Spans<'_> {
-    /// How many pieces may be held against every box.
+    /// The most pieces that may be compared with every box.
     fn most_pieces(&self) -> usize {
         let boxes = self.elements.len().saturating_add(self.padding.len());
         MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)
@@ -305,7 +306,7 @@ impl Spans<'_> {
         parts.map(|(&start, &end)| self.clipped(start..end, &mut room)).collect()
     }
 
-    /// What lands in some elements of the destination; `None` if there is no room for its boxes.
+    /// The part that lands in some elements of the destination; `None` if there is no room for its boxes.
     pub(super) fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
         let boxes = clip::clipped(&self.elements, &elements, room)?;
         let fill = self.fill.clipped(&self.padding, &elements, room)?;
@@ -320,8 +321,9 @@ impl Piece {
         self.range.clone()
     }
 
-    /// The bytes of the source that the piece reads, from the first to the last: those that a device has to
-    /// have. (`run` still takes the whole source.) Empty if no element lands in the destination's range.
+    /// The bytes of the source that the piece reads, from the first to the last, which a device must have.
+    /// (`run` still takes the whole source.) The range is empty if no element lands in the destination's
+    /// range.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -349,9 +351,9 @@ impl Piece {
         }
     }
 
-    /// Copies what belongs into the range: `source` is the whole source, `destination` the bytes of the
-    /// [range](Self::destination_range). Bytes past it are not touched, but for the tail after the last piece
-    /// (see [`Relayout::with_padding`]).
+    /// Copies the elements that belong into the range: `source` is the whole source, and `destination` has
+    /// the bytes of the [range](Self::destination_range). Bytes behind it are not touched, but for the tail
+    /// after the last piece (see [`Relayout::with_padding`]).
     ///
     /// # Errors
     ///

@@ -16,8 +16,8 @@ use super::settings::Settings;
 /// another, the plan that was not used for longest goes. A pair of descriptors is found in some nanoseconds;
 /// of another layout the index map is made each time, to look for it.
 ///
-/// It is one thread's. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock is held for
-/// the look-up alone.
+/// A `Plans` belongs to one thread. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock
+/// is held for the look-up alone.
 ///
 /// ```
 /// use tensor_layout::{relayout::{Plans, Settings}, BufferTensorDesc};
@@ -35,7 +35,7 @@ use super::settings::Settings;
 #[derive(Debug)]
 pub struct Plans {
     kept: Vec<Kept>,
-    /// Where the plan of a hash is.
+    /// For each hash, the index of its plan.
     places: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
     most: usize,
     /// Look-ups so far.
@@ -64,7 +64,7 @@ impl Plans {
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::with`]; a copy that is refused is not kept.
+    /// The errors of [`Relayout::with`]; a copy that is refused is not kept.
     #[inline]
     pub fn get(
         &mut self,
@@ -124,13 +124,13 @@ impl Plans {
         self.kept.len()
     }
 
-    /// Are none kept?
+    /// Whether no plan is kept.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// How many plans were made.
+    /// How many plans were made so far.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.misses

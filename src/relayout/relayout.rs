@@ -53,11 +53,11 @@ pub struct Relayout {
     pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// The whole copy where it is small and sets no padding: `run` looks no further.
+    /// The whole copy, if it is small and sets no padding. Then `run` looks at nothing else.
     pub(super) plain: Option<Plain>,
-    /// What it was planned with.
+    /// The numbers that the copy was planned with.
     pub(super) knobs: Knobs,
-    /// What a buffer must hold for every element to be inside it.
+    /// How much each buffer must hold so that every element is inside it.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
     /// Bytes of the destination, padding included: each run asks.
@@ -122,7 +122,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), and [`AxisOutOfRange`](crate::ArgumentRule).
+    /// The errors of [`new`](Self::new), and [`AxisOutOfRange`](crate::ArgumentRule).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -148,7 +148,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`with`](Self::with).
+    /// The errors of [`with`](Self::with).
     ///
     /// ```
     /// use tensor_layout::relayout::{CpuFamily, Relayout, Settings};
@@ -166,7 +166,7 @@ impl Relayout {
         Relayout { tail: self.tail, ..plan }.with_padding(settings.padding)
     }
 
-    /// What the copy was planned with.
+    /// The settings that the copy was planned with.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
@@ -310,7 +310,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with_progress(
         &self,
         source: &[u8],
@@ -351,7 +351,7 @@ impl Relayout {
         if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }
 
-    /// As [`run`](Self::run) for buffers of any plain type as wide as an element.
+    /// Like [`run`](Self::run) for buffers of any plain type as wide as an element.
     ///
     /// # Errors
     ///

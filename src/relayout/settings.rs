@@ -31,11 +31,11 @@ pub struct Settings {
     pub reversed: Vec<usize>,
     /// What becomes of the destination's padding, as for [`Relayout::with_padding`].
     pub padding: Padding,
-    /// What is known of the destination's memory. Into memory that is [`Reused`](DestinationMemory::Reused),
-    /// [`Relayout::run_write_only`] stores through the cache, unless it is a mapped GPU buffer
+    /// The knowledge about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
+    /// [`Relayout::run_write_only`] uses ordinary stores, unless it is a mapped GPU buffer
     /// ([`WriteOnly::new`](super::WriteOnly::new)).
     pub memory: DestinationMemory,
-    /// Whether the copy stores past the cache.
+    /// Whether the copy uses non-temporal stores.
     pub stores: Stores,
     /// The highest kernel level that is used, for tests and measurements: at most what this CPU has. `None`:
     /// [`KernelLevel::in_use`].
@@ -45,7 +45,7 @@ pub struct Settings {
     pub family: Option<CpuFamily>,
 }
 
-/// Whether a copy stores past the cache, by non-temporal stores.
+/// Whether a copy uses non-temporal stores, which do not go through the cache.
 ///
 /// ```
 /// use tensor_layout::relayout::{Relayout, Settings, Stores};
@@ -60,12 +60,13 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stores {
-    /// By what it reads and writes, and by what is known of the [destination](Settings::memory).
+    /// The copy decides, by what it reads and writes, and by what is known of the
+    /// [destination](Settings::memory).
     #[default]
     BySize,
-    /// Always past the cache, whatever the size.
+    /// Non-temporal stores, whatever the size of the copy.
     Streaming,
-    /// Always through the cache.
+    /// Ordinary stores, whatever the size of the copy.
     Cached,
 }
 
@@ -80,7 +81,7 @@ impl Settings {
             (_, DestinationMemory::Reused) => (REUSED_STREAMING_FROM, REUSED_STREAMING_FROM),
             (_, DestinationMemory::Unknown) => (STREAMING_FROM, LONG_ROWS_STREAMING_FROM),
         };
-        // What is large enough to go past the cache prefetches, too.
+        // A copy that is large enough for non-temporal stores prefetches, too.
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
         Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, ..own }
     }

@@ -1,4 +1,4 @@
-//! The same copy with another treatment of padding, which needs no other plan.
+//! Copies with another treatment of padding, which need no new plan.
 
 use crate::error::{ArgumentRule, Error};
 
@@ -8,9 +8,9 @@ use super::relayout::Relayout;
 use super::settings::Settings;
 
 impl Relayout {
-    /// The same copy with another treatment of the destination's padding: of all places of its buffer without
-    /// an element, and of the tail where the size of a descriptor is rounded up (`u8[3]` takes 4 bytes), as
-    /// far as the buffer has it; the tail is set to zero.
+    /// Returns this copy with another treatment of the destination's padding. Padding is every index of its
+    /// buffer without an element, and the tail where the size of a descriptor is rounded up (`u8[3]` takes 4
+    /// bytes), as far as the buffer has it. The tail is set to zero.
     ///
     /// # Errors
     ///
@@ -35,8 +35,9 @@ impl Relayout {
         self.with_padding_everywhere(padding)
     }
 
-    /// As [`with_padding`](Self::with_padding), also where the destination is a part of a larger buffer: all
-    /// of that buffer that the destination spans, from its start on, is overwritten, whatever else it holds.
+    /// Like [`with_padding`](Self::with_padding), also for a destination that is a part of a larger buffer:
+    /// all of that buffer that the destination spans, from its start on, is overwritten, whatever else it
+    /// holds.
     ///
     /// # Errors
     ///

@@ -1,9 +1,10 @@
-//! Copies into memory that is not read: fresh memory without contents, and mapped GPU buffers.
+//! Copies into memory that is not read: uninitialised memory, and mapped GPU buffers.
 //!
-//! Reading write-combining memory takes a hundred times as long as writing it, and what is written there in
-//! part, or twice, is written slowly. So most copies go straight to their places. Where `run` would change
-//! bytes in part (elements that share bytes) or would fill everything before it copies (padding in short
-//! runs), the copy is put together in a small buffer, block by block, from where each byte is written once.
+//! Reading write-combining memory takes a hundred times as long as writing it, and bytes that are written
+//! twice, or lines that are written in part, are slow there. So most copies go straight to their destination.
+//! Where `run` would change bytes in part (elements that share bytes), or would fill everything before it
+//! copies (padding in short runs), the result is put together in a small buffer, block by block, and each
+//! byte is written once from there.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -28,8 +29,8 @@ const SHARED_BYTES: &str =
 const PART_WITHOUT_CONTENTS: &str = "it holds nothing yet and is a part of a larger buffer, so that what is between its elements may be others': \
      `run_write_only` writes the elements alone";
 
-/// Memory without contents, written by the one nest of a program that surely fills it, or zeroed and written
-/// by `run`.
+/// Fills uninitialised memory: by the one loop nest of a program that certainly fills it, or else zeroed
+/// first and written by `run`.
 fn written<'a>(
     program: Option<&Program>,
     source: &[u8],
@@ -49,9 +50,9 @@ fn written<'a>(
 }
 
 impl Relayout {
-    /// Does the result depend on what the destination held before, other than by leaving bytes alone? That is
-    /// so only where [padding is kept](Padding::Keep): if it shares bytes with elements, or if the
-    /// destination is Irreducible. Such a copy cannot [be written only](Self::run_write_only).
+    /// Whether the result depends on what the destination held before, other than by leaving bytes alone.
+    /// This happens only where [padding is kept](Padding::Keep): if padding shares bytes with elements, or if
+    /// the destination is Irreducible. Such a copy cannot [be written only](Self::run_write_only).
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -67,7 +68,7 @@ impl Relayout {
         self.why_read().is_some()
     }
 
-    /// Why the destination must be read, said of its padding.
+    /// Why the destination must be read, in terms of its padding.
     fn why_read(&self) -> Option<&'static str> {
         if self.keeps_padding() && self.passes.recovers() {
             return Some(
@@ -78,12 +79,12 @@ impl Relayout {
         shared.then_some(SHARED_BYTES)
     }
 
-    /// Is there padding that keeps what it holds?
+    /// Whether there is padding that keeps its contents.
     fn keeps_padding(&self) -> bool {
         self.padding == Padding::Keep && has_padding(&self.destination)
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the destination.
+    /// Like [`run`](Self::run) into uninitialised memory: returns the bytes of the destination.
     ///
     /// Where one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
     /// destination is zeroed first: [`run_write_only`](Self::run_write_only) does without.
@@ -111,17 +112,17 @@ impl Relayout {
         written(self.passes.direct(), source, own, |bytes| self.run(source, bytes))
     }
 
-    /// As [`run`](Self::run) into memory that is only written, as a mapped GPU buffer. No byte of it is read.
-    /// Lines of the cache are stored whole where the layout has whole lines, and past the cache, whatever the
-    /// size of the copy, unless the destination is said to be [`Reused`](DestinationMemory::Reused).
+    /// Like [`run`](Self::run) into memory that is only written, such as a mapped GPU buffer. No byte of it
+    /// is read. Whole cache lines of the layout are written with non-temporal stores, whatever the size of
+    /// the copy, unless the destination is said to be [`Reused`](DestinationMemory::Reused).
     ///
-    /// It may be a part of a larger buffer that holds nothing yet (`cat`, a cache of keys and values): what
-    /// is between its elements is left alone.
+    /// The memory may be a part of a larger buffer that is uninitialised (`cat`, a cache of keys and values).
+    /// The bytes between its elements are left alone.
     ///
     /// # Errors
     ///
-    /// [`PaddingKept`](crate::ArgumentRule) if the copy [reads the destination](Self::reads_destination); and
-    /// as for [`run`](Self::run). Nothing has been written then.
+    /// [`PaddingKept`](crate::ArgumentRule) if the copy [reads the destination](Self::reads_destination), and
+    /// the errors of [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -137,7 +138,8 @@ impl Relayout {
         self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
     }
 
-    /// Into memory of any kind: bytes are changed as [`run`](Self::run) does, other memory is only written.
+    /// Copies into memory of any kind. A `&mut [u8]` is changed as by [`run`](Self::run); other memory is
+    /// only written.
     pub(super) fn run_memory(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         match destination.readable() {
             Some(bytes) => self.run(source, bytes),
@@ -157,7 +159,7 @@ impl Relayout {
         self.why_read().map_or(Ok(()), |reason| Err(ArgumentRule::PaddingKept.because(reason)))
     }
 
-    /// The first `size` bytes of memory that holds nothing yet, if all of them will be written.
+    /// The first `size` bytes of uninitialised memory, if all of them will be written.
     fn to_be_set<'a>(&self, memory: &'a mut [MaybeUninit<u8>], size: u64) -> Result<&'a mut [MaybeUninit<u8>], Error> {
         if self.keeps_padding() {
             let own = "it holds nothing yet: set it, with `with_padding`";
@@ -181,7 +183,7 @@ impl Relayout {
         self.write_part(last, (last, &self.fill), elements, &from, destination)
     }
 
-    /// Writes some elements of the destination, and what padding is set among them: a part of `program`,
+    /// Writes some elements of the destination, and the padding that is set among them: a part of `program`,
     /// which fills all of it.
     fn write_part(
         &self,
@@ -237,7 +239,7 @@ impl Relayout {
 }
 
 impl Piece {
-    /// As [`Relayout::reads_destination`], of this piece. Where padding is kept, a piece of elements that
+    /// Like [`Relayout::reads_destination`], for this piece. Where padding is kept, a piece of elements that
     /// share bytes may read although the whole copy does not: its boxes are cut, and may no longer consist of
     /// whole bytes.
     #[must_use]
@@ -255,12 +257,12 @@ impl Piece {
         }
     }
 
-    /// As [`run`](Self::run) into memory that holds nothing yet: returns the bytes of the
+    /// Like [`run`](Self::run) into uninitialised memory: returns the bytes of the
     /// [range](Self::destination_range), all of them written.
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::run_uninit`].
+    /// The errors of [`Relayout::run_uninit`].
     ///
     /// ```
     /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
@@ -288,7 +290,7 @@ impl Piece {
         written(Some(&part.program), source, own, |bytes| self.run(source, bytes))
     }
 
-    /// As [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
+    /// Like [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
     ///
     /// # Errors
     ///

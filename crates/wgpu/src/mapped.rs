@@ -46,9 +46,9 @@ pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]
 /// The memory as a copy takes it.
 #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
 fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> relayout::WriteOnly<'a> {
-    // SAFETY: `WriteOnly::new` asks for memory that is valid for writes, from any thread, and that nothing else
-    // accesses for as long as the result lives. wgpu's `WriteOnly` promises both for its bytes, and it is
-    // borrowed exclusively for that long. Neither promises reads.
+    // SAFETY: `WriteOnly::new` requires memory that is valid for writes from any thread, and that nothing
+    // else accesses while the result lives. wgpu's `WriteOnly` promises the first, and the exclusive borrow
+    // of `memory` the second. No reads are needed.
     unsafe { relayout::WriteOnly::new(memory.as_raw_ptr()) }
 }
 

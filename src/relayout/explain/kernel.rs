@@ -38,7 +38,7 @@ fn copy_by(text: &mut String, copy: &Copy, indent: &str, kernel: Option<String>)
     line(text, format_args!("{indent}  kernel: {kernel}"));
 }
 
-/// Which code runs, and its numbers.
+/// The code that runs, and its numbers.
 fn kernel_in_words(copy: &Copy) -> String {
     let mut words = vec![copy.kernel().name().to_owned()];
     words.extend(details(copy.kernel()));
@@ -100,7 +100,7 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
     }
 }
 
-/// What an iteration copies.
+/// The shape of what an iteration copies.
 fn shape_in_words(kernel: &Kernel) -> String {
     match kernel {
         Kernel::Runs { run, count: Stride { extent: 1, .. }, .. } => {

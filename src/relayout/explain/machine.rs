@@ -1,4 +1,4 @@
-//! What a plan knows of its machine, in words.
+//! The machine that a plan was made for, in words.
 
 use super::super::cpu_family::{Rules, Staged};
 use super::super::plan::cost::{PANEL_ROWS, PREFETCH_DISTANCE};
@@ -37,7 +37,7 @@ pub(super) fn machine_in_words(knobs: &Knobs) -> String {
 }
 
 fn rules_in_words(rules: &Rules) -> String {
-    // Every field by name: a new rule cannot be forgotten here.
+    // Every field is named here, so that a new rule cannot be forgotten.
     let &Rules { panel_width, panels_in_l1, follows_rows, joins_tiles, scattered, staged } = rules;
     let stage = match staged {
         Staged::Never => "",

@@ -38,14 +38,14 @@ impl Spanned {
     }
 }
 
-/// How much may be clipped.
+/// Limits to how much is clipped.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// How many boxes there may be yet.
+    /// How many more boxes there may be.
     boxes: usize,
-    /// How many entries their tables may have yet; any other loop takes as much as two.
+    /// How many more entries the tables of these boxes may have. Any other loop counts as two entries.
     entries: u64,
-    /// How many loops and entries may be looked at yet.
+    /// How many more loops and entries may be looked at.
     steps: u64,
 }
 
@@ -127,7 +127,7 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// The same of a table of offsets, and the loops inside it.
+    /// Clips a table of offsets, and the loops inside it.
     fn descend_table(
         &mut self,
         entries: &[(u64, u64)],
@@ -185,7 +185,7 @@ impl Clip<'_> {
     }
 }
 
-/// How elements meet a range.
+/// Whether elements are inside a range, outside of it, or across its bounds.
 enum Relation {
     Outside,
     Inside,

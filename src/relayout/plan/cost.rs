@@ -1,33 +1,36 @@
-//! The cost model, and every threshold that follows from it and is the same on every machine. What differs
-//! is in [`Knobs`](super::machine::Knobs) and in the rules of a [`CpuFamily`](super::super::CpuFamily).
+//! The cost model, and every threshold that is the same on every machine. The numbers that depend on the
+//! machine are in [`Knobs`](super::machine::Knobs) and in the rules of a
+//! [`CpuFamily`](super::super::CpuFamily).
 //!
 //! The rules, in the order in which they matter (docs/DESIGN.md has more):
 //!
 //! 1. *Whole cache lines*: a store to part of a line reads the rest of it first.
 //! 2. *Non-temporal stores* from a size on: an ordinary store reads its line, too.
-//! 3. *Sequential reads, scattered writes*: whoever needs a value waits for its load, no one for a store.
-//! 4. *Software prefetch* of what the hardware prefetcher does not follow; bursts fill the queue of
-//!    outstanding misses.
-//! 5. *Cache-set conflicts*: rows whose pitch is a multiple of a way share a set of the L1 cache, where they
-//!    are staged or written few at a time.
+//! 2. *Non-temporal stores* from a certain size on: an ordinary store reads its line first.
+//! 3. *Sequential reads, scattered writes*: a computation waits for its loads, but not for its stores.
+//! 4. *Software prefetch* where the hardware prefetcher does not follow. Prefetches in bursts fill the queue
+//!   of outstanding misses.
+//! 5. *Cache-set conflicts*: rows whose pitch is a multiple of the size of a way share a set of the L1 cache.
+//!   Such rows go through a staging buffer, or few of them are written at a time.
 //!
-//! The numbers were found on *Z5*, unless another machine of docs/PERFORMANCE.md is named; none on ARM. "By
-//! trial": the best of the neighbouring powers of two.
+//! The numbers were found on a Zen 5, unless another machine is named; none were found on ARM. "By trial"
+//! means the best of the neighbouring powers of two.
 
 pub(crate) use strided_copy::kernel::{JOINED_RUN, LONGEST_REVERSED, MICRO_TILE, MOST_INTERLEAVED};
 pub(crate) use strided_copy::{LINE, PAGE};
 
-/// Bytes read and written from which on a copy uses non-temporal stores: between what Z5 (2 MiB) and Z3 (9 to
-/// 12) want; what a smaller copy leaves in the cache, its reader finds there.
+/// The size of a copy, in bytes read and written, from which on it uses non-temporal stores: between the best
+/// for a Zen 5 (2 MiB) and for a Zen 3 (9 to 12 MiB). A smaller copy leaves its result in the cache for the
+/// reader.
 pub(crate) const STREAMING_FROM: u64 = 8 << 20;
 
-/// Bytes read and written from which on a copy into memory that was just written stores past the cache: half
-/// of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Z3).
+/// The size of a copy, in bytes read and written, from which on it uses non-temporal stores into memory that
+/// was just written: half of an L3 cache of 32 MiB. By trial, between 9 and 28 MiB (Zen 3).
 pub(crate) const REUSED_STREAMING_FROM: u64 = 16 << 20;
 
-/// Bytes read and written from which on a copy of long rows uses non-temporal stores. Ordinary stores of
-/// whole rows keep up longer than scattered ones: copies of rows of 256 bytes and more, of 8 to 16 MiB, took
-/// 1.2 to 1.7 times as long past the cache (Zen 4).
+/// The size of a copy of long rows, in bytes read and written, from which on it uses non-temporal stores.
+/// Ordinary stores of whole rows keep up longer than scattered ones: with non-temporal stores, copies of 8 to
+/// 16 MiB in rows of 256 bytes and more took 1.2 to 1.7 times as long (Zen 4).
 pub(crate) const LONG_ROWS_STREAMING_FROM: u64 = 16 << 20;
 
 /// The least number of bytes, contiguous on both sides, of a long row.
@@ -49,11 +52,11 @@ pub(crate) const LONG_RUN: usize = PAGE;
 /// How many bytes ahead a long row is prefetched, if others are read in turns with it. By trial.
 pub(crate) const PREFETCH_IN_RUN: usize = 1 << 11;
 
-/// The bytes that must be read front to back before a CPU with few ways prefetches nothing, as its hardware
-/// follows them (Zen 4; not a Xeon of the fifth generation).
+/// Source rows of at least this many bytes are followed by the hardware prefetcher of a CPU with few ways,
+/// and are not prefetched (Zen 4; not a fifth-generation Xeon).
 pub(crate) const FOLLOWED: usize = PAGE;
 
-/// How many runs an iteration may have so that each is prefetched for itself: more prefetches would come in a
+/// The most runs of an iteration that are prefetched one by one. The prefetches of more runs would come in a
 /// burst (rule 4). Not tuned.
 pub(crate) const FEW_RUNS: usize = 4;
 
@@ -62,20 +65,21 @@ pub(crate) const FEW_RUNS: usize = 4;
 /// The length of a run from which on the library's `memcpy` is as fast as any kernel. By trial.
 pub(crate) const MEMCPY_FROM: usize = 1 << 10;
 
-/// Longer runs than this are as fast with their lines in order, in the L2 cache (Zen 5).
+/// The longest run whose lines are copied in a scattered order, in bytes. Longer runs in the L2 cache are as
+/// fast in order (Zen 5).
 pub(crate) const LONGEST_SCATTERED: usize = 1 << 14;
 
 // --- Planes of a few rows -----------------------------------------------------------------------------
 
-/// A plane of units of 1 or 2 bytes is copied unit by unit if its shorter side fills at most one in this many
-/// of a register. By trial.
+/// A plane of units of 1 or 2 bytes is copied unit by unit if its shorter side fills at most this fraction of
+/// a register: one in `NARROW`. By trial.
 pub(crate) const NARROW: usize = 4;
 
 /// A plane of at most this many units is copied unit by unit. By trial.
 pub(crate) const SMALL: usize = 64;
 
-/// A plane of at most this many 16-byte units is blocks and nothing else: 16 KiB on either side stay in the
-/// L1 cache. By trial.
+/// The most 16-byte units of a plane that is transposed in blocks of such units only: 16 KiB on either side
+/// stay in the L1 cache. By trial.
 pub(crate) const FEW_LANES: usize = 1 << 10;
 
 /// A destination row shorter than this does not pay for the table of a byte shuffle. By trial.
@@ -86,56 +90,59 @@ pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
 // --- Planes of runs -----------------------------------------------------------------------------------
 
-/// Destination rows that an L1 cache can take stores to at the same time. By trial.
+/// The most destination rows that are written in turns, so that their lines stay in an L1 cache. By trial.
 pub(crate) const FEW_ROWS: usize = 16;
 
-/// Destination rows that are stored to at the same time where all of them begin in one set of the L1 cache.
-/// By trial (a Xeon of the fifth generation).
+/// The most destination rows that are written in turns if all of them start in one set of the L1 cache. By
+/// trial (a fifth-generation Xeon).
 pub(crate) const FEW_COLUMNS: usize = 4;
 
-/// To at most this many destination rows, whole lines are streamed in the order of the source, on a CPU with
-/// few ways: for 128 rows, pieces are faster (Zen 4).
+/// The most destination rows to which whole lines are streamed in the order of the source, on a CPU with few
+/// ways. For 128 rows, pieces of rows are faster (Zen 4).
 pub(crate) const MOST_STREAMS: usize = 64;
 
-/// The hardware does not follow two source rows of at least this many bytes that are read in turns (Zen 4).
+/// The least length of a source row, in bytes, from which on the hardware prefetcher does not follow two rows
+/// that are read in turns (Zen 4).
 pub(crate) const PAIRED_ROW: usize = 512;
 
-/// Bytes of a destination row that are written before the next row. By trial.
+/// How many bytes of a destination row are written before the next row. By trial.
 pub(crate) const RUN_PIECE: usize = 256;
 
-/// The same number for copies through the cache whose rows share a set (by trial), and for copies past it
-/// from long source rows, on a CPU with few ways (Zen 4).
+/// How many bytes of a destination row are written before the next row, in two other cases: with ordinary
+/// stores if the rows share a set of the cache (by trial), and with non-temporal stores from long source rows
+/// on a CPU with few ways (Zen 4).
 pub(crate) const LONG_PIECE: usize = 1 << 10;
 
 // --- Panels -------------------------------------------------------------------------------------------
 
-/// Rows and columns of a plane that is one panel, at most: as many offsets as a kernel lists at a time.
+/// The most rows and columns of a plane that is a single panel: as many offsets as a kernel lists at a time.
 pub(crate) const MOST_LISTED: u32 = 512;
 
 /// A row pitch that is a multiple of this puts all rows into one set of the TLB (Zen 5).
 pub(crate) const TLB_PITCH: usize = 1 << 16;
 
-/// Source rows of a panel at such a pitch, so that the TLB holds them until the next strip. By trial.
+/// The most source rows of a panel at such a pitch, so that the TLB holds them until the next strip. By
+/// trial.
 pub(crate) const TLB_ROWS: usize = 32;
 
-/// How many bytes ahead of the panel at hand the prefetched panel is, at least one panel. By trial.
+/// How many bytes ahead of the current panel the prefetched panel is; at least one panel. By trial.
 pub(crate) const PANEL_PREFETCH: usize = 1 << 15;
 
 /// How many cache lines of a row are collected in the staging buffer before they are written out, where rows
 /// begin inside lines. By trial (Zen 4).
 pub(crate) const DRAINED_LINES: usize = 16;
 
-/// Units of 1 and 2 bytes need more rows in the staging buffer, so they have fewer lines of each. By trial
-/// (Zen 4).
+/// How many cache lines of a row are collected if units have 1 or 2 bytes. Such units need more rows in the
+/// staging buffer, so there is room for fewer lines of each. By trial (Zen 4).
 pub(crate) const FEW_DRAINED_LINES: usize = 8;
 
-/// The longest run of a staged panel, in bytes.
+/// The longest run that a panel collects in a staging buffer, in bytes.
 pub(crate) const LARGEST_STAGED_RUN: usize = 1 << 10;
 
-/// Lines of a row that are staged together, at least: runs of 256 bytes.
+/// The least number of lines of a row that are collected in a staging buffer: runs of 256 bytes.
 pub(crate) const STAGED_LINES: usize = 4;
 
-/// Lines of a row that are staged together where rows are long enough. By trial.
+/// How many lines of a row are collected in a staging buffer if rows are long enough. By trial.
 pub(crate) const MORE_STAGED_LINES: usize = 2 * STAGED_LINES;
 
 /// The longest destination run for which neighbouring tiles are joined, where the machine wants that: joining
@@ -144,35 +151,37 @@ pub(crate) const LONGEST_JOINED: usize = 2 * LINE;
 
 // --- Which micro-kernel a box gets --------------------------------------------------------------------
 
-/// Bytes up to which a unit is transposed (rule 1).
+/// The longest unit that is transposed, in bytes (rule 1).
 pub(crate) const LONGEST_TRANSPOSED: usize = strided_copy::kernel::LONGEST_UNIT;
 
-/// Bytes that an axis of a plane should span on the side where it is packed (rule 1): longer runs gain
-/// nothing on Z5 and Z3.
+/// How many bytes an axis of a plane should span on the side where it is packed (rule 1). Longer runs gain
+/// nothing on a Zen 5 and a Zen 3.
 pub(crate) const MIN_AXIS: usize = 512;
 
-/// Entries of a table of offsets that replaces fused loops, at most: 32 KiB.
+/// The most entries of a table of offsets that replaces fused loops: 32 KiB.
 pub(crate) const LARGEST_TABLE: usize = 4096;
 
-/// Elements of a sub-byte plane below which they are copied one by one. By trial.
+/// Sub-byte planes of fewer elements than this are copied one element at a time. By trial.
 pub(crate) const LEAST_BIT_PLANE: usize = 128;
 
 // --- Transposes ---------------------------------------------------------------------------------------
 
-/// Bytes of a panel, at most: two fit half an L2 cache. By trial.
+/// The largest panel in bytes: two of them fit half an L2 cache. By trial.
 pub(crate) const LARGEST_PANEL: usize = 1 << 17;
 
-/// Source rows of a panel, at most: whole lines of bytes ([`LINE`] of them). By trial.
+/// The most source rows of a panel: whole lines of bytes. By trial.
 pub(crate) const PANEL_ROWS: usize = 256;
 
-/// Bytes of a run in which panels are staged, of constant pitches and by tables of offsets (X6, X5).
+/// The length of the runs that a staging buffer collects, in bytes, for panels of constant pitches and for
+/// panels by tables of offsets (Xeons of the fifth and the sixth generation).
 pub(crate) const STAGED_RUN: usize = STAGED_LINES * LINE;
 pub(crate) const STAGED_TABLE_RUN: usize = 1 << 9;
 
-/// Units of a register from which on panels pay a stage where L2 does not hold what L1 holds (X5).
+/// If a register holds at least this many units, panels pay a staging buffer on CPUs whose L2 cache does not
+/// hold what the L1 cache holds (a fifth-generation Xeon).
 pub(crate) const STAGED_UNITS: usize = 16;
 
-/// Panels that boxes copy together before the next part: shorter parts begin anew too often (Z4).
+/// How many panels boxes copy together before the next part. Shorter parts start anew too often (Zen 4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
 // --- Sub-byte planes ----------------------------------------------------------------------------------
@@ -198,35 +207,37 @@ pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 /// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
-/// The same where they are read from memory (Z5, tile_pack_s4).
+/// How many elements in a row on the side of bytes are staged together, at least, if they are read from
+/// memory (Zen 5, `tile_pack_s4`).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
 // --- Programs, padding, pieces and threads ------------------------------------------------------------
 
-/// Boxes up to which a program plans all of them ahead; more are planned as they are run. Not tuned.
+/// The most boxes that a program plans ahead; further boxes are planned as they are run. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;
 
-/// Bytes of a box from which on progress is reported between the iterations of its outermost loop. Not tuned.
+/// The least size of a box, in bytes, for which progress is reported between the iterations of its outermost
+/// loop. Not tuned.
 pub(crate) const REPORT_FROM: u64 = 1 << 24;
 
-/// About this many bytes are between two reports: a millisecond at 2 GB/s.
+/// How many bytes are copied between two reports, roughly: a millisecond at 2 GB/s.
 pub(crate) const REPORT_EACH: u64 = 1 << 21;
 
-/// Boxes of padding, at most; a destination with more is filled as a whole first. Not tuned.
+/// The most boxes of padding. A destination with more is filled as a whole first. Not tuned.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 
-/// Bytes of a run of padding, on average, below which everything is filled first (Z5).
+/// If runs of padding are shorter than this on average, in bytes, the destination is filled first (Zen 5).
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
-/// Bytes between two shorter runs of padding that are filled with them and copied over; as many could be
-/// filled in the time that a run of its own takes. By trial (Z4).
+/// The longest gap, in bytes, between two short runs of padding that is filled together with them, and copied
+/// over later. In the time that one more run takes, as many bytes could be filled. By trial (Zen 4).
 pub(crate) const FILL_AROUND: u64 = 1 << 10;
 
-/// Bytes that are filled and then copied over while they are in a cache. Not tuned.
+/// How many bytes are filled and then copied over while they are in a cache. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
-/// Bytes that are put together, in an L2 cache, before they go to memory that is not to be read, or to be
-/// written twice.
+/// How many bytes are put together in an L2 cache before they go to memory that must not be read, or must not
+/// be written twice.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
 /// Boxes of a copy that is cut into pieces, at most. Not tuned.

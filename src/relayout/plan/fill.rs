@@ -10,7 +10,7 @@ use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
 use super::clip::{self, Room, Spanned};
 use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 
-/// What is written besides the elements.
+/// The padding that is written besides the elements.
 #[derive(Debug, Clone)]
 pub(crate) enum Fill {
     /// Nothing: there is no padding, or it is kept.
@@ -53,8 +53,8 @@ impl Fill {
         }
     }
 
-    /// What of it is in `range` (elements of the destination), given its [boxes](Self::spanned); `None` if
-    /// there is no room for them.
+    /// The part of the padding that is in `range` (elements of the destination), given its
+    /// [boxes](Self::spanned); `None` if there is no room for the boxes.
     pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
@@ -68,13 +68,13 @@ impl Fill {
         })
     }
 
-    /// Is the destination, or some of it, filled before elements are copied?
+    /// Whether the destination, or a part of it, is filled before elements are copied.
     pub(crate) fn is_first(&self) -> bool {
         matches!(self, Fill::Whole { .. } | Fill::Boxes { first: true, .. })
     }
 }
 
-/// Does padding come in runs of less than [`LEAST_PADDING_RUN`] bytes on average?
+/// Whether padding comes in runs of less than [`LEAST_PADDING_RUN`] bytes on average.
 fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
     let (mut elements, mut runs) = (0_u64, 0_u64);
     for padding in boxes {
@@ -86,7 +86,7 @@ fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
     elements < runs.saturating_mul(least)
 }
 
-/// Does the buffer have places without an element, or bits after the last?
+/// Whether the buffer has indices without an element, or bits after the last element.
 pub(crate) fn has_padding(map: &IndexMap) -> bool {
     let bits = wide_product(map.physical_elements(), map.element_bits());
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)

@@ -1,4 +1,4 @@
-//! What a plan knows of the machine that it is made for.
+//! The numbers of the cost model that depend on the machine.
 
 use std::sync::OnceLock;
 
@@ -12,28 +12,30 @@ use super::cost::{LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED,
 /// carries those that it was made with; what is the same everywhere is in [`cost`](super::cost).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
-    /// Whose vectors: schedules are made for them.
+    /// The level whose vectors kernels are chosen for.
     pub(crate) level: Available,
     pub(crate) family: CpuFamily,
     pub(crate) rules: Rules,
-    /// Rows that share a set of the L1 cache before a block goes by way of a staging buffer.
+    /// The associativity of the L1 cache: how many rows may share a set before a block goes through a staging
+    /// buffer.
     pub(crate) l1_ways: usize,
-    /// Addresses a multiple of this apart share a set of the L1 cache.
+    /// The size of a way of the L1 cache, in bytes. Addresses a multiple of this apart share a set.
     pub(crate) l1_way: usize,
-    /// One side of a copy up to which it stays in the L2 cache; 0 if all go past it.
+    /// The largest side of a copy, in bytes, that stays in the L2 cache; 0 if no copy does.
     pub(crate) in_l2: usize,
-    /// Bytes read and written from which on a copy uses non-temporal stores.
+    /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) streaming_from: u64,
-    /// The same number for copies of long rows.
+    /// The size of a copy of long rows, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) long_rows_streaming_from: u64,
-    /// Bytes read and written up to which a copy prefetches nothing: what the L2 cache holds.
+    /// The size of a copy, in bytes read and written, up to which nothing is prefetched, because the L2 cache
+    /// holds it.
     pub(crate) prefetch_above: u64,
-    /// A panel of a transpose, at most.
+    /// The largest panel of a transpose, in bytes.
     pub(crate) panel: usize,
 }
 
 impl Knobs {
-    /// Those of the CPU that this runs on, which is read once.
+    /// The numbers for the CPU that this code runs on, which is identified once.
     pub(crate) fn of_this_cpu() -> &'static Knobs {
         static KNOBS: OnceLock<Knobs> = OnceLock::new();
         KNOBS.get_or_init(|| {
@@ -42,7 +44,7 @@ impl Knobs {
         })
     }
 
-    /// Those of a family with the caches of its server CPUs.
+    /// The numbers for a family of CPUs, with the caches of its server CPUs.
     pub(crate) fn of_family(family: CpuFamily) -> Knobs {
         Knobs::new(family, &family.traits())
     }
@@ -62,12 +64,12 @@ impl Knobs {
         }
     }
 
-    /// Bytes of a destination run up to which neighbouring tiles are joined.
+    /// The longest destination run, in bytes, for which neighbouring tiles are joined.
     pub(crate) fn joined_up_to(&self) -> usize {
         if self.rules.joins_tiles { LONGEST_JOINED } else { 0 }
     }
 
-    /// Bytes of the L1 cache.
+    /// The size of the L1 cache in bytes.
     pub(crate) fn l1(&self) -> u64 {
         u64::try_from(self.l1_way.saturating_mul(self.l1_ways)).unwrap_or(u64::MAX)
     }

@@ -1,15 +1,15 @@
-//! How planes are cut into panels, and which of them go by way of a staging buffer.
+//! How large planes are cut into panels, and which panels go through a staging buffer.
 //!
 //! `strided_copy::kernel::Panels` says what panels and staging buffers are. Here their sizes are chosen, by
 //! three observations:
 //!
-//! * A panel and the next one, which is prefetched meanwhile, fit half of the L2 cache. If a row pitch is
-//!   whole pages, the panel is as high as that allows and at most a page wide, as every row costs an entry of
-//!   the TLB; otherwise it is as wide as the machine wants.
-//! * If more destination rows than the L1 cache has ways share a set of it, a block would push out its own
-//!   lines: they are collected in a staging buffer.
-//! * Past the cache, lines must be written whole: where destination rows begin inside lines, the partial line
-//!   at the end of a row is kept until the row continues.
+//! * A panel and the next panel, which is prefetched meanwhile, fit half of the L2 cache together. If a row
+//!   pitch is whole pages, the panel is as high as that allows and at most a page wide, because every row
+//!   takes an entry of the TLB. Otherwise it is as wide as the machine wants.
+//! * If more destination rows than the L1 cache has ways share a set of it, the lines of a block would evict
+//!   each other. The lines are then collected in a staging buffer.
+//! * Non-temporal stores must write whole lines. If destination rows start inside lines, the partial line at
+//!   the end of a row is kept until the row continues.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a plane that is inside two buffers")]
 
 use strided_copy::Prefetch;
@@ -64,11 +64,11 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
         return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
     }
     let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
-    // Two halves of a line are read from two rows in turns.
+    // Each line is read as two halves, from two rows in turns.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
     let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
-    // Rows that share a set of the cache are written in longer pieces; past the cache, those of source rows
-    // that the hardware prefetcher follows.
+    // Rows that share a set of the cache are written in longer pieces. With non-temporal stores, so are the
+    // rows of long source rows that the hardware prefetcher follows.
     let long = if streaming { columns.extent * unit >= LONG_RUN && knobs.rules.follows_rows } else { conflicts };
     let few = match conflicts {
         true => FEW_COLUMNS,
@@ -86,7 +86,7 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     };
     let source_row = plane.source_row();
     let ahead = match order {
-        // The hardware follows rows that are nearly one run.
+        // The hardware prefetcher follows rows that are almost one run.
         RunOrder::Source => {
             let apart = rows.stride().is_some_and(|pitch| pitch >= source_row + LINE);
             let at_once = if *unit < LINE { 2 } else { 1 };
@@ -102,20 +102,20 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     (Transpose::Runs(PlaneRuns { order, ahead: number(ahead), unaligned }), later_planes(plane, site))
 }
 
-/// The planes of later iterations are prefetched.
+/// Prefetches the planes of later iterations.
 fn later_planes(plane: &Plane, site: Site<'_>) -> Prefetch {
     if site.prefetch { iterations_ahead(plane.source_row() * plane.rows.extent) } else { Prefetch::None }
 }
 
-/// The panels of rows that begin anywhere in a line, past the cache.
+/// The panels for non-temporal stores to rows that start inside cache lines.
 fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
     let in_register = is_in_register(unit);
     let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
     let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
     let row_bytes = rows * unit;
-    // A run that continues is at least a line: of all rows that a stage takes, or of as many as a panel is
-    // high.
+    // A run that continues has at least a line: all rows that a staging buffer takes together, or the height
+    // of a panel.
     let joined =
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -134,7 +134,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     }
 }
 
-/// The panels of rows that are stored through the cache, or begin lines.
+/// The panels for ordinary stores, or for rows that start at cache lines.
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let Site { streaming, prefetch, knobs } = site;
     let (unit, register) = (plane.unit, knobs.level.register());
@@ -158,7 +158,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let staged_run = staged_run(plane, knobs, register / unit);
-    // Destination rows that follow each other are drained whole: all of them are one run then.
+    // Destination rows that follow each other are drained whole, because all of them are one run then.
     let whole_rows = staged_run > 0
         && plane.columns.stride() == Some(rows * unit)
         && (rows * unit).is_power_of_two()
@@ -173,9 +173,9 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let width = width(knobs, plane, height);
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
-    // Not past the next row of panels, or the next plane.
+    // The panel that is prefetched is in the next row of panels at most, or in the next plane.
     let ahead = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-    // Rows in one page are read nearly as one run, which the L2 cache has in time.
+    // Rows in one page are read almost as one run, which the L2 cache has in time.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
     let stage = match (whole_lines, conflicts) {
         (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),
@@ -200,7 +200,8 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The bytes of a panel's row: at most a page, if the row pitch is whole pages; else what the machine wants.
+/// The length of a panel's row in bytes: at most a page if the row pitch is whole pages, else as the machine
+/// wants.
 fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (knobs.panel / (height * plane.unit)).min(PAGE)
@@ -209,7 +210,8 @@ fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     }
 }
 
-/// The runs in which panels are staged, if a register holds `units` units; 0: they are not.
+/// The length of the runs that a staging buffer collects, if a register holds `units` units; 0 for no staging
+/// buffer.
 fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     match (knobs.rules.staged, plane.has_constant_pitches()) {
         (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,

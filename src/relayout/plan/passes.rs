@@ -18,9 +18,9 @@ use super::widths::Widths;
 /// The passes of a copy: straight from source to destination, or through buffers in between.
 #[derive(Debug, Clone)]
 pub(crate) struct Passes {
-    /// Those that each fill a buffer of their own.
+    /// The passes that each fill a buffer of their own.
     pub(crate) before: Vec<Pass>,
-    /// The one that fills the destination.
+    /// The pass that fills the destination.
     pub(crate) last: Program,
 }
 
@@ -71,7 +71,7 @@ impl Passes {
                 let boxes = match BoxGroups::new(&at, &packed, reversed) {
                     Some(boxes) => boxes,
                     None => {
-                        // It is fused with one that is not reversed.
+                        // The dimension is fused with one that is not reversed.
                         passes.push(Pass::new(&at, &packed, knobs)?);
                         at = packed.clone();
                         BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?
@@ -103,7 +103,7 @@ impl Passes {
         self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
     }
 
-    /// Does a buffer in between hold padding that is brought back out of the destination, to be kept?
+    /// Whether a buffer in between holds padding that is brought back out of the destination, to be kept.
     pub(crate) fn recovers(&self) -> bool {
         self.before.iter().any(|pass| pass.recover.is_some())
     }

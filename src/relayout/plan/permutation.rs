@@ -1,4 +1,4 @@
-//! Boxes of many small blocks whose elements change places: which of them are permuted block by block.
+//! Boxes of many small blocks whose elements are permuted, and which of them are permuted block by block.
 
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Stride};
 use strided_copy::{Access, Atom, BlockPermutation, Copy, PermutedBlocks, Prefetch};
@@ -9,10 +9,11 @@ use crate::map::{CopyBox, Loop};
 use super::select;
 use super::site::Site;
 
-/// Bytes of all blocks together, at least: the tables take tens of microseconds to plan.
+/// The least number of bytes of all blocks together: planning the tables takes tens of microseconds.
 const LEAST_PERMUTED: usize = 1 << 14;
 
-/// Bytes of a block from which on a kernel of its own for each block is as fast. By trial (Zen 3).
+/// The size of a block, in bytes, from which on one call of a kernel for each block is as fast. By trial (Zen
+/// 3).
 const LARGEST_PERMUTED: usize = 1 << 10;
 
 /// Windows of a lane, at most, for blocks of bytes: with 8 and more, transposes in registers were up to three

@@ -1,4 +1,4 @@
-//! Copies that are over before a kernel is chosen: as a loop nest, one run after the other.
+//! Small copies that run before a kernel is chosen: a loop nest that copies one run after the other.
 
 use smallvec::SmallVec;
 use strided_copy::PlainNest;
@@ -6,16 +6,17 @@ use strided_copy::kernel::{Kernel, Stride};
 
 use super::program::{PlannedBox, Program};
 
-/// Is it faster to copy the runs one by one, up to `most` of them, than to choose a kernel first?
+/// Whether copying the runs one by one, up to `most` of them, is faster than choosing a kernel first.
 pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
     nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
 }
 
-/// Bytes up to which that is so: past them, prefetch and non-temporal stores are to be decided. Not tuned.
+/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may want prefetching or
+/// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// Runs up to which that is so of a copy that is run once, and of one whose kernel was chosen when it was
-/// planned. By trial (Z3).
+/// The most runs of a plain loop nest, for a copy that is run once, and for a copy whose kernel was chosen
+/// when it was planned. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 

@@ -24,33 +24,33 @@ use super::widths::Widths;
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) boxes: BoxGroups,
-    /// Bits of an element.
+    /// The number of bits of an element.
     pub(crate) widths: Widths,
-    /// Store whole lines past the cache.
+    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// Prefetch what will be read.
+    /// Whether the source is prefetched.
     pub(crate) prefetch: bool,
     pub(crate) traffic: Traffic,
-    /// What it was planned with.
+    /// The numbers that the program was planned with.
     pub(crate) knobs: Knobs,
-    /// The same boxes for memory that is never read.
+    /// The program of these boxes for memory that is never read.
     streamed: OnceLock<Box<Program>>,
     /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is
     /// planned as it is run.
     pub(crate) prepared: Vec<PlannedBox>,
 }
 
-/// What a pass moves, in bytes.
+/// The number of bytes that a pass moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traffic {
-    /// Elements read: those that are repeated once, as they stay in the cache.
+    /// The bytes of all elements read. Repeated elements count once, because they stay in the cache.
     pub(crate) read: u64,
-    /// Elements written.
+    /// The bytes of all elements written.
     pub(crate) written: u64,
 }
 
 impl Traffic {
-    /// Whether a copy of this size stores past the cache, whether it prefetches, and the knobs that its
+    /// Whether a copy of this size uses non-temporal stores, whether it prefetches, and the knobs that its
     /// kernels are chosen with. `row` is the least number of bytes that are contiguous on both sides.
     pub(crate) fn settings(self, row: usize, knobs: &Knobs) -> (bool, bool, Knobs) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);
@@ -65,14 +65,14 @@ impl Traffic {
         (streaming, prefetch, Knobs { rules, in_l2, ..*knobs })
     }
 
-    /// The bytes read and written from which on a copy with contiguous rows of this many bytes stores past
-    /// the cache.
+    /// The number of bytes read and written from which on a copy with contiguous rows of this many bytes uses
+    /// non-temporal stores.
     fn streaming_from(&self, row: usize, knobs: &Knobs) -> u64 {
         if row >= LONG_ROW { knobs.long_rows_streaming_from } else { knobs.streaming_from }
     }
 
-    /// Read and written. Buffers may be much larger: a slice of a cache is written between what stays as it
-    /// is.
+    /// The bytes read and written together. Buffers may be much larger, if the copy writes a slice of a
+    /// cache.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
@@ -85,9 +85,10 @@ impl Traffic {
     reason = "nearly every box is a copy of whole bytes; a box of its own would cost an allocation"
 )]
 pub(crate) enum PlannedBox {
-    /// Whole bytes.
+    /// A box of whole bytes: one copy.
     Copy(Copy),
-    /// Anything else: elements that begin inside bytes, that are unpacked or packed, boxes that share rows.
+    /// Any other box: elements that begin inside bytes, that are unpacked or packed, or boxes that share
+    /// rows.
     Steps(StepBox),
 }
 
@@ -103,14 +104,14 @@ impl Program {
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared, streamed })
     }
 
-    /// How it reads and stores.
+    /// How the copy loads and stores.
     #[inline]
     pub(crate) fn site(&self) -> Site<'_> {
         Site { streaming: self.streaming, prefetch: self.prefetch, knobs: &self.knobs }
     }
 
-    /// The program for memory that is never read, which is stored to past the cache whatever the size of the
-    /// copy. It is resolved when it is first wanted, and kept.
+    /// The program for memory that is never read, which uses non-temporal stores whatever the size of the
+    /// copy. It is resolved when it is first requested, and kept.
     pub(crate) fn for_write_only(&self) -> Result<&Program, Error> {
         if self.streaming {
             return Ok(self);
@@ -131,8 +132,8 @@ impl Program {
         few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
     }
 
-    /// Do some elements share bytes with others, or with padding, so that these are changed in part? Of more
-    /// boxes than were planned ahead, this says so if it is possible.
+    /// Whether some elements share bytes with other elements or with padding, so that these bytes are changed
+    /// in part. `true` may also mean that there are too many boxes to know.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
             PlannedBox::Copy(_) => false,
@@ -151,12 +152,12 @@ impl Program {
         Ok(planned)
     }
 
-    /// The bytes read and written from which on this copy stores past the cache.
+    /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
         self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
     }
 
-    /// A program of one box that belongs to no copy of its own, through the cache.
+    /// A program of one box that belongs to no copy of its own, with ordinary stores.
     pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Program, Error> {
         let site = Site { streaming: false, prefetch: false, ..self.site() };
         let mut prepared = Vec::new();
@@ -175,7 +176,7 @@ impl Program {
 
 /// The least number of bytes that are contiguous on both sides, of the first boxes.
 fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
-    /// So many boxes are looked at: whole tiles come first, and they are most of a copy.
+    /// This many boxes are looked at: whole tiles come first, and they are most of a copy.
     const FIRST: usize = 2;
     let bytes = |copy: CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
@@ -184,7 +185,7 @@ fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
     boxes.iter().take(FIRST).map(bytes).min().unwrap_or(0)
 }
 
-/// Plans this many boxes; past the cache, those that share rows together.
+/// Plans this many boxes. With non-temporal stores, boxes that share rows are planned together.
 fn planned(
     boxes: impl Iterator<Item = CopyBox>,
     count: usize,
@@ -256,7 +257,7 @@ impl PlannedBox {
         Ok(())
     }
 
-    /// The box resolved again, for another way to store: the loops of an iteration stay what they are.
+    /// The box resolved again, for another kind of store. The loops of an iteration do not change.
     fn resolved_again(&self, site: Site<'_>) -> Result<PlannedBox, Error> {
         Ok(match self {
             PlannedBox::Copy(copy) => PlannedBox::Copy(select::resolved_again(copy, site)?),

@@ -34,7 +34,7 @@ use super::machine::Knobs;
 use super::panels;
 use super::site::{Site, iterations_ahead, number};
 
-/// What an iteration of the loops copies.
+/// The shape of what an iteration of the loops copies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `count.extent` contiguous runs of `run` bytes.
@@ -53,7 +53,7 @@ pub(crate) enum Shape {
     Words(PackedWords),
 }
 
-/// What runs for a shape inside of these loops, and how it reads and stores.
+/// The kernel for a shape inside of these loops, and how it loads and stores.
 pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
     let site = Site { prefetch: site.prefetch && !is_followed(&shape, loops, site.knobs), ..site };
     let (kernel, prefetch) = match shape {
@@ -219,7 +219,7 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     panels::of_units(plane, site)
 }
 
-/// Where destination rows of `row` bytes are collected.
+/// Whether destination rows of `row` bytes are collected in a staging buffer.
 fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
     if !site.streaming {
         return Rows::Direct;

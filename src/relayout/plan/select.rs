@@ -1,4 +1,4 @@
-//! A box becomes a loop nest: which of its loops an iteration takes, and in which order the others run.
+//! How a box becomes a loop nest: which loops an iteration takes, and in which order the other loops run.
 //!
 //! A box says how far apart elements are stored, in elements; a nest counts bytes. Loops that are packed on
 //! both sides disappear into the contiguous run that is copied as it is. Then, by the rules of
@@ -9,7 +9,7 @@
 //! * a *reversed run*, when one loop is packed on both sides and goes backwards;
 //! * contiguous *runs* otherwise, at a table of offsets where they follow no stride.
 //!
-//! By which code that runs is the next question: [`resolve`](super::resolve).
+//! The next question is which code runs an iteration; [`resolve`](super::resolve) answers it.
 
 use std::cmp::Reverse;
 
@@ -106,17 +106,18 @@ pub(crate) fn shape(
     (shape, (source, destination))
 }
 
-/// A length as a stride.
+/// A length in bytes as a stride.
 fn stride(bytes: usize) -> Option<isize> {
     isize::try_from(bytes).ok()
 }
 
-/// The place of the first loop that goes forwards on the source and passes a test.
+/// The index of the first loop that goes forwards on the source and passes a test.
 fn position(loops: &[Loop], mut test: impl FnMut(Stride) -> bool) -> Option<usize> {
     loops.iter().position(|step| step.stride().is_some_and(|stride| stride.source >= 0 && test(stride)))
 }
 
-/// The bytes that are together on both sides: the loops that are packed on both go into it.
+/// The number of bytes that are contiguous on both sides. The loops that are packed on both sides are
+/// removed.
 fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     let mut run = element;
     while let Some(place) =
@@ -128,8 +129,8 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     run
 }
 
-/// Takes the innermost loops out of `loops` and into a shape. If a loop goes backwards, the shape begins at
-/// its front, to which `source` moves.
+/// Takes the innermost loops out of `loops` and into a shape. If such a loop goes backwards, the shape begins
+/// at its lowest address, and `source` moves there.
 fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Shape {
     let backwards = |step: &Loop| {
         let packed = |step: Stride| step.source.checked_neg() == stride(run) && Some(step.destination) == stride(run);
@@ -142,7 +143,7 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         let count = innermost(loops);
         return Shape::Reverse { unit: run, extent, count };
     }
-    // Lines that would meet in one set of the cache are written in the order of the destination, unless there
+    // Lines that compete for one set of the cache are written in the order of the destination, unless there
     // is a kernel for such runs (`in_source_order`: one line, two).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
@@ -161,7 +162,7 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         in_source_order(loops);
     }
     let count = innermost(loops);
-    // A table goes inside: its entries are near each other on the destination.
+    // A table goes inside, because its entries are near each other on the destination.
     if let Some(place) = loops.iter().position(|step| matches!(step, Loop::Table(_)))
         && let Loop::Table(offsets) = loops.remove(place)
     {
@@ -170,8 +171,8 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
     Shape::Runs { run, count }
 }
 
-/// The loop that is packed on the source (columns) and the one that is packed on the destination (rows), if
-/// there are both. They may go backwards.
+/// Takes out the loop that is packed on the source (columns) and the loop that is packed on the destination
+/// (rows), if both exist. They may go backwards.
 fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(Stride, Stride)> {
     let either = |test: &dyn Fn(Stride) -> bool| loops.iter().position(|step| step.stride().is_some_and(test));
     let columns = either(&|stride| stride.source.unsigned_abs() == unit)?;
@@ -180,13 +181,13 @@ fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(
     if columns == rows {
         return None;
     }
-    // The later one first, so that the other keeps its place.
+    // The later loop is removed first, so that the index of the other loop does not change.
     let later = take(loops, columns.max(rows), source);
     let earlier = take(loops, columns.min(rows), source);
     Some(if columns > rows { (later, earlier) } else { (earlier, later) })
 }
 
-/// Takes a strided loop out. If it goes backwards, `source` moves to its front, where it ends.
+/// Takes a strided loop out. If the loop goes backwards, `source` moves to its lowest address, where it ends.
 fn take(loops: &mut NestLoops, place: usize, source: &mut usize) -> Stride {
     let stride = loops.remove(place).stride().unwrap_or(Stride::ONCE);
     if stride.source < 0 {
@@ -196,7 +197,7 @@ fn take(loops: &mut NestLoops, place: usize, source: &mut usize) -> Stride {
     stride
 }
 
-/// Takes the innermost loop out, if it is a strided one that goes forwards.
+/// Takes the innermost loop out, if it is strided and goes forwards.
 fn innermost(loops: &mut NestLoops) -> Stride {
     match loops.pop() {
         Some(Loop::Strided(stride)) if stride.ascends() => stride,
@@ -207,9 +208,9 @@ fn innermost(loops: &mut NestLoops) -> Stride {
     }
 }
 
-/// Orders loops so that the source is read front to back: reads are fastest in sequence, while whole lines
-/// may be written anywhere. A source that is repeated is read from the cache, and keeps the order of the
-/// destination.
+/// Orders loops so that the source is read front to back. Sequential reads are the fastest, while whole lines
+/// may be written anywhere. A source that is repeated is read from the cache, and its loops keep the order of
+/// the destination.
 pub(crate) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &Loop| {
         let stride = step.stride().filter(|stride| stride.source != 0)?;
@@ -220,8 +221,9 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
     }
 }
 
-/// Puts the loop that continues short destination runs, `pitch` bytes apart, innermost, so that a kernel can
-/// join them: as many iterations as make a run of [`JOINED_RUN`], and the rest of the loop where it was.
+/// Moves the loop that continues short destination runs, `pitch` bytes apart, to the inside, so that a kernel
+/// can join the runs: as many iterations as make a run of [`JOINED_RUN`]. The rest of the loop stays where it
+/// was.
 pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
     if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
         return;
@@ -243,8 +245,8 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Would a copy inside the L2 cache, in the order of the source, write more places one after the other than a
-/// set of the L1 cache holds? On Z5, kv_append_f16 took twice as long so.
+/// Whether a copy inside the L2 cache, in the order of the source, would write more addresses in turn than a
+/// set of the L1 cache holds. On a Zen 5, `kv_append_f16` took twice as long that way.
 fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(Loop::extent).fold(run, usize::saturating_mul);
     let innermost = loops.iter().filter_map(Loop::stride).filter(|stride| stride.source > 0);
@@ -255,9 +257,9 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     bytes < knobs.in_l2 && innermost.is_some_and(one_set)
 }
 
-/// Does it interleave or deinterleave a few rows, and leave at least two lines in each place it writes? Rows
-/// that are interleaved in the cache are better written front to back, and so are others where the hardware
-/// follows all rows of a tile.
+/// Whether a plane interleaves or deinterleaves a few rows, and leaves at least two lines at each address it
+/// writes. Rows that are interleaved in the cache are better written front to back. So are other rows, if the
+/// hardware prefetcher follows all rows of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -268,7 +270,7 @@ fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     (deinterleaves || interleaves && bytes >= knobs.in_l2 && !knobs.rules.follows_rows) && run >= LONGEST_TRANSPOSED
 }
 
-/// A plane of two loops, with further loops fused into an axis that is short.
+/// A plane of two loops. Further loops are fused into an axis that is short.
 fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micro_tiles: bool) -> Plane {
     let dense_destination = columns.source > 0 && Some(columns.destination) == stride(rows.extent.saturating_mul(unit));
     let dense_source = Some(rows.source) == stride(columns.extent.saturating_mul(unit));
@@ -282,16 +284,17 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     }
     let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
     let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    // Of a loop that goes backwards, the front comes first: the other side has its offsets from the last
-    // down.
+    // If a loop goes backwards, its lowest address comes first, and the other side has its offsets in falling
+    // order.
     let backwards = columns.source < 0;
     let offsets = if backwards { columns.destination.checked_neg() } else { Some(columns.destination) };
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));
     let mut columns = Axis::new(columns.extent, offsets);
     let mut rows = Axis::new(rows.extent, rows.source);
-    // A few interleaved rows (two by two, four by four) have kernels of their own, and are dense as they are.
+    // A few interleaved rows (two by two, four by four) have kernels of their own, which need them dense.
     if !few_interleaved && !few_deinterleaved {
-        // A line on either side first; then long runs on the destination, then on the source.
+        // An axis is lengthened to a line on either side first; then to long runs on the destination, then on
+        // the source.
         let (on_source, on_destination): (Sides, Sides) =
             (|stride| (stride.source, stride.destination), |stride| (stride.destination, stride.source));
         columns = lengthened(loops, unit, columns, LINE, on_source);
@@ -301,7 +304,7 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     Plane { unit, columns, rows, micro_tile: None }
 }
 
-/// A plane whose units are small planes themselves, if the loops around them make one.
+/// A plane whose units are small planes themselves, if the loops around these make a plane.
 fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane> {
     let unit = tile.bytes();
     let (columns, rows) = (

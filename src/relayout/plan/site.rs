@@ -1,22 +1,22 @@
-//! What a choice depends on beside the shape: how the copy as a whole reads and stores, and the machine.
+//! What a choice depends on besides the shape: how the whole copy loads and stores, and the machine.
 
 use strided_copy::Prefetch;
 
 use super::cost::{PREFETCH_DISTANCE, PREFETCH_ITERATIONS};
 use super::machine::Knobs;
 
-/// How the copy as a whole reads and stores, and on which machine.
+/// How the whole copy loads and stores, and on which machine it runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
-    /// Whole lines are stored past the cache.
+    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// What will be read is prefetched, where the hardware does not follow.
+    /// Whether the source is prefetched where the hardware does not follow.
     pub(crate) prefetch: bool,
     pub(crate) knobs: &'a Knobs,
 }
 
 impl Site<'_> {
-    /// Bytes of a vector register.
+    /// Size of a vector register in bytes.
     pub(super) fn register(&self) -> usize {
         self.knobs.level.register()
     }

@@ -33,13 +33,13 @@ pub(crate) struct StepBox {
     pub(crate) outer: CopyBox,
     /// Bits of an element on the source and on the destination.
     pub(crate) bits: (u32, u32),
-    /// What an iteration does, in order.
+    /// The steps of an iteration, in order.
     pub(crate) steps: Vec<Step>,
     /// Bytes of the destination that all iterations write.
     pub(crate) bytes: u64,
 }
 
-/// What one iteration does. It begins at a bit of the source and at one of the destination.
+/// A step of an iteration. It begins at a bit of the source and at a bit of the destination.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
 pub(crate) enum Step {
@@ -68,7 +68,7 @@ pub(crate) struct Through {
 #[derive(Debug, Clone)]
 pub(crate) struct RowsOfBits {
     pub(crate) rows: BitRows,
-    /// The copy where all rows begin and end at whole bytes, which depends on where the iteration begins.
+    /// The copy for iterations in which all rows begin and end at whole bytes.
     pub(crate) whole: Option<Copy>,
 }
 
@@ -93,7 +93,7 @@ impl StepBox {
         StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps, bytes }
     }
 
-    /// How many buffers the steps go through at a time.
+    /// How many buffers are in use at a time.
     pub(crate) fn depth(&self) -> usize {
         depth(&self.steps)
     }
@@ -103,7 +103,7 @@ impl StepBox {
         changes_bytes(&self.steps)
     }
 
-    /// The copies of whole bytes that write the destination resolved again, for another way to store.
+    /// Resolves the copies that write the destination again, for another kind of store.
     pub(crate) fn resolved_again(&self, site: Site<'_>) -> Result<StepBox, Error> {
         Ok(StepBox { outer: self.outer.clone(), steps: resolved_again(&self.steps, site)?, ..*self })
     }

@@ -44,15 +44,15 @@ pub(super) struct BitPlane {
     pub(super) bits: usize,
     pub(super) columns: usize,
     pub(super) rows: usize,
-    /// From one source row to the next.
+    /// The pitch of the source rows, in elements.
     pub(super) source: usize,
-    /// From one destination row to the next.
+    /// The pitch of the destination rows, in elements.
     pub(super) destination: usize,
 }
 
-/// The same box over bytes, if nothing in it begins or ends inside one.
+/// The box as a box over bytes; `None` if an element begins or ends inside a byte.
 ///
-/// The innermost loop must be packed on both sides and fill whole bytes; every other stride and both bases
+/// The innermost loop must be packed on both sides and fill whole bytes. Every other stride, and both bases,
 /// must be whole bytes as well.
 pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     let in_bytes = |elements: u64| whole_bytes(elements, bits);

@@ -1,7 +1,8 @@
-//! Boxes that are copied together: whole tiles, and the ragged ones at the end of the same rows.
+//! Boxes that are copied together: whole tiles, and the ragged tiles at the end of the same rows.
 //!
-//! One after the other, the second would read and write lines again that the first had in the cache. So both
-//! are copied part by part: of the outermost loops, which both have.
+//! If all whole tiles were copied before the ragged tiles, the ragged tiles would load and store lines again
+//! that the whole tiles had in the cache. So both boxes are copied part by part: some iterations of the
+//! outermost loops, which both boxes have, and then the next iterations.
 
 use std::cmp::Reverse;
 
@@ -13,10 +14,10 @@ use crate::short_sort::sort_by_key;
 
 use super::step::StepBox;
 
-/// How long parts are, in elements.
+/// The length of a part, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Parts {
-    /// What the largest box copies.
+    /// The most elements that the largest box copies in a part.
     pub(crate) most: u64,
     /// How far apart parts begin on either side, at least.
     pub(crate) apart: u64,
@@ -26,7 +27,7 @@ pub(crate) struct Parts {
 struct Cut {
     outer: Loops,
     last: Loop,
-    /// Of the last: its steps, how far they go on either side, and how many make a part.
+    /// The last of these loops: its strides, its reach on either side, and how many iterations make a part.
     extent: u64,
     source: u64,
     destination: u64,
@@ -62,7 +63,7 @@ impl Cut {
         self.outer.iter().chain([&self.last])
     }
 
-    /// Has `other` these loops too, and does it begin inside the first part of `first` on some side?
+    /// Whether `other` has these loops too, and begins inside the first part of `first` on some side.
     fn fits(&self, first: &CopyBox, other: &CopyBox) -> bool {
         let near = |a: u64, b: u64, stride: u64| a.abs_diff(b) < stride.saturating_mul(self.part);
         (near(first.source, other.source, self.source) || near(first.destination, other.destination, self.destination))

@@ -1,10 +1,10 @@
 //! Boxes whose elements change their storage width: 1, 2 or 4 bits on one side, a byte each on the other.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so
-//! are words of 32 bits that hold an element of each of some rows. Any other box goes by way of a stage of
-//! bytes in the order of its packed side: one row after the other is unpacked into the stage, and a copy of
-//! whole bytes, with all the kernels there are for it, takes them from there; or such a copy fills the stage,
-//! whose rows are then packed.
+//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other. Words
+//! of 32 bits that hold one element of each of some rows are, too. Any other box goes through a staging
+//! buffer, which has a byte for each element in the order of the packed side. To unpack, rows are unpacked
+//! into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes them to
+//! the destination. To pack, such a copy fills the staging buffer, and its rows are packed from there.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -26,10 +26,10 @@ use super::widths::Change;
 use strided_copy::Copy;
 use strided_copy::kernel::{PackedWords, WidthRow};
 
-/// Elements of a buffer.
+/// The number of elements that a buffer holds.
 const STAGE: u64 = 1 << 14;
 
-// A stage is one buffer.
+// The staging buffer is one of the buffers of `exec/steps.rs`.
 const _: () = assert!(BUFFER == 1 << 14);
 
 /// A box as one copy, if its rows are long and everything in it begins and ends at whole bytes, or if an
@@ -44,7 +44,7 @@ pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Op
     found.map(|(shape, loops, start)| select::resolved(shape, loops, start, site)).transpose()
 }
 
-/// What an iteration copies, the loops around it, and where the first iteration begins.
+/// The shape of an iteration, the loops around it, and the offsets of the first iteration.
 type Rows<T> = (T, NestLoops, (usize, usize));
 
 /// The rows of a box, if they are long and everything begins and ends at whole bytes.
@@ -55,7 +55,7 @@ fn long_rows(copy: &CopyBox, change: &Change) -> Option<Rows<WidthRow>> {
     whole_rows(outer, row, (copy.source, copy.destination), change)
 }
 
-/// The loop that is packed on both sides, if it is worth unpacking without a stage.
+/// The loop that is packed on both sides, if it is long enough to unpack without a staging buffer.
 fn long_row(copy: &CopyBox) -> Option<usize> {
     let place = copy.loops.iter().position(Loop::is_packed)?;
     (copy.loops.get(place)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(place)
@@ -89,8 +89,8 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
-        // In the order of the destination, which is faster on a Xeon of the fifth generation, although each
-        // place takes two lines.
+        // The order is that of the destination, which is faster on a fifth-generation Xeon, although each
+        // offset takes two lines.
         neighbours_last(&mut loops, words.words, pitch, knobs);
     } else if words.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
@@ -136,8 +136,8 @@ fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     Some((outer, row))
 }
 
-/// How many iterations of each loop fill the stage: runs of some length on either side, then as many as there
-/// is room for.
+/// How many iterations of each loop fill the staging buffer: long runs on either side first, then as many as
+/// there is room for.
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     let steps = if change.unpacks() {
@@ -179,7 +179,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     staged
 }
 
-/// Two boxes, if a loop has iterations left that do not fill a stage.
+/// Cuts a box in two, if a loop has iterations left that do not fill the staging buffer.
 fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     let (place, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(place, (step, &staged))| {
         let left = step.extent().checked_rem(staged)?;
@@ -199,7 +199,7 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     Some([second, first])
 }
 
-/// A box by way of a buffer, which `staged` iterations of each loop fill, a divisor of its extent: the loops
+/// A box through a buffer that `staged` iterations of each loop fill (`staged` divides the extent): the loops
 /// outside, and the step.
 fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };

@@ -12,18 +12,18 @@ use crate::map::IndexMap;
 pub(crate) struct Widths {
     pub(crate) source: u32,
     pub(crate) destination: u32,
-    /// Is an element extended by its sign where it becomes wider?
+    /// Whether an element is sign-extended when it becomes wider.
     pub(crate) signed: bool,
 }
 
 impl Widths {
-    /// Those of a copy.
+    /// The widths of a copy.
     pub(crate) fn between(source: &IndexMap, destination: &IndexMap) -> Widths {
         let signed = destination.data_type().kind() == ElementKind::Signed;
         Widths { source: source.element_bits(), destination: destination.element_bits(), signed }
     }
 
-    /// Can elements of this type be copied between these widths?
+    /// Whether elements of this type can be copied between these widths.
     pub(crate) fn can_hold(self, data_type: DataType) -> bool {
         let packed = self.source.min(self.destination);
         // XLA packs truth values as bits.
@@ -32,7 +32,7 @@ impl Widths {
             || matches!(packed, 1 | 2 | 4) && self.source.max(self.destination) == 8 && value <= packed
     }
 
-    /// What happens to elements: `None` if their width stays.
+    /// The change of the elements; `None` if their width stays.
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
         let in_byte = u64::from(8_u32.checked_div(self.source.min(self.destination))?);
@@ -48,20 +48,20 @@ impl Widths {
 /// Unpacking or packing elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// Of a packed element.
+    /// The number of bits of a packed element.
     pub(crate) bits: usize,
-    /// How many of them a byte holds.
+    /// The number of packed elements that a byte holds.
     pub(crate) in_byte: u64,
     pub(crate) change: WidthChange,
 }
 
 impl Change {
-    /// Does the source have the packed elements?
+    /// Whether the source has the packed elements.
     pub(crate) fn unpacks(&self) -> bool {
         matches!(self.change, WidthChange::Unpack { .. })
     }
 
-    /// What belongs to the packed side and to the other one, of what belongs to source and destination; and
+    /// Swaps the values of source and destination into those of the packed side and of the other side, and
     /// back.
     pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
         if self.unpacks() { (source, destination) } else { (destination, source) }
