@@ -460,7 +460,7 @@ fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
         start = end;
     }
     // Rows without columns are drawn too.
-    if bands.is_empty() { vec![0..0] } else { bands }
+    if bands.is_empty() { core::iter::once(0..0).collect() } else { bands }
 }
 
 /// The place an index past the sizes would take, if it is padding indeed.

@@ -31,7 +31,8 @@ fn nothing_up_to_rank_8_allocates() {
         assert_free("vector_bytes", || desc.vector_bytes(16).unwrap());
         assert_free("reshape", || packed.reshape(&[packed.element_count()]).unwrap());
         assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front));
-        let buffer = Buffer::new(1 << 20, 256, Role::Output);
+        // An output with gaps has a warning, and so a list.
+        let buffer = Buffer::new(1 << 20, 256, Role::Input);
         if rank > 0 {
             assert_free("validate", || validate(&desc, &buffer, &limits).unwrap());
         }

@@ -11,6 +11,10 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 /// keeps them in place.
 const PLANNING: u64 = 24;
 
+/// The most allocations of planning a copy that permutes small blocks in registers. Its tables are made vector
+/// by vector: some lists for each vector of a period.
+const PERMUTATION: u64 = 300;
+
 /// The suite: size class, name, and the two layouts.
 fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated)> {
     let lines = include_str!("../../benches/relayout_suite.tsv").lines();
@@ -26,8 +30,9 @@ fn planning_allocates_a_few_times() {
     // The level is decided once, from the environment.
     let _ = KernelLevel::in_use();
     for (size, name, from, to) in suite() {
-        let (_, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
-        assert!(allocations <= PLANNING, "planning {size}/{name} takes {allocations} allocations");
+        let (relayout, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
+        let most = if relayout.explain().contains("blocks permuted") { PERMUTATION } else { PLANNING };
+        assert!(allocations <= most, "planning {size}/{name} takes {allocations} allocations");
     }
 }
 

@@ -5,13 +5,12 @@
 //! The rules, in the order in which they matter (docs/DESIGN.md has more):
 //!
 //! 1. *Whole cache lines*: a store to part of a line reads the rest of it first.
-//! 2. *Non-temporal stores* from a size on: an ordinary store reads its line, too.
 //! 2. *Non-temporal stores* from a certain size on: an ordinary store reads its line first.
 //! 3. *Sequential reads, scattered writes*: a computation waits for its loads, but not for its stores.
 //! 4. *Software prefetch* where the hardware prefetcher does not follow. Prefetches in bursts fill the queue
-//!   of outstanding misses.
+//!    of outstanding misses.
 //! 5. *Cache-set conflicts*: rows whose pitch is a multiple of the size of a way share a set of the L1 cache.
-//!   Such rows go through a staging buffer, or few of them are written at a time.
+//!    Such rows go through a staging buffer, or few of them are written at a time.
 //!
 //! The numbers were found on a Zen 5, unless another machine is named; none were found on ARM. "By trial"
 //! means the best of the neighbouring powers of two.

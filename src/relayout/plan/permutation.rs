@@ -20,6 +20,9 @@ const LARGEST_PERMUTED: usize = 1 << 10;
 /// times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
+/// The most boxes of a copy that are looked at: the tables of a box are up to 30 KB.
+pub(super) const MOST_BOXES: usize = 256;
+
 /// The copy of a box whose elements are permuted inside small blocks, if it is one.
 ///
 /// Blocks of whole bytes have to follow each other on both sides, as other copies of bytes have kernels of

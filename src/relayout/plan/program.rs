@@ -241,7 +241,9 @@ impl PlannedBox {
                 Some(copy) => Some(copy),
                 None => width::steps(copy, change, site, &mut steps).map(|()| None)?,
             }
-        } else if let Some(copy) = permutation::copy(&copy, bits, site)? {
+        } else if planned.len() < permutation::MOST_BOXES
+            && let Some(copy) = permutation::copy(&copy, bits, site)?
+        {
             Some(copy)
         } else if bits.is_multiple_of(8) {
             Some(select::copy(&copy, u64::from(bits / 8), site)?)

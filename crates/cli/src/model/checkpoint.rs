@@ -111,11 +111,8 @@ impl Checkpoint {
         let bytes: usize = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.bytes().len()).sum();
         // The number is that of all parts.
         let is_whole = self.files.len() == index.parts().len();
-        match index.total_size().filter(|&total| is_whole && u64::try_from(bytes) != Ok(total)) {
-            Some(total) => {
-                sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"))
-            }
-            None => {}
+        if let Some(total) = index.total_size().filter(|&total| is_whole && u64::try_from(bytes) != Ok(total)) {
+            sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"));
         }
         sentences
     }

@@ -94,9 +94,8 @@ impl LiveMemory<'_> {
         let shapes: Vec<(ArrayShape, OfShape)> =
             shapes.into_iter().filter_map(|(shape, found)| Some((shape.parse().ok()?, found))).collect();
         let mut levers: Vec<Lever> = donation(&shapes).into_iter().collect();
-        for (kind, saved) in
-            [(LeverKind::Unpad, unpadded as fn(&ArrayShape) -> Option<u64>), (LeverKind::Narrow, narrowed)]
-        {
+        for kind in [LeverKind::Unpad, LeverKind::Narrow] {
+            let saved = if kind == LeverKind::Unpad { unpadded } else { narrowed };
             let of_shape = shapes.iter().filter_map(|(shape, found)| {
                 let arrays = u64::try_from(found.all.len()).ok()?;
                 let saved_bytes = u128::from(saved(shape)?).saturating_mul(arrays.into());
