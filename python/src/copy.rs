@@ -259,7 +259,7 @@ pub(crate) fn ascontiguous<'py>(
     let start = source.first_byte().checked_div(bytes).unwrap_or(0);
     let sides = (Strided { strides: &strides, offset: start }, Strided { strides: &to_strides, offset: 0 });
     if to.len() < PLAN_FROM {
-        copy_strided(unit, &sizes, sides.0, from, sides.1, to).map_err(refused)?;
+        copy_strided(unit, &sizes, sides.0, sides.1, from, to).map_err(refused)?;
     } else {
         let signed = BufferTensorDesc::from_signed(unit, &sizes, &strides).map_err(refused)?;
         let packed = BufferTensorDesc::from_signed(unit, &sizes, &to_strides).map_err(refused)?;

@@ -100,7 +100,7 @@ impl Relayout {
     /// let settings = Settings { padding: Padding::Fill(b'.'.into()), reversed: vec![1], ..Settings::default() };
     /// let mut memory = [0; 8];
     /// Relayout::with(&rows, &tiles, &settings)?.run(b"abcdef", &mut memory)?;
-    /// assert_eq!(&memory, b"cbafed..");
+    /// assert_eq!(&memory, b"cba.fed.");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with(

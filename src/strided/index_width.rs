@@ -14,7 +14,7 @@ use super::desc::BufferTensorDesc;
 /// ```
 /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
 ///
-/// let width = |size| BufferTensorDesc::packed(DataType::U8, &[size]).map(|desc| desc.index_width());
+/// let width = |size: u64| BufferTensorDesc::packed(DataType::U8, &[size]).map(|desc| desc.index_width());
 /// assert_eq!(width(1 << 20)?, IndexWidth::I32);
 /// assert_eq!(width(3 << 30)?.to_string(), "u32");
 /// # Ok::<(), tensor_layout::Error>(())
@@ -81,7 +81,7 @@ impl BufferTensorDesc {
     ///
     /// let desc = BufferTensorDesc::new(DataType::U8, &[2, 8], Some(&[1_u64 << 31, 1]))?;
     /// assert_eq!(desc.index_width(), IndexWidth::U32);
-    /// assert_eq!(desc.with_base_offset(1 << 31)?.index_width(), IndexWidth::U64);
+    /// assert_eq!(desc.with_base_offset(1_u64 << 31)?.index_width(), IndexWidth::U64);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]

@@ -11,9 +11,9 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 /// keeps them in place.
 const PLANNING: u64 = 24;
 
-/// The most allocations of planning a copy that permutes small blocks in registers. Its tables are made vector
-/// by vector: some lists for each vector of a period.
-const PERMUTATION: u64 = 300;
+/// The most allocations of planning a copy that permutes small blocks in registers. Its tables are made
+/// vector by vector: some lists for each vector of a period.
+const PERMUTATION: u64 = 600;
 
 /// The suite: size class, name, and the two layouts.
 fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated)> {

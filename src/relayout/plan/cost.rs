@@ -243,7 +243,7 @@ pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
 /// Clipped boxes of all pieces together, at most. Not tuned.
-pub(crate) const MOST_CLIPPED: usize = 1 << 14;
+pub(crate) const MOST_CLIPPED: usize = 1 << 13;
 
 /// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not
 /// tuned.

@@ -3,7 +3,6 @@
 //! are.
 
 #[path = "../../../../tests/literal/mod.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
 mod literal;
 #[path = "../../../shader/tests/it/planes.rs"]
 mod planes;
