@@ -32,9 +32,9 @@ impl ToIndexMap for BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// The map of the same sizes and strides with whole bytes for each element of a type below a byte, as CPUs
-    /// and `ml_dtypes` keep them and as XLA does without `E(n)`. A copy between this map and a descriptor packs
-    /// or unpacks.
+    /// The map of the same sizes and strides with whole bytes for each element of a type below a byte, as
+    /// CPUs and `ml_dtypes` keep them and as XLA does without `E(n)`. A copy between this map and a
+    /// descriptor packs or unpacks.
     ///
     /// # Errors
     ///

@@ -272,10 +272,11 @@ impl fmt::Display for DataType {
 impl FromStr for DataType {
     type Err = Error;
 
-    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's and PyTorch's with or
-    /// without the module (`torch.float16`), safetensors', `i32` for `s32`, and what frameworks call the usual
-    /// floats: `half`, `fp16`, `fp8_e4m3`. They do not contradict each other: `F8E4M3` is XLA's type with
-    /// infinities, `F8_E4M3` and `fp8_e4m3` are that of safetensors, ONNX and PyTorch without (`f8e4m3fn`).
+    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's and PyTorch's with
+    /// or without the module (`torch.float16`), safetensors', `i32` for `s32`, and what frameworks call the
+    /// usual floats: `half`, `fp16`, `fp8_e4m3`. They do not contradict each other: `F8E4M3` is XLA's type
+    /// with infinities, `F8_E4M3` and `fp8_e4m3` are that of safetensors, ONNX and PyTorch without
+    /// (`f8e4m3fn`).
     ///
     /// ```
     /// use tensor_layout::DataType;

@@ -264,7 +264,8 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
     }
 }
 
-/// The byte strides of a descriptor, [canonical](BufferTensorDesc::with_canonical_strides) where any would do. [`Error::NotExpressible`] for a base offset, and where a stride is not a
+/// The byte strides of a descriptor, [canonical](BufferTensorDesc::with_canonical_strides) where any would
+/// do. [`Error::NotExpressible`] for a base offset, and where a stride is not a
 /// whole number of bytes; [`Error::Overflow`] for one past `i64`.
 impl TryFrom<&BufferTensorDesc> for PjrtLayout {
     type Error = Error;

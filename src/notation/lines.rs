@@ -63,8 +63,8 @@ impl fmt::Display for Line {
 }
 
 /// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there
-/// is none. Where axes of size 1 let several axis orders in use describe it, there is a line for each. With the
-/// feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
+/// is none. Where axes of size 1 let several axis orders in use describe it, there is a line for each. With
+/// the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
 ///
 /// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes,
 /// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give

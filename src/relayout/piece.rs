@@ -251,8 +251,9 @@ impl Relayout {
         let bits = self.destination.element_bits();
         let mut pieces = Vec::with_capacity(parts.len());
         let whole = Arc::new(self.clone());
+        let count = parts.len();
         for clipped in parts {
-            let part = self.part(program, clipped)?;
+            let part = self.part(program, clipped, count)?;
             let (first, last) =
                 (checked::bytes_for(part.elements.start, bits)?, checked::bytes_for(part.elements.end, bits)?);
             pieces.push(Piece {
@@ -270,11 +271,12 @@ impl Relayout {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
     }
 
-    /// The planned part of a copy that lands in some elements of the destination.
-    pub(super) fn part(&self, program: &Program, clipped: Clipped) -> Result<ClippedPart, Error> {
+    /// The planned part of a copy that lands in some elements of the destination: one of so many pieces that
+    /// are kept at a time.
+    pub(super) fn part(&self, program: &Program, clipped: Clipped, pieces: usize) -> Result<ClippedPart, Error> {
         let Clipped { elements, boxes, fill } = clipped;
         let reads = source_bytes(&boxes, self.destination.element_bits())?;
-        Ok(ClippedPart { elements, reads, program: program.of_boxes(boxes)?, fill })
+        Ok(ClippedPart { elements, reads, program: program.of_boxes(boxes, pieces)?, fill })
     }
 }
 

@@ -223,7 +223,7 @@ impl Relayout {
         let (mut buffer, mut at) = (Vec::new(), 0_usize);
         for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
             let Some(clipped) = boxes.clipped(start..end, &mut Room::new()) else { return Ok(false) };
-            let part = self.part(program, clipped)?;
+            let part = self.part(program, clipped, 1)?;
             let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
             let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
             buffer.resize(bytes, 0);

@@ -116,9 +116,9 @@ impl AxisOrder {
 const NAMED_ORDERS: [&[&str]; 2] = [&["NCHW", "NHWC", "CHWN", "HWCN"], &["NCDHW", "NDHWC", "CDHWN", "DHWCN"]];
 
 impl BufferTensorDesc {
-    /// Every axis order that engines have a name for and that this tensor is packed in: `NCHW`, `NHWC`, `CHWN`
-    /// and `HWCN`, or those with a depth. There may be several, as the strides of axes of size 1 are free; of
-    /// other ranks and other orders there are none.
+    /// Every axis order that engines have a name for and that this tensor is packed in: `NCHW`, `NHWC`,
+    /// `CHWN` and `HWCN`, or those with a depth. There may be several, as the strides of axes of size 1 are
+    /// free; of other ranks and other orders there are none.
     ///
     /// ```
     /// use tensor_layout::BufferTensorDesc;

@@ -4,9 +4,9 @@ use super::desc::BufferTensorDesc;
 use super::free_strides::set_free_strides;
 
 impl BufferTensorDesc {
-    /// The same tensor with canonical strides where any stride would do: an axis of size 1 takes the stride of
-    /// one that is packed around the axes after it, the largest of their strides times their sizes (1 where
-    /// none is left). Of a tensor without elements all strides are those of a packed one.
+    /// The same tensor with canonical strides where any stride would do: an axis of size 1 takes the stride
+    /// of one that is packed around the axes after it, the largest of their strides times their sizes (1
+    /// where none is left). Of a tensor without elements all strides are those of a packed one.
     ///
     /// Equal descriptors have the same strides afterwards, number by number. The structures and texts that
     /// this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have such strides.

@@ -72,8 +72,8 @@ pub struct BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major: integers of any
-    /// type, the `usize` of Rust's tensors, the `i64` of ONNX, the `u32` of DirectML.
+    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major: integers of
+    /// any type, the `usize` of Rust's tensors, the `i64` of ONNX, the `u32` of DirectML.
     ///
     /// The tensor has its buffer to itself, so gaps between its elements are its own padding. One whose gaps
     /// may be others' says so by [`with_base_offset`](Self::with_base_offset), be it 0, or
@@ -81,10 +81,10 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides; [`Negative`](crate::ArgumentRule)
-    /// for a number below zero, but for strides that are [free](Self::with_canonical_strides);
-    /// [`Error::Overflow`] if a number, the number of elements, the largest offset or the size in bytes passes
-    /// 64 bits.
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides;
+    /// [`Negative`](crate::ArgumentRule) for a number below zero, but for strides that are
+    /// [free](Self::with_canonical_strides); [`Error::Overflow`] if a number, the number of elements, the
+    /// largest offset or the size in bytes passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -249,8 +249,8 @@ impl BufferTensorDesc {
     }
 
     /// The same tensor as a part of a larger buffer, which begins `base_offset` elements into it (as a slice
-    /// does). It is a part for an offset of 0 too: who says where a tensor begins has a larger buffer, and what
-    /// is between the elements may be others' (see [`is_part`](Self::is_part)).
+    /// does). It is a part for an offset of 0 too: who says where a tensor begins has a larger buffer, and
+    /// what is between the elements may be others' (see [`is_part`](Self::is_part)).
     ///
     /// Every size counts from the start of the buffer, so it grows by as much. A total size that was set by
     /// hand is that of the buffer: it stays, unless the tensor reaches further now.

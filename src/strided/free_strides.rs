@@ -1,9 +1,10 @@
 //! Strides that mean nothing: of an axis of size 1, and of every axis of a tensor without elements.
 //!
-//! An axis of size 1 has the index 0 alone, so nothing is ever multiplied by its stride. PyTorch, NumPy, DLPack
-//! and XLA leave any number there: `a[:, :1]` keeps the stride of the longer axis, and NHWC with one channel
-//! keeps 1. Two such tensors are equal here, and readers take any number. Who compares strides by number, an
-//! API or another library, is given canonical ones: those of an axis that is packed around the axes after it.
+//! An axis of size 1 has the index 0 alone, so nothing is ever multiplied by its stride. PyTorch, NumPy,
+//! DLPack and XLA leave any number there: `a[:, :1]` keeps the stride of the longer axis, and NHWC with one
+//! channel keeps 1. Two such tensors are equal here, and readers take any number. Who compares strides by
+//! number, an API or another library, is given canonical ones: those of an axis that is packed around the
+//! axes after it.
 //!
 //! ```text
 //!                              one channel       batch 1

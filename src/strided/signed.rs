@@ -41,9 +41,9 @@ pub struct SignedDesc {
 }
 
 impl BufferTensorDesc {
-    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A tensor
-    /// that is a part of a larger buffer says so by [`with_base_offset`](Self::with_base_offset), be it 0, or
-    /// [`as_part`](Self::as_part): then nothing fills its gaps.
+    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A
+    /// tensor that is a part of a larger buffer says so by [`with_base_offset`](Self::with_base_offset), be
+    /// it 0, or [`as_part`](Self::as_part): then nothing fills its gaps.
     ///
     /// # Errors
     ///

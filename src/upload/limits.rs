@@ -72,8 +72,8 @@ pub struct Limits {
     /// The device is given sizes alone, and the rules on strides are about what it takes them for: strides of
     /// axes of size 1 do not count.
     pub sizes_only: bool,
-    /// Only the width of a type matters, as the device computes nothing: an unsigned integer of the same width
-    /// does for a type that is not among [`data_types`](Self::data_types).
+    /// Only the width of a type matters, as the device computes nothing: an unsigned integer of the same
+    /// width does for a type that is not among [`data_types`](Self::data_types).
     pub copies_only: bool,
     /// The last axis must have stride 1. This and the rules on strides below are for devices that are given
     /// them.
@@ -101,10 +101,10 @@ pub struct Limits {
     /// boxes.
     pub box_limits: Option<BoxLimits>,
     /// A tensor is bound where its first element is: its base offset is added to the offset of its buffer. A
-    /// device that is [given strides](Self::takes_strides) is given no base offset, so all of it is. Elsewhere
-    /// it is rounded down to [`offset_alignment`](Self::offset_alignment), and a shader adds the rest:
-    /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If not set, the range begins with the
-    /// tensor's buffer, and a shader adds the whole base offset.
+    /// device that is [given strides](Self::takes_strides) is given no base offset, so all of it is.
+    /// Elsewhere it is rounded down to [`offset_alignment`](Self::offset_alignment), and a shader adds the
+    /// rest: [`UploadReport::base_offset`](super::UploadReport::base_offset). If not set, the range begins
+    /// with the tensor's buffer, and a shader adds the whole base offset.
     pub base_offset_in_binding: bool,
     /// An output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,
@@ -334,7 +334,8 @@ impl Limits {
     }
 
     /// The same limits of a device that is known to keep the bytes between the elements of an output, as an
-    /// operator may do of which DirectML's pages say nothing: parts of larger buffers are accepted as outputs.
+    /// operator may do of which DirectML's pages say nothing: parts of larger buffers are accepted as
+    /// outputs.
     ///
     /// ```
     /// use tensor_layout::{validate, Buffer, BufferTensorDesc, Limits, Role};

@@ -94,10 +94,11 @@ impl FromStr for Limits {
 
     /// The limits of this name: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
     /// `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
-    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn` or `webnn:chromium`, `metal`
-    /// (plain buffers), `webgpu-uniform`, `vulkan-uniform`, `d3d12-constant`, or `none`. After a colon limits of
-    /// the device at hand may follow, as [`with`](Self::with) takes them: `webgpu:max_binding=2GiB,max_buffer=4GiB`.
-    /// The sentence of [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
+    /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn` or `webnn:chromium`,
+    /// `metal` (plain buffers), `webgpu-uniform`, `vulkan-uniform`, `d3d12-constant`, or `none`. After a
+    /// colon limits of the device at hand may follow, as [`with`](Self::with) takes them:
+    /// `webgpu:max_binding=2GiB,max_buffer=4GiB`. The sentence of
+    /// [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
     ///
     /// ```
     /// use tensor_layout::upload::Limits;

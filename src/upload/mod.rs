@@ -4,8 +4,8 @@
 //! also holds the tensors of one dispatch against each other; [`pack_buffer`] places many tensors in one
 //! buffer so that both are satisfied; [`pieces_along`] cuts a tensor that is too large for one binding into
 //! tensors that fit, [`Windows`] any bytes into bindings; [`suggest`] finds the nearest layout that a device
-//! accepts, and [`channel_conflict`] rows that share memory channels. [`Texture`] says where the rows of a texture
-//! are in a buffer that is copied to it.
+//! accepts, and [`channel_conflict`] rows that share memory channels. [`Texture`] says where the rows of a
+//! texture are in a buffer that is copied to it.
 //!
 //! ```
 //! use tensor_layout::upload::{self, Buffer, Limits, Role};

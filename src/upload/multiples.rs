@@ -20,7 +20,8 @@ pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
     checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
 }
 
-/// The fewest elements of which a whole number of alignments is full: a binding may begin at a multiple of them.
+/// The fewest elements of which a whole number of alignments is full: a binding may begin at a multiple of
+/// them.
 pub(super) fn binding_unit(alignment: u64, bits: u32) -> u64 {
     let bits = u64::from(bits.max(1));
     let unit = checked::mul(alignment.max(1), 8, BYTES).and_then(|in_bits| common_multiple(in_bits, bits));

@@ -71,8 +71,8 @@ const TENSOR_MAP_TYPES: &[DataType] = &[U8, S8, U16, S16, U32, S32, U64, S64, F1
 /// The types of `VkFormat` that have one component, and are not normalised or scaled numbers.
 const VULKAN_TYPES: &[DataType] = &[Pred, U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
-/// `MLOperandDataType`, with the `int4` and `uint4` that ONNX Runtime's WebNN provider and the web platform tests
-/// use: two elements a byte, the even one in its low half.
+/// `MLOperandDataType`, with the `int4` and `uint4` that ONNX Runtime's WebNN provider and the web platform
+/// tests use: two elements a byte, the even one in its low half.
 const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8, S4, U4];
 
 impl Limits {
@@ -178,8 +178,8 @@ impl Limits {
     }
 
     /// [`webnn`](Self::webnn) as Chromium applies it: tensors of up to 2³¹−1 bytes and 8 axes, which its
-    /// ONNX Runtime and TensorFlow Lite backends say in `ContextProperties` (services/webnn). A 4-bit type may
-    /// be missing in one of them, and single operators take fewer ranks.
+    /// ONNX Runtime and TensorFlow Lite backends say in `ContextProperties` (services/webnn). A 4-bit type
+    /// may be missing in one of them, and single operators take fewer ranks.
     ///
     /// ```
     /// use tensor_layout::{upload::validate_description, BufferTensorDesc, DataType, Limits};
@@ -193,9 +193,9 @@ impl Limits {
         Limits { name: Cow::Borrowed("WebNN in Chromium"), max_rank: 8, max_binding: 0x7fff_ffff, ..Self::webnn() }
     }
 
-    /// A plain Metal buffer, which a shader indexes in the address space `device`: the offset is a multiple of
-    /// the element (*setBufferOffset*), and every device makes buffers of 256 MiB (*maxBufferLength*); yours
-    /// says how much more.
+    /// A plain Metal buffer, which a shader indexes in the address space `device`: the offset is a multiple
+    /// of the element (*setBufferOffset*), and every device makes buffers of 256 MiB (*maxBufferLength*);
+    /// yours says how much more.
     ///
     /// ```
     /// assert_eq!(tensor_layout::Limits::metal().max_buffer, 256 << 20);
@@ -214,9 +214,9 @@ impl Limits {
 
     /// The limits of a uniform binding, which is small: `maxUniformBufferBindingSize` and
     /// `minUniformBufferOffsetAlignment` of WebGPU's defaults (64 KiB at multiples of 256),
-    /// `maxUniformBufferRange` that every Vulkan device grants (16 KiB, the offset as there), a constant buffer
-    /// view of Direct3D 12 (4096 vectors of 16 bytes, at multiples of 256 that are as many bytes long). Arrays
-    /// in a uniform buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
+    /// `maxUniformBufferRange` that every Vulkan device grants (16 KiB, the offset as there), a constant
+    /// buffer view of Direct3D 12 (4096 vectors of 16 bytes, at multiples of 256 that are as many bytes
+    /// long). Arrays in a uniform buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
     ///
     /// ```
     /// use tensor_layout::upload::{Limits, Uniform};

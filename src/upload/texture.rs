@@ -1,8 +1,8 @@
 //! `Texture`: where the texels of a texture are stored in a buffer that is copied to it or from it.
 //!
-//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each is rows of
-//! texel *blocks* (one texel, or 4 x 4 of a compressed format), a row pitch apart, image after image. How far
-//! apart, and where a subresource may begin, each API says for itself:
+//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each is
+//! rows of texel *blocks* (one texel, or 4 x 4 of a compressed format), a row pitch apart, image after image.
+//! How far apart, and where a subresource may begin, each API says for itself:
 //!
 //! | | rows | a subresource begins at a multiple of | after the last row |
 //! |---|---|---|---|
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! Sources: WebGPU, *validating linear texture data* and *GPUTexelCopyBufferLayout*; Direct3D 12,
-//! *GetCopyableFootprints*, `D3D12_TEXTURE_DATA_PITCH_ALIGNMENT` and `..._PLACEMENT_ALIGNMENT`; Vulkan, *Buffer and
-//! Image Addressing* and the valid usage of *VkBufferImageCopy*; Metal, *MTLBlitCommandEncoder*,
+//! *GetCopyableFootprints*, `D3D12_TEXTURE_DATA_PITCH_ALIGNMENT` and `..._PLACEMENT_ALIGNMENT`; Vulkan,
+//! *Buffer and Image Addressing* and the valid usage of *VkBufferImageCopy*; Metal, *MTLBlitCommandEncoder*,
 //! `copy(from:sourceOffset:sourceBytesPerRow:...)`.
 
 use alloc::borrow::ToOwned;
@@ -197,8 +197,8 @@ impl Texture {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than halve the largest side, layers of a
-    /// 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources;
+    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than halve the largest side, layers of
+    /// a 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources;
     /// [`Error::Overflow`].
     ///
     /// ```

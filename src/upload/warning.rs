@@ -4,7 +4,8 @@ use core::fmt;
 
 use crate::strided::IndexWidth;
 
-/// What a device accepts, but a caller should look at: see [`UploadReport::warnings`](super::UploadReport::warnings).
+/// What a device accepts, but a caller should look at: see
+/// [`UploadReport::warnings`](super::UploadReport::warnings).
 ///
 /// Its `Display` is a sentence.
 ///

@@ -137,8 +137,8 @@ impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
 /// [`validate`](super::validate) calls bound, before they are rounded. With
-/// [`Limits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer, and
-/// the offsets of its index map count from there.
+/// [`Limits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer,
+/// and the offsets of its index map count from there.
 ///
 /// # Errors
 ///

@@ -11,8 +11,8 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 /// keeps them in place.
 const PLANNING: u64 = 24;
 
-/// The most allocations of planning a copy that permutes small blocks in registers. Its tables are made
-/// vector by vector: some lists for each vector of a period.
+/// The most allocations of planning a copy that may permute small blocks in registers. Its tables are made
+/// vector by vector: some lists for each vector of a period. For elements of 4 bits they are always tried.
 const PERMUTATION: u64 = 600;
 
 /// The suite: size class, name, and the two layouts.
@@ -31,7 +31,7 @@ fn planning_allocates_a_few_times() {
     let _ = KernelLevel::in_use();
     for (size, name, from, to) in suite() {
         let (relayout, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
-        let most = if relayout.explain().contains("blocks permuted") { PERMUTATION } else { PLANNING };
+        let most = if name.contains("s4") || relayout.explain().contains("permute ") { PERMUTATION } else { PLANNING };
         assert!(allocations <= most, "planning {size}/{name} takes {allocations} allocations");
     }
 }

@@ -22,9 +22,10 @@ pub(crate) struct Arguments {
     layout: String,
     /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal,
     /// metal-tensor (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with
-    /// a swizzle), webnn or webnn:chromium, webgpu-uniform, vulkan-uniform, d3d12-constant or none. Limits of the
-    /// device at hand follow a colon (webgpu:max_binding=2GiB,offset_alignment=32), or are in a JSON file, by
-    /// its name (mine.json). If the device requires other strides, the nearest that it accepts are suggested.
+    /// a swizzle), webnn or webnn:chromium, webgpu-uniform, vulkan-uniform, d3d12-constant or none. Limits of
+    /// the device at hand follow a colon (webgpu:max_binding=2GiB,offset_alignment=32), or are in a JSON
+    /// file, by its name (mine.json). If the device requires other strides, the nearest that it accepts are
+    /// suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer, such as 4096 or 4MiB; without it, the smallest length that will do is

@@ -13,8 +13,8 @@ use crate::whole_number::whole_number;
 pub(crate) struct Arguments {
     /// The width, the height and the depth of the texture in texels: 640x480, 64x64x64.
     extent: String,
-    /// The format by its components (r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12, p010), or the
-    /// bytes of a texel or of a block (8@4x4).
+    /// The format by its components (r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12, p010),
+    /// or the bytes of a texel or of a block (8@4x4).
     #[arg(long, value_name = "FORMAT")]
     format: String,
     /// Whose rules: webgpu, d3d12, metal, vulkan, or vulkan:64 with a row length in texels.

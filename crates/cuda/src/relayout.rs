@@ -173,8 +173,8 @@ impl CudaRelayout {
     ///
     /// * Both addresses are of memory of the cache's context (or that it can reach), which holds
     ///   [`source_size_in_bytes`](Self::source_size_in_bytes) and
-    ///   [`destination_size_in_bytes`](Self::destination_size_in_bytes) bytes from there on, until the stream has
-    ///   run the copy.
+    ///   [`destination_size_in_bytes`](Self::destination_size_in_bytes) bytes from there on, until the stream
+    ///   has run the copy.
     /// * The two do not overlap.
     /// * Nothing else writes the source, or touches the destination, before that.
     #[expect(unsafe_code, reason = "device memory has no lifetime that a compiler could check")]

@@ -267,7 +267,8 @@ impl BufferTable {
         self.totals.get(&memory_space).copied()
     }
 
-    /// How many arrays have no size (`f32[?]`), or one that does not fit into 64 bits. They are in no row and in no total.
+    /// How many arrays have no size (`f32[?]`), or one that does not fit into 64 bits. They are in no row and
+    /// in no total.
     #[must_use]
     pub fn refused_buffers(&self) -> u64 {
         self.refused_buffers

@@ -3,8 +3,8 @@
 use tensor_layout::{ArrayShape, Error, checked};
 
 /// The bytes of the buffer of an array. XLA's CPU and GPU backends append the sizes of an array with dynamic
-/// dimensions, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with `CpuExecutable::ShapeSizeBytes`); on
-/// a TPU the layout has `M(n)` for them.
+/// dimensions, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with `CpuExecutable::ShapeSizeBytes`);
+/// on a TPU the layout has `M(n)` for them.
 pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     let bytes = array.buffer_size_in_bytes()?;
     let layout = array.layout();

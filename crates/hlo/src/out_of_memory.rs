@@ -84,7 +84,8 @@ impl OutOfMemoryReport {
     fn add(&mut self, line: &str) {
         let after = |words: &str| line.split_once(words).map(|(_, after)| after.trim());
         let number = |words: &str| after(words).and_then(bytes);
-        // `Used 41.74G of 16.00G hbm`, or `required for HLO temporaries (18.36G) exceeds available HBM (15.75G)`.
+        // `Used 41.74G of 16.00G hbm`, or `required for HLO temporaries (18.36G) exceeds available HBM
+        // (15.75G)`.
         self.used_bytes =
             self.used_bytes.or_else(|| number("Used ")).or_else(|| number("required for HLO temporaries ("));
         let capacity = || after("Used ")?.split_once(" of ").and_then(|(_, after)| bytes(after));

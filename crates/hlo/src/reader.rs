@@ -191,8 +191,8 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// Appends the next lines to the first line of a module or a computation whose brackets are still open, as
-    /// in a text that an editor has wrapped.
+    /// Appends the next lines to the first line of a module or a computation whose brackets are still open,
+    /// as in a text that an editor has wrapped.
     fn join_open_brackets(&mut self, line: &mut Line) -> io::Result<()> {
         let mut open = Open::default();
         // The `{` that begins a computation is closed elsewhere.
@@ -255,8 +255,8 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(unreadable(&line, &error)))
     }
 
-    /// Appends the next lines that begin with a comma, as attributes that were wrapped do, and says whether there
-    /// are any.
+    /// Appends the next lines that begin with a comma, as attributes that were wrapped do, and says whether
+    /// there are any.
     fn join_commas(&mut self, line: &mut Line) -> io::Result<bool> {
         let mut joined = false;
         while let Some(next) = self.lines.next()? {

@@ -30,9 +30,9 @@ impl PipelineCache {
         PipelineCache { device: device.clone(), profile: device_profile(device), pipelines: Arc::default() }
     }
 
-    /// The same cache with sizes and strides as constants of shaders or as uniforms: with [`Sizes::Uniforms`] one
-    /// pipeline serves every size of the same form, and copies of sizes that change with each call are compiled
-    /// once.
+    /// The same cache with sizes and strides as constants of shaders or as uniforms: with [`Sizes::Uniforms`]
+    /// one pipeline serves every size of the same form, and copies of sizes that change with each call are
+    /// compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> PipelineCache {
         self.profile.sizes = sizes;

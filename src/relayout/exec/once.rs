@@ -31,7 +31,7 @@ pub(crate) fn run(
     let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
     let (streaming, prefetch, knobs) = traffic.settings(row, knobs);
-    let site = Site { streaming: streaming || destination.is_write_only(), prefetch, knobs: &knobs };
+    let site = Site { streaming: streaming || destination.is_write_only(), prefetch, permutes: true, knobs: &knobs };
     let (shape, start) = select::shape(&mut loops, row, nest.start(), &knobs);
     let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
     let (kernel, access) = resolve(shape, &loops, site);

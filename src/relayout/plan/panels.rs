@@ -136,7 +136,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
 
 /// The panels for ordinary stores, or for rows that start at cache lines.
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
-    let Site { streaming, prefetch, knobs } = site;
+    let Site { streaming, prefetch, knobs, .. } = site;
     let (unit, register) = (plane.unit, knobs.level.register());
     let own_order = knobs.rules.scattered && !streaming && register == LINE;
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);

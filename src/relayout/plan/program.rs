@@ -98,7 +98,7 @@ impl Program {
         let mut prepared = Vec::new();
         if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
             let count = usize::try_from(boxes.count()).unwrap_or(0);
-            prepared = planned(boxes.iter(), count, widths, Site { streaming, prefetch, knobs })?;
+            prepared = planned(boxes.iter(), count, widths, Site { streaming, prefetch, permutes: true, knobs })?;
         }
         let streamed = OnceLock::new();
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared, streamed })
@@ -107,7 +107,7 @@ impl Program {
     /// How the copy loads and stores.
     #[inline]
     pub(crate) fn site(&self) -> Site<'_> {
-        Site { streaming: self.streaming, prefetch: self.prefetch, knobs: &self.knobs }
+        Site { streaming: self.streaming, prefetch: self.prefetch, permutes: true, knobs: &self.knobs }
     }
 
     /// The program for memory that is never read, which uses non-temporal stores whatever the size of the
@@ -166,10 +166,11 @@ impl Program {
         Ok(Program { boxes, prepared, streamed, streaming: false, prefetch: false, ..*self })
     }
 
-    /// Some boxes of another program, clipped.
-    pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>) -> Result<Program, Error> {
+    /// Some boxes of another program, clipped, for one of so many pieces that are kept at a time.
+    pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Program, Error> {
         let count = boxes.len();
-        let prepared = planned(boxes.into_iter(), count, self.widths, self.site())?;
+        let site = Site { permutes: pieces <= permutation::MOST_BOXES, ..self.site() };
+        let prepared = planned(boxes.into_iter(), count, self.widths, site)?;
         Ok(Program { boxes: BoxGroups::none(), prepared, streamed: OnceLock::new(), ..*self })
     }
 }
@@ -241,7 +242,8 @@ impl PlannedBox {
                 Some(copy) => Some(copy),
                 None => width::steps(copy, change, site, &mut steps).map(|()| None)?,
             }
-        } else if planned.len() < permutation::MOST_BOXES
+        } else if site.permutes
+            && planned.len() < permutation::MOST_BOXES
             && let Some(copy) = permutation::copy(&copy, bits, site)?
         {
             Some(copy)

@@ -12,6 +12,8 @@ pub(crate) struct Site<'a> {
     pub(crate) streaming: bool,
     /// Whether the source is prefetched where the hardware does not follow.
     pub(crate) prefetch: bool,
+    /// Whether small blocks may be permuted in registers, which takes tables of up to 30 KB a box.
+    pub(crate) permutes: bool,
     pub(crate) knobs: &'a Knobs,
 }
 

@@ -4,13 +4,14 @@ use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
     /// Is it a part of a larger buffer, so that what is between its elements may be others'? A slice that
-    /// leaves out elements is, with all views made of it, and so is whatever was given a base offset, be it 0.
-    /// A tensor with padded strides is not: its gaps are its own. Sizes and strides cannot tell the two apart.
+    /// leaves out elements is, with all views made of it, and so is whatever was given a base offset, be it
+    /// 0. A tensor with padded strides is not: its gaps are its own. Sizes and strides cannot tell the two
+    /// apart.
     ///
     /// It matters where a tensor is written:
     /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part,
-    /// and [`validate`](crate::upload::validate) refuses one as an output of a device that may overwrite them.
-    /// In text, a part has a base offset, be it `+0`.
+    /// and [`validate`](crate::upload::validate) refuses one as an output of a device that may overwrite
+    /// them. In text, a part has a base offset, be it `+0`.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -1,5 +1,5 @@
-//! Strides of axes of size 1 mean nothing: values worked out by hand, from what PyTorch, NumPy, DLPack and XLA leave
-//! there.
+//! Strides of axes of size 1 mean nothing: values worked out by hand, from what PyTorch, NumPy, DLPack and
+//! XLA leave there.
 
 use tensor_layout::notation::{Notated, Notation, all};
 use tensor_layout::upload::{Buffer, Limits, Role, suggest, validate, validate_description};

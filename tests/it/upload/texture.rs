@@ -42,7 +42,8 @@ fn direct3d_12() {
     assert_eq!((volume.subresources[0].image_pitch, volume.total_bytes), (512, 2 * 512 + 256 + 16));
 }
 
-/// Validating linear texture data: bytesPerRow is a multiple of 256 above one row, the offset one of the block.
+/// Validating linear texture data: bytesPerRow is a multiple of 256 above one row, the offset one of the
+/// block.
 #[test]
 fn webgpu() {
     assert_eq!(total(&texture("r32", 10, 10), "webgpu"), 9 * 256 + 40);

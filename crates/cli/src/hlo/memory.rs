@@ -85,8 +85,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// One memory: its totals, and the arrays that are alive at the peak. The rows of either table add up to the
-    /// peak.
+    /// One memory: its totals, and the arrays that are alive at the peak. The rows of either table add up to
+    /// the peak.
     fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         let total = &space.total;
         let at_least = if self.is_whole { "" } else { "about " };

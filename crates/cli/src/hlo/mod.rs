@@ -23,13 +23,15 @@ use space::space_name;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The dump: the text of an HLO module, which XLA_FLAGS=--xla_dump_to=FOLDER writes (also where JAX's
-    /// compiled.as_text() fails), or the report of a program that ran out of memory; `-` reads standard input.
+    /// compiled.as_text() fails), or the report of a program that ran out of memory; `-` reads standard
+    /// input.
     #[arg(value_name = "DUMP")]
     dump: PathBuf,
     /// The number of rows in each table, the largest (or most wasteful) buffers first.
     #[arg(long, default_value = "30", value_name = "N", value_parser = whole_number::<usize>)]
     rows: usize,
-    /// A file for an SVG picture of the memory in use over the schedule; `-` draws it on standard output, alone.
+    /// A file for an SVG picture of the memory in use over the schedule; `-` draws it on standard output,
+    /// alone.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.

@@ -9,8 +9,8 @@ use super::live::LiveMemory;
 use super::report::{BufferUse, LiveBuffer};
 use crate::bytes::buffer_bytes;
 
-/// A change to the source program, and the bytes it saves at the peak of a memory: at most, as the compiler may
-/// have used that memory already, or use it for something else.
+/// A change to the source program, and the bytes it saves at the peak of a memory: at most, as the compiler
+/// may have used that memory already, or use it for something else.
 ///
 /// ```
 /// use tensor_layout_hlo::{LeverKind, Module};
@@ -77,7 +77,8 @@ struct OfShape {
 }
 
 impl LiveMemory<'_> {
-    /// What would make the peak of a memory smaller, the largest saving first: at most one lever of each kind.
+    /// What would make the peak of a memory smaller, the largest saving first: at most one lever of each
+    /// kind.
     #[must_use]
     pub fn levers(&self, space: u64) -> Vec<Lever> {
         let time = self.spaces().iter().find(|found| found.space == space).and_then(|found| found.peak_time);
@@ -136,8 +137,9 @@ fn narrowed(shape: &ArrayShape) -> Option<u64> {
     if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }
 }
 
-/// The bytes of HBM that one device has. Google's pages on each generation (docs.cloud.google.com/tpu/docs) have
-/// them by chip; on v2, v3 and v7x a chip is two devices. Compilers keep some 0.25 GiB of it for themselves.
+/// The bytes of HBM that one device has. Google's pages on each generation (docs.cloud.google.com/tpu/docs)
+/// have them by chip; on v2, v3 and v7x a chip is two devices. Compilers keep some 0.25 GiB of it for
+/// themselves.
 ///
 /// ```
 /// use tensor_layout::tiled::TpuGeneration;

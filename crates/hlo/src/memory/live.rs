@@ -98,8 +98,8 @@ impl Module {
         LiveMemory::new(self, generation, None)
     }
 
-    /// The live ranges of the text in the memory of the compiler's own buffer assignment: which values share a
-    /// buffer, the bytes of each, and the totals are those of the assignment. A peak is then more than the
+    /// The live ranges of the text in the memory of the compiler's own buffer assignment: which values share
+    /// a buffer, the bytes of each, and the totals are those of the assignment. A peak is then more than the
     /// arrays alive at that time by what fragmentation and alignment take ([`SpaceUse::live_bytes`]).
     ///
     /// ```

@@ -66,8 +66,8 @@ impl LiveMemory<'_> {
         self.to_svg_on(space, None)
     }
 
-    /// The same with a line for the HBM that a device of this generation has ([`hbm_bytes`]), where `space` is
-    /// the main memory and the line is near enough to be drawn.
+    /// The same with a line for the HBM that a device of this generation has ([`hbm_bytes`]), where `space`
+    /// is the main memory and the line is near enough to be drawn.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -277,7 +277,8 @@ impl Chart<'_> {
         }
     }
 
-    /// The lines of what the compiler took in all, if that is more than the arrays, and of what the device has.
+    /// The lines of what the compiler took in all, if that is more than the arrays, and of what the device
+    /// has.
     fn mark_capacity(&mut self, generation: Option<TpuGeneration>) {
         let live = self.columns.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
         if self.total.peak_bytes > live {

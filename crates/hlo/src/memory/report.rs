@@ -62,8 +62,8 @@ pub struct SpaceUse {
     /// Its bytes: those of the buffer assignment if there is one.
     pub total: MemoryTotal,
     /// The bytes of the arrays that are alive at the peak, parameters and results included. The rest of
-    /// `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment shows. Where the text
-    /// keeps arrays apart that the compiler put into one place, they are more than the peak.
+    /// `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment shows. Where the
+    /// text keeps arrays apart that the compiler put into one place, they are more than the peak.
     pub live_bytes: u128,
     /// How many buffers there are, each with all the names it has.
     pub buffers: u64,

@@ -12,7 +12,8 @@ use super::uses::{Buffer, Use, all_uses};
 const MOST_TRIED: usize = 64;
 
 /// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on
-/// CPUs and GPUs, also where that is the memory of a donated parameter which is not used any more: the largest temporaries first, each into the smallest result that is large enough and free
+/// CPUs and GPUs, also where that is the memory of a donated parameter which is not used any more: the
+/// largest temporaries first, each into the smallest result that is large enough and free
 /// at that time. The compiler for TPUs does not.
 pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
     let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();

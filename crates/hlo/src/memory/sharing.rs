@@ -20,8 +20,8 @@ const MOST_SEARCHED: usize = 256;
 /// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its
 /// shape and layout whose last use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and
 /// each buffer held one value so far. Which operands `may_give` theirs (not parameters), and which results
-/// `may_take` one? The buffer of a result may also be that of a donated parameter whose last use is before the
-/// operand is computed.
+/// `may_take` one? The buffer of a result may also be that of a donated parameter whose last use is before
+/// the operand is computed.
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,

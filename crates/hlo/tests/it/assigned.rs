@@ -68,8 +68,8 @@ fn live_memory_is_that_of_the_assignment() {
     assert_eq!(module.live_memory().unwrap().reported_peak(), 16_778_240);
 }
 
-/// `temp_size_in_bytes` of programs on a v5e: 0 with tables and loop counters (`scan_small`), blocks of 16 KiB
-/// with a floating-point scalar (`while_norm`).
+/// `temp_size_in_bytes` of programs on a v5e: 0 with tables and loop counters (`scan_small`), blocks of 16
+/// KiB with a floating-point scalar (`while_norm`).
 #[test]
 fn tables_and_counters_alone_are_no_temporaries() {
     let temporaries = |value: &str| {
@@ -126,8 +126,8 @@ ENTRY %main (a: f32[1024,1024], b: f32[1024,1024]) -> (f32[1024,1024]) {{
     assert_eq!(figures(&program("", "%copy"))[3], MIB4);
 }
 
-/// `jnp.sort(jnp.sort(b) - 0.1 * x.sum(0))` on a CPU: YNN's fusion writes over the operand of its subtraction,
-/// unless another user of the result may run later.
+/// `jnp.sort(jnp.sort(b) - 0.1 * x.sum(0))` on a CPU: YNN's fusion writes over the operand of its
+/// subtraction, unless another user of the result may run later.
 #[test]
 fn a_fusion_of_ynn_writes_over_its_operand() {
     let program = |name: &str, other: &str| {

@@ -6,8 +6,8 @@
 //! 1. **Reach.** In every iteration of the loops, all that the kernel reads and writes is inside `0..reach`
 //!    on its side. [`Copy::run`](crate::Copy::run) asserts that both buffers are at least that long.
 //! 2. **Form.** Runs, rows and columns are not empty, units are short enough for registers, and strides
-//!    inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read whole
-//!    runs.
+//!    inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read
+//!    whole runs.
 //! 3. **Code.** There is code for what the kernel asks for: a byte table that fits the register, a shuffle
 //!    for the number of rows, a staging buffer with room for the panels ([`Panels::fit`](super::Panels::fit)
 //!    has the argument for panels).

@@ -26,8 +26,8 @@ impl Module {
         }
     }
 
-    /// The entry computation. Without an `ENTRY` it is the last one, as in XLA's reader; but XLA itself always
-    /// writes one, beside its `entry_computation_layout`, so that such a text has lost its end.
+    /// The entry computation. Without an `ENTRY` it is the last one, as in XLA's reader; but XLA itself
+    /// always writes one, beside its `entry_computation_layout`, so that such a text has lost its end.
     pub(in crate::memory) fn entry(&self) -> Option<u32> {
         let numbered = || (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
         if let Some((marked, _)) = numbered().find(|(_, found)| found.is_entry) {
@@ -56,8 +56,8 @@ impl Module {
         self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
     }
 
-    /// Is a fusion one that may write over its operands (of the kind `kLoop` or `kInput`, or YNN's on a CPU), a
-    /// custom call a `ConcatBitcast`?
+    /// Is a fusion one that may write over its operands (of the kind `kLoop` or `kInput`, or YNN's on a CPU),
+    /// a custom call a `ConcatBitcast`?
     pub(in crate::memory) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
     }
