@@ -11,9 +11,9 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 /// keeps them in place.
 const PLANNING: u64 = 24;
 
-/// The most allocations of planning a copy that may permute small blocks in registers. Its tables are made
-/// vector by vector: some lists for each vector of a period. For elements of 4 bits they are always tried.
-const PERMUTATION: u64 = 600;
+/// The most allocations where tables are tried that permute small blocks in registers. They are made vector by
+/// vector: some lists for each vector of a period. Few copies of the suite have such blocks.
+const WITH_TABLES: u64 = 600;
 
 /// The suite: size class, name, and the two layouts.
 fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated)> {
@@ -29,11 +29,14 @@ fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated
 fn planning_allocates_a_few_times() {
     // The level is decided once, from the environment.
     let _ = KernelLevel::in_use();
+    let (mut with_tables, mut cases) = (0_usize, 0_usize);
     for (size, name, from, to) in suite() {
-        let (relayout, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
-        let most = if name.contains("s4") || relayout.explain().contains("permute ") { PERMUTATION } else { PLANNING };
-        assert!(allocations <= most, "planning {size}/{name} takes {allocations} allocations");
+        let (_, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
+        assert!(allocations <= WITH_TABLES, "planning {size}/{name} takes {allocations} allocations");
+        with_tables += usize::from(allocations > PLANNING);
+        cases += 1;
     }
+    assert!(with_tables * 4 < cases, "{with_tables} of {cases} take more than {PLANNING} allocations");
 }
 
 #[test]
