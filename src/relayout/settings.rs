@@ -9,10 +9,10 @@ use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMI
 use super::plan::machine::Knobs;
 
 /// What a copy has beside its two layouts, all of which is decided before it is planned:
-/// [`Relayout::with`] plans once.
+/// [`Relayout::with`](super::Relayout::with) plans once.
 ///
-/// The default is what [`Relayout::new`] plans: no axis is walked backwards, padding is kept, nothing is
-/// known of the destination's memory, and the machine is this one.
+/// The default is what [`Relayout::new`](super::Relayout::new) plans: no axis is walked backwards, padding
+/// is kept, nothing is known of the destination's memory, and the machine is this one.
 ///
 /// ```
 /// use tensor_layout::relayout::{DestinationMemory, Relayout, Settings};
@@ -27,13 +27,14 @@ use super::plan::machine::Knobs;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The axes that one side walks backwards, as for [`Relayout::reversing`].
+    /// The axes that one side walks backwards, as for [`Relayout::reversing`](super::Relayout::reversing).
     pub reversed: Vec<usize>,
-    /// What becomes of the destination's padding, as for [`Relayout::with_padding`].
+    /// What becomes of the destination's padding, as for
+    /// [`Relayout::with_padding`](super::Relayout::with_padding).
     pub padding: Padding,
     /// The knowledge about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
-    /// [`Relayout::run_write_only`] uses ordinary stores, unless it is a mapped GPU buffer
-    /// ([`WriteOnly::new`](super::WriteOnly::new)).
+    /// [`Relayout::run_write_only`](super::Relayout::run_write_only) uses ordinary stores, unless it is a
+    /// mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
     pub memory: DestinationMemory,
     /// Whether the copy uses non-temporal stores.
     pub stores: Stores,

@@ -193,7 +193,7 @@ impl Texture {
     }
 
     /// The rows, pitches and offsets of every subresource in a buffer, by the rules of an API (see the
-    /// [module's table](self)).
+    /// table of this module).
     ///
     /// # Errors
     ///
