@@ -11,8 +11,8 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 /// keeps them in place.
 const PLANNING: u64 = 24;
 
-/// The most allocations where tables are tried that permute small blocks in registers. They are made vector by
-/// vector: some lists for each vector of a period. Few copies of the suite have such blocks.
+/// The most allocations where tables are tried that permute small blocks in registers. They are made vector
+/// by vector: some lists for each vector of a period. Few copies of the suite have such blocks.
 const WITH_TABLES: u64 = 600;
 
 /// The suite: size class, name, and the two layouts.
