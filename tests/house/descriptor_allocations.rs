@@ -35,6 +35,8 @@ fn nothing_up_to_rank_8_allocates() {
         let buffer = Buffer::new(1 << 20, 256, Role::Input);
         if rank > 0 {
             assert_free("validate", || validate(&desc, &buffer, &limits).unwrap());
+            let output = Buffer::new(1 << 20, 256, Role::Output);
+            assert_free("validate an output", || validate(&packed, &output, &limits).unwrap());
         }
         if rank > 1 {
             let reversed: [usize; 8] = std::array::from_fn(|axis| rank.saturating_sub(axis + 1));
