@@ -154,9 +154,14 @@ fn what_naga_refuses_is_refused_for_every_language() {
     use tensor_layout_shader::{Target, translate};
 
     let text = "@compute @workgroup_size(64) fn twice() {}";
-    for (target, name) in Target::ALL.into_iter().zip(["WGSL", "HLSL", "MSL", "SPIR-V", "GLSL"]) {
+    let names = ["WGSL", "CUDA", "HLSL", "MSL", "SPIR-V", "GLSL"];
+    assert_eq!(names.len(), Target::ALL.len());
+    for (target, name) in Target::ALL.into_iter().zip(names) {
         assert_eq!(format!("{target:>6}"), format!("{:>6}", target.name()));
-        assert!(translate(text, "twice", target).is_ok());
+        // Naga translates to every language but CUDA, and it names CUDA when it refuses.
+        let translated = translate(text, "twice", target).map_err(|error| error.to_string());
+        assert_eq!(translated.is_err(), target == Target::Cuda, "{translated:?}");
+        assert!(translated.err().is_none_or(|error| error.starts_with("no CUDA describes this layout: naga has no")));
         let error = translate(text, "thrice", target).unwrap_err();
         assert_eq!(error.to_string(), format!("no {name} describes this layout: there is no entry point `thrice`"));
         let error = translate("fn twice( {}", "twice", target).unwrap_err();
