@@ -121,7 +121,7 @@ fn cells_tell_scripts_where_they_are() {
     }
 }
 
-/// Issue 53, point 11: what a person looks at, and what is in the way.
+/// What a person looks at, and what is in the way.
 #[test]
 fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
     let text = |layout: &str| picture(layout).unwrap().to_string();

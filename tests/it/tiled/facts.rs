@@ -229,7 +229,7 @@ fn tpu_orders_are_those_the_compiler_chooses() {
     assert!(rows >= 500 && moved > 200 && ranks.iter().all(|&of_rank| of_rank > 10), "{rows} {moved} {ranks:?}");
 }
 
-/// Issue 14, item 7: the arrays of its examples; the order a shape has does not matter, dynamic marks stay.
+/// The arrays of the page's examples; the order a shape has does not matter, dynamic marks stay.
 #[test]
 fn tpu_layouts_of_known_arrays() {
     use TpuGeneration::{V2, V5e};

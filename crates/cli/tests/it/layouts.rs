@@ -296,7 +296,7 @@ fn a_closed_pipe_does_not_panic() {
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(0), String::new()));
 }
 
-/// Issue 14, item 4: one layout in every notation, or one of them.
+/// One layout in every notation, or one of them.
 #[test]
 fn describe_shows_every_notation() {
     let text = run(&["describe", "f32[2,3]:[5,1]"]).stdout;

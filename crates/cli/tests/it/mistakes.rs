@@ -1,4 +1,4 @@
-//! Mistakes that people make at a terminal, and what they read then (issue 53, points 2, 7 to 10).
+//! Mistakes that people make at a terminal, and what they read then.
 
 use std::fs;
 

@@ -233,7 +233,7 @@ fn a_killed_program_leaves_the_old_file_or_the_whole_new_one() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Issue 14, item 7: `tpu:GEN` is the order and the tiles, `tpu:GEN:row-major` the tiles alone.
+/// `tpu:GEN` is the order and the tiles, `tpu:GEN:row-major` the tiles alone.
 #[test]
 fn a_tpu_picks_the_order_as_well() {
     let bytes_of = |rule: &str| {
