@@ -3,9 +3,9 @@ one table. `benches/device/run` calls it.
 
 Without a GPU it says so, and checks that the kit is whole."""
 import csv
+import ctypes
 import json
 import os
-import struct
 import sys
 import time
 
@@ -91,7 +91,7 @@ def line(result):
         value = result.get(name)
         return f"{value:7.3f}" if value else "      -"
     own = "equal" if result["equal"] else "WRONG"
-    peers = " ".join(f"{name} {share(name)}" for name in ("share", "uniforms", "wgsl", "torch", "cupy"))
+    peers = " ".join(f"{name} {share(name)}" for name in ("share", "uniforms", "wgsl", "torch", "cupy", "cutensor"))
     return f"{result['name']:<40} {result['form']:<11} {own} {result['gigabytes']:8.0f} GB/s  {peers}"
 
 
@@ -110,6 +110,7 @@ def timed(cupy, run, rounds=15):
 
 
 def launcher(cupy, case, source, destination):
+    import numpy
     module = cupy.RawModule(code=case["text"], backend="nvrtc")
     launches = []
     for launch in case["passes"]:
@@ -118,20 +119,16 @@ def launcher(cupy, case, source, destination):
         if launch["source"]:
             pointers.append(source.data.ptr + launch["source"][0])
         pointers.append(destination.data.ptr + launch["destination"][0])
-        words = struct.pack(f"{len(launch['uniforms'])}I", *launch["uniforms"])
-        # By value: an object with a buffer of the struct's size.
-        arguments = tuple(cupy.uint64(pointer) for pointer in pointers) + (numpy_void(words),)
+        # By value: one element of a structured type, as cupy's own examples of structs pass it.
+        struct_type = numpy.dtype([(f"word{i}", numpy.uint32) for i in range(len(launch["uniforms"]))])
+        uniforms = numpy.array(launch["uniforms"], dtype=numpy.uint32).view(struct_type)
+        arguments = tuple(numpy.uint64(pointer) for pointer in pointers) + (uniforms,)
         launches.append((kernel, tuple(launch["blocks"]), tuple(launch["threads"]), arguments))
 
     def run():
         for kernel, blocks, threads, arguments in launches:
             kernel(blocks, threads, arguments)
     return run
-
-
-def numpy_void(words):
-    import numpy
-    return numpy.frombuffer(words, dtype=numpy.dtype((numpy.void, len(words))))[0]
 
 
 def measure(cupy, torch, case, uniform_case):
@@ -176,6 +173,11 @@ def peers(cupy, torch, box, source, destination, plain, result):
         result["cupy"] = plain / timed(cupy, ask)
     except Exception as error:  # noqa: BLE001
         result["cupy_refuses"] = str(error).splitlines()[0]
+    if size == 4 and min(box["source"] + box["destination"], default=0) >= 0:
+        try:
+            result["cutensor"] = plain / timed(cupy, cutensor_copy(cupy, box, source, destination))
+        except Exception as error:  # noqa: BLE001
+            result["cutensor_refuses"] = str(error).splitlines()[0]
     if torch is None or min(box["source"], default=0) < 0:
         return
     try:
@@ -190,6 +192,39 @@ def peers(cupy, torch, box, source, destination, plain, result):
             result["torch"] = plain / timed(cupy, lambda: to_tensor.copy_(from_tensor))
     except Exception as error:  # noqa: BLE001
         result["torch_refuses"] = str(error).splitlines()[0]
+
+
+def cutensor_copy(cupy, box, source, destination):
+    """The permutation of words by cuTENSOR 2, called through its C interface."""
+    library = ctypes.CDLL("libcutensor.so.2")
+    compute = ctypes.c_void_p.in_dll(library, "CUTENSOR_COMPUTE_DESC_32F")
+    float32, identity, default, no_just_in_time = 0, 1, -1, 0
+    rank = len(box["sizes"])
+
+    def call(name, *arguments):
+        status = getattr(library, name)(*arguments)
+        if status:
+            raise RuntimeError(f"{name} says {status}")
+
+    def created(name, *arguments):
+        handle = ctypes.c_void_p()
+        call(name, *arguments[:1], ctypes.byref(handle), *arguments[1:])
+        return handle
+
+    cutensor, modes = created("cutensorCreate"), (ctypes.c_int32 * rank)(*range(rank))
+    extents = (ctypes.c_int64 * rank)(*box["sizes"])
+    sides = []
+    for strides in (box["source"], box["destination"]):
+        steps = (ctypes.c_int64 * rank)(*strides)
+        sides.append(created("cutensorCreateTensorDescriptor", cutensor, ctypes.c_uint32(rank), extents, steps, float32, ctypes.c_uint32(4)))
+    operation = created("cutensorCreatePermutation", cutensor, sides[0], modes, identity, sides[1], modes, compute)
+    preference = created("cutensorCreatePlanPreference", cutensor, default, no_just_in_time)
+    plan = created("cutensorCreatePlan", cutensor, operation, preference, ctypes.c_uint64(0))
+    one = ctypes.c_float(1)
+    buffers = [ctypes.c_void_p(array.data.ptr + 4 * box[offset])
+               for array, offset in ((source, "source_offset"), (destination, "destination_offset"))]
+    stream = ctypes.c_void_p(cupy.cuda.get_current_stream().ptr)
+    return lambda: call("cutensorPermute", cutensor, plan, ctypes.byref(one), *buffers, stream)
 
 
 def packed_strides(sizes):

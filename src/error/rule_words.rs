@@ -98,8 +98,10 @@ impl DeviceRule {
             DeviceRule::RankLimit => {
                 write!(f, "the tensor has rank {value}, but the device takes ranks {least} to {limit}")
             }
-            DeviceRule::SizeLimit => write!(f, "axis {axis} has size {value}, but the device counts to {limit}"),
-            DeviceRule::StrideLimit => write!(f, "axis {axis} has stride {value}, but the device counts to {limit}"),
+            DeviceRule::SizeLimit => write!(f, "axis {axis} has size {value}, but the device takes at most {limit}"),
+            DeviceRule::StrideLimit => {
+                write!(f, "axis {axis} has stride {value}, but the device takes at most {limit}")
+            }
             DeviceRule::ElementLimit => {
                 write!(f, "the tensor spans {value} elements, but the device addresses at most {limit}")
             }

@@ -204,7 +204,7 @@ impl DeviceRule {
     ///
     /// ```
     /// let error = tensor_layout::DeviceRule::SizeLimit.at(1, 70_000, 65_536);
-    /// assert_eq!(error.to_string(), "axis 1 has size 70000, but the device counts to 65536");
+    /// assert_eq!(error.to_string(), "axis 1 has size 70000, but the device takes at most 65536");
     /// let error = tensor_layout::DeviceRule::ElementLimit.by(1 << 33, 1 << 32);
     /// assert_eq!(error.code(), "element_limit");
     /// ```

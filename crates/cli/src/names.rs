@@ -8,7 +8,7 @@ use crate::table::Table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Only names that contain this, in capitals or not. Everything is said of a single one.
+    /// List only the names that contain this text, in upper or lower case. A single match is described in full.
     word: Option<String>,
 }
 

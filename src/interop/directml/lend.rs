@@ -48,7 +48,7 @@ pub struct DirectmlTensor {
 }
 
 impl DirectmlTensor {
-    /// The tensor as DirectML of this level is given about it.
+    /// The description of the tensor that DirectML of this feature level takes.
     ///
     /// DirectML knows no base offset: that of `desc` becomes
     /// [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes), which belongs into the binding.

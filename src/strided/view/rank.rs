@@ -29,7 +29,7 @@ impl BufferTensorDesc {
     /// sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are
     /// Chromium's.)
     ///
-    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Every axis takes 16 bytes.
+    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Each axis that is added makes the descriptor 16 bytes larger.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
