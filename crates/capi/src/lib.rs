@@ -14,6 +14,9 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(clippy::missing_safety_doc, reason = "the rules for all functions are at the head of the header")]
 
+#[cfg(not(panic = "unwind"))]
+compile_error!("a panic would end the program of the caller: build with `--profile c`, which unwinds");
+
 pub mod data_type;
 pub mod error;
 mod input;
