@@ -224,7 +224,7 @@ impl Layout {
     /// >>> Layout("f32[16,256]{1,0:T(8,128)}").view(permute=(1, 0))
     /// Layout('f32[256,16]{0,1:T(8,128)}')
     /// >>> Layout("f32[4,6]:[6,1]").view(slice=(slice(0, 2), slice(None)), reshape=(3, 4))
-    /// Layout('f32[3,4]:[4,1]')
+    /// Layout('f32[3,4]:[4,1]+0')
     #[pyo3(signature = (**steps))]
     fn view(&self, steps: Option<&Bound<'_, PyDict>>) -> PyResult<Layout> {
         let mut layout = self.notated.layout().clone();

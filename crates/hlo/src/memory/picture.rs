@@ -66,8 +66,9 @@ impl LiveMemory<'_> {
         self.to_svg_on(space, None)
     }
 
-    /// The same with a line for the HBM that a device of this generation has ([`hbm_bytes`]), where `space`
-    /// is the main memory and the line is near enough to be drawn.
+    /// Draws what [`to_svg`](Self::to_svg) draws, and a line for the HBM that a device of this generation has
+    /// ([`hbm_bytes`]), where `space` is the main memory. If the line would be far above the peak, the title has
+    /// the number instead.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -84,7 +85,7 @@ impl LiveMemory<'_> {
     #[must_use]
     pub fn to_svg_on(&self, space: u64, generation: Option<TpuGeneration>) -> String {
         let mut chart = Chart::new(self, space, generation);
-        chart.write_title();
+        chart.write_title(generation);
         chart.write_grid();
         chart.write_bands();
         chart.mark_peak();
@@ -175,11 +176,15 @@ impl Chart<'_> {
         BOTTOM - if top > 0.0 { bytes / top * HEIGHT } else { 0.0 }
     }
 
-    fn write_title(&mut self) {
+    fn write_title(&mut self, generation: Option<TpuGeneration>) {
         let space = self.space;
         let name = memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
         let fixed = short_bytes(self.total.peak_bytes.saturating_sub(self.total.temp_bytes));
-        let title = format!("{name}: {} at the peak", short_bytes(self.total.peak_bytes));
+        let mut title = format!("{name}: {} at the peak", short_bytes(self.total.peak_bytes));
+        let has = generation.filter(|_| space == 0 && self.capacity.is_none());
+        if let Some((generation, bytes)) = has.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
+            title.push_str(&format!(", and a {generation} has {}", short_bytes(bytes)));
+        }
         self.push(format_args!(
             "<title>{}</title><desc>Memory in use over the {} instructions of a program. Parameters and results take \
              {fixed} all the time; above them are the temporaries, the largest in bands of their own.</desc>",

@@ -74,6 +74,7 @@ fn ticks_are_round_and_a_capacity_is_a_line() {
         let svg = module.live_memory().unwrap().to_svg_on(0, Some(TpuGeneration::V5e));
         assert!(svg.contains(&format!("class='end'>{last}</text>")), "{last}\n{svg}");
         assert_eq!((svg.matches("class='grid'").count(), svg.matches("<path class='limit'").count()), (lines, 0));
+        assert!(svg.contains(" at the peak, and a v5e has 16.0 GiB<"), "{svg}");
     }
     let large = "ENTRY %e (x: u8[8589934592]) -> u8[] {\n  ROOT %x = u8[8589934592]{0:T(1024)} parameter(0)\n}\n";
     let module = Module::read(large.as_bytes()).unwrap();
