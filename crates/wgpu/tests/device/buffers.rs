@@ -28,6 +28,9 @@ fn limits_are_the_devices_own(gpu: &Gpu) {
     defaults.name = Limits::webgpu().name;
     assert!(defaults.max_copy == 256 << 20);
     defaults.max_copy = Limits::webgpu().max_copy;
+    // Bindings of this crate begin where the buffer does, and its shaders add the base offset.
+    assert!(!defaults.base_offset_in_binding);
+    defaults.base_offset_in_binding = Limits::webgpu().base_offset_in_binding;
     assert_eq!(defaults, Limits::webgpu());
 }
 
