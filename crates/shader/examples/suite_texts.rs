@@ -2,14 +2,17 @@
 //! and `cases.json`: what each is launched with, and a checksum of the bytes that the CPU makes.
 //!
 //! ```text
-//! cargo run --release -p tensor-layout-shader --example suite_texts -- DIR [--checksums] [--uniforms]
+//! cargo run --release -p tensor-layout-shader --example suite_texts -- DIR [--checksums] [--uniforms] [--times]
 //! ```
+//!
+//! `--times` prints how long `Program::new` takes, and how long the texts are: the median and the worst case.
 //!
 //! Word `i` of a source is `i * 2654435761` modulo 2^32, the destination is zero before, and the checksum is
 //! the sum of `word(i) * (2 i + 1)` modulo 2^64 over the words of the destination, the last one filled up
 //! with zeros.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tensor_layout::notation::Notated;
 use tensor_layout::plan::Loop;
@@ -22,7 +25,7 @@ const SUITES: [&str; 2] =
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let Some(folder) = arguments.first().filter(|first| !first.starts_with("--")) else {
-        return Err("which folder? suite_texts DIR [--checksums] [--uniforms]".into());
+        return Err("which folder? suite_texts DIR [--checksums] [--uniforms] [--times]".into());
     };
     let has = |option: &str| arguments.iter().any(|argument| argument == option);
     let folder = Path::new(folder);
@@ -31,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if has("--uniforms") {
         profile.sizes = Sizes::Uniforms;
     }
-    let mut cases = Vec::new();
+    let (mut cases, mut times, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     let lines = SUITES.into_iter().flat_map(str::lines);
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -41,6 +44,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let relayout = Relayout::reversing(&from, &to, &axes)?;
         let program = Program::new(&relayout, &profile)?;
         let module = program.cuda();
+        let longest = program.passes().iter().map(|pass| pass.cuda().len().max(pass.wgsl().len())).max();
+        lengths.push((longest.unwrap_or(0), name));
+        if has("--times") {
+            times.push((shortest_time(&relayout, &profile)?, name));
+        }
         let file = format!("{size}-{name}.cu");
         std::fs::write(folder.join(&file), &module.text)?;
         let passes: Vec<String> =
@@ -59,7 +67,25 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     std::fs::write(folder.join("cases.json"), format!("[\n{}\n]\n", cases.join(",\n")))?;
     println!("{} cases in {}", cases.len(), folder.display());
+    if has("--times") {
+        times.sort_unstable();
+        lengths.sort_unstable();
+        let [middle, last] = [times.len() / 2, times.len() - 1];
+        println!("Program::new: median {:?}, worst {:?} ({})", times[middle].0, times[last].0, times[last].1);
+        println!("text of a pass: median {} bytes, worst {} ({})", lengths[middle].0, lengths[last].0, lengths[last].1);
+    }
     Ok(())
+}
+
+/// The shortest of a few calls of `Program::new`.
+fn shortest_time(relayout: &Relayout, profile: &Profile) -> Result<Duration, Box<dyn std::error::Error>> {
+    let mut shortest = Duration::MAX;
+    for _ in 0..20 {
+        let begin = Instant::now();
+        std::hint::black_box(Program::new(relayout, profile)?);
+        shortest = shortest.min(begin.elapsed());
+    }
+    Ok(shortest)
 }
 
 /// The bytes of all elements, as they are written.

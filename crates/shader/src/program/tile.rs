@@ -111,6 +111,8 @@ pub(super) struct Tile {
 const RUNS: [u64; 4] = [64, 32, 16, 8];
 /// The words that a tile should have: several loads for each invocation.
 const WORDS: u64 = 2048;
+/// The invocations that run side by side, and the banks of workgroup memory.
+const WARP: usize = 32;
 /// The most words of a tile.
 const MOST_WORDS: u64 = 4096;
 
@@ -388,11 +390,22 @@ impl Tile {
                 let pad = pads.iter().filter(|pad| pad.0 == at).map(|pad| pad.1).sum::<u64>();
                 words = words.saturating_mul(digit.extent).saturating_add(pad);
             }
-            let bank = warps.iter().flatten().map(|warp| most_in_a_bank(warp, &shared)).max().unwrap_or(1);
-            if words <= memory && best.as_ref().is_none_or(|best| bank < best.0) {
+            if words > memory {
+                continue;
+            }
+            // A candidate that is no better than the best so far needs no further look.
+            let least = best.as_ref().map_or(u32::MAX, |best| best.0);
+            let mut bank = 1;
+            for warp in warps.iter().flatten() {
+                bank = most_in_a_bank(warp, &shared).max(bank);
+                if bank >= least {
+                    break;
+                }
+            }
+            if bank < least {
                 best = Some((bank, shared, words));
             }
-            if best.as_ref().is_some_and(|best| best.0 <= 1) {
+            if bank <= 1 {
                 break;
             }
         }
@@ -426,48 +439,60 @@ impl Tile {
     }
 
     /// The digits of the first words of 32 items that run side by side, in the order of reading: at the
-    /// beginning, and further on.
-    fn warps(&self, writing: bool) -> Vec<Vec<Vec<u64>>> {
+    /// beginning, and further on. A warp is one list, with as many entries an item as there are digits.
+    fn warps(&self, writing: bool) -> [Vec<u64>; 2] {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let extents = self.items(writing);
         let along = if writing { self.along_destination } else { self.along_source };
         let all = extents.iter().fold(1_u64, |product, extent| product.saturating_mul(*extent));
-        let lane = |number: u64| {
-            let (mut rest, mut by_read) = (number, vec![0; self.read.len()]);
-            for (digit, extent) in digits.iter().zip(&extents) {
+        let places: Vec<Option<usize>> =
+            digits.iter().map(|digit| self.read.iter().position(|read| read.counts == digit.counts)).collect();
+        let lane = |number: u64, by_read: &mut [u64]| {
+            let mut rest = number;
+            for ((digit, extent), place) in digits.iter().zip(&extents).zip(&places) {
                 let mut value = rest.checked_rem(*extent).unwrap_or(0);
                 rest = rest.checked_div(*extent).unwrap_or(0);
                 if digit.counts == Counts::Loop(along) && !(writing && self.writes_columns) {
                     value = value.saturating_mul(width);
                 }
-                if let Some(place) = self.read.iter().position(|read| read.counts == digit.counts)
-                    && let Some(slot) = by_read.get_mut(place)
-                {
+                if let Some(slot) = place.and_then(|place| by_read.get_mut(place)) {
                     *slot = value;
                 }
             }
-            by_read
         };
-        let later = all.div_euclid(64).saturating_mul(32);
-        [0, later].map(|first| (first..all.min(first.saturating_add(32))).map(lane).collect()).to_vec()
+        let (later, count) = (all.div_euclid(64).saturating_mul(32), self.read.len());
+        [0, later].map(|first| {
+            let mut warp = vec![0; count.saturating_mul(WARP)];
+            let mut lanes = 0;
+            for (number, by_read) in (first..all).zip(warp.chunks_exact_mut(count.max(1))) {
+                lane(number, by_read);
+                lanes += 1;
+            }
+            warp.truncate(lanes * count);
+            warp
+        })
     }
 }
 
-/// The most words of one bank among those of a warp.
-fn most_in_a_bank(warp: &[Vec<u64>], shared: &[u64]) -> u32 {
-    let mut words: Vec<u64> = warp
-        .iter()
-        .map(|lane| {
-            lane.iter().zip(shared).fold(0, |sum: u64, (digit, words)| sum.saturating_add(digit.saturating_mul(*words)))
-        })
-        .collect();
-    words.sort_unstable();
-    words.dedup();
-    let mut banks = [0_u32; 32];
-    for word in words {
-        if let Some(bank) = usize::try_from(word.rem_euclid(32)).ok().and_then(|bank| banks.get_mut(bank)) {
-            *bank = bank.saturating_add(1);
-        }
+/// The most words of one bank among those of a warp, whose items have as many digits as `shared`.
+fn most_in_a_bank(warp: &[u64], shared: &[u64]) -> u32 {
+    let mut words = [0; WARP];
+    let mut lanes = 0;
+    for (lane, word) in warp.chunks_exact(shared.len().max(1)).zip(&mut words) {
+        let products = lane.iter().zip(shared).map(|(digit, words)| digit.saturating_mul(*words));
+        *word = products.fold(0, u64::saturating_add);
+        lanes += 1;
     }
-    banks.into_iter().max().unwrap_or(0)
+    let words = words.get_mut(..lanes).unwrap_or_default();
+    words.sort_unstable();
+    let (mut banks, mut before, mut most) = ([0_u32; WARP], None, 0);
+    for word in words {
+        let bank = usize::try_from(*word % 32).ok().and_then(|bank| banks.get_mut(bank));
+        if let Some(bank) = bank.filter(|_| before != Some(*word)) {
+            *bank = bank.saturating_add(1);
+            most = most.max(*bank);
+        }
+        before = Some(*word);
+    }
+    most
 }
