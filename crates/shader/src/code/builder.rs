@@ -21,7 +21,8 @@ use super::statement::{Block, Statement};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Code {
     block: Block,
-    names: Vec<Arc<str>>,
+    /// The names that are taken, and the last number that was put after each.
+    names: Vec<(Arc<str>, u32)>,
     slots: usize,
 }
 
@@ -37,22 +38,40 @@ impl Code {
 
     /// Takes a name, so that no variable gets it.
     pub(crate) fn reserve(&mut self, name: &str) {
-        self.names.push(name.into());
+        self.names.push((name.into(), 1));
     }
 
     /// The name, with a number after it if it is taken, by a variable or by WGSL.
     fn declare(&mut self, name: &str, most: u32) -> Variable {
-        let taken = |name: &str, names: &[Arc<str>]| is_reserved(name) || names.iter().any(|taken| **taken == *name);
-        let mut own: Arc<str> = name.into();
-        let mut number = 2_u32;
-        while taken(&own, &self.names) {
-            own = format!("{name}_{number}").into();
-            number = number.saturating_add(1);
-        }
-        self.names.push(own.clone());
+        let own = match self.names.iter().position(|(asked, _)| **asked == *name) {
+            None if !is_reserved(name) => {
+                let own: Arc<str> = name.into();
+                self.names.push((own.clone(), 1));
+                own
+            }
+            place => self.numbered(name, place),
+        };
         let slot = self.slots;
         self.slots = self.slots.saturating_add(1);
         Variable { name: own, slot, most }
+    }
+
+    /// The name with the next number after it. `place` is where it is among the names, if it is one of them.
+    fn numbered(&mut self, name: &str, place: Option<usize>) -> Arc<str> {
+        let mut number = place.and_then(|place| self.names.get(place)).map_or(1, |(_, number)| *number);
+        loop {
+            number = number.saturating_add(1);
+            let own: Arc<str> = format!("{name}_{number}").into();
+            if self.names.iter().any(|(asked, _)| *asked == own) {
+                continue;
+            }
+            match place.and_then(|place| self.names.get_mut(place)) {
+                Some((_, last)) => *last = number,
+                None => self.names.push((name.into(), number)),
+            }
+            self.names.push((own.clone(), 1));
+            return own;
+        }
     }
 
     /// A parameter of the function, at most `most`.

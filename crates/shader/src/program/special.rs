@@ -37,8 +37,8 @@ enum Choice {
     /// In words.
     Rows(StridedBox),
     Interleave(Interleave),
-    /// The elements of this width, in tiles.
-    Transpose(StridedBox, Width),
+    /// The elements of this width, in tiles: those of the whole box.
+    Transpose(StridedBox, Width, Box<Tile>),
 }
 
 impl Choice {
@@ -194,7 +194,7 @@ impl Planner<'_> {
             "because tiles of {} words have runs of {source} words on the source, {} at a time, and of {destination} on the destination, {} at a time",
             tile.words, tile.read_width, tile.write_width
         );
-        Some((Choice::Transpose(copy, width), reason))
+        Some((Choice::Transpose(copy, width, Box::new(tile)), reason))
     }
 
     /// Any form that a ragged edge can have.
@@ -238,7 +238,7 @@ impl Planner<'_> {
         match choice {
             Choice::Rows(words) => self.rows(form, words, Content::Source),
             Choice::Interleave(interleave) => self.interleave(&interleave),
-            Choice::Transpose(copy, width) => self.transpose(&copy, width),
+            Choice::Transpose(copy, width, tile) => self.transpose(&copy, width, *tile),
         }
     }
 }

@@ -126,8 +126,9 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// The passes of a box of elements that goes through workgroup memory in tiles.
-    pub(super) fn transpose(&self, copy: &StridedBox, width: Width) -> Result<Option<Vec<Pass>>, Error> {
+    /// The passes of a box of elements that goes through workgroup memory in tiles. A part of the box gets tiles
+    /// of its own.
+    pub(super) fn transpose(&self, copy: &StridedBox, width: Width, tile: Tile) -> Result<Option<Vec<Pass>>, Error> {
         // An offset of elements in words, rounded down, and how many words hold so many elements from there
         // on.
         let words = |elements: u64| {
@@ -147,8 +148,10 @@ impl Planner<'_> {
         let Some(parts) = copy.clone().parts(&fits, MOST_PARTS) else { return Ok(None) };
         let mut shaders = Shaders::default();
         let mut passes = Vec::new();
+        let mut whole = Some(tile).filter(|_| parts.len() == 1);
         for part in parts {
-            let Some(tile) = Tile::new(&part, width, self.profile, self.starts()) else { return Ok(None) };
+            let tile = whole.take().or_else(|| Tile::new(&part, width, self.profile, self.starts()));
+            let Some(tile) = tile else { return Ok(None) };
             let (from, to) = part.reach();
             let (destination, to_base) = self.bound(self.options.destination_offset, span(part.destination, to))?;
             let words = span(part.source, from);
