@@ -107,7 +107,8 @@ impl From<Dims> for Vec<u64> {
 
 impl FromIterator<u64> for Dims {
     fn from_iter<I: IntoIterator<Item = u64>>(numbers: I) -> Dims {
-        let mut dims = Dims::new();
+        let numbers = numbers.into_iter();
+        let mut dims = Dims(SmallVec::with_capacity(numbers.size_hint().0));
         dims.extend(numbers);
         dims
     }

@@ -56,7 +56,8 @@ impl TileLevel {
         &self.groups
     }
 
-    /// As the last tile: does it pad nothing, and are the counts and places in order without being moved?
+    /// Whether the tile changes nothing if it is the last one: it pads nothing, and counts and places are in
+    /// order without being moved.
     fn is_idle(&self) -> bool {
         let mut places = false;
         self.groups.iter().all(|group| {
@@ -202,7 +203,7 @@ pub(super) fn joined_range(bounds: &[u64], ranges: &[u64]) -> u64 {
 
 /// The groups of dimensions, of which each has a bound and takes some number of values.
 fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
-    let mut groups = SmallVec::new();
+    let mut groups = SmallVec::with_capacity(tile.iter().flatten().count());
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
     for ((bound, range), &entry) in dims.zip(tile) {
         joined.push(bound);

@@ -51,7 +51,7 @@ struct Replay<'a> {
 /// The positions after the last level: row-major over the bounds.
 fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
     let mut stride = 1_u64;
-    let mut positions: SmallVec<[Position; 8]> = SmallVec::new();
+    let mut positions: SmallVec<[Position; 8]> = SmallVec::with_capacity(bounds.len());
     for &bound in bounds.iter().rev() {
         positions.push(Position { bound, chain: Chain::strided(stride, bound) });
         // Cannot saturate: the product of the bounds was checked.

@@ -7,13 +7,9 @@ use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 
 /// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their
 /// common refinement, and the box. Fused dimensions, tables of offsets, ranks above 4 and boxes that share
-/// rows take a few more. The loops of each copy are one allocation: the kernels' crate has no dependency that
-/// keeps them in place.
+/// rows take a few more, and so do the tables of small blocks that are permuted in registers. The loops of
+/// each copy are one allocation: the kernels' crate has no dependency that keeps them in place.
 const PLANNING: u64 = 24;
-
-/// The most allocations where tables are tried that permute small blocks in registers. They are made vector
-/// by vector: some lists for each vector of a period. Few copies of the suite have such blocks.
-const WITH_TABLES: u64 = 600;
 
 /// The suite: size class, name, and the two layouts.
 fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated)> {
@@ -29,14 +25,10 @@ fn suite() -> impl Iterator<Item = (&'static str, &'static str, Notated, Notated
 fn planning_allocates_a_few_times() {
     // The level is decided once, from the environment.
     let _ = KernelLevel::in_use();
-    let (mut with_tables, mut cases) = (0_usize, 0_usize);
     for (size, name, from, to) in suite() {
         let (_, allocations) = crate::counting::count(|| Relayout::new(&from, &to).unwrap());
-        assert!(allocations <= WITH_TABLES, "planning {size}/{name} takes {allocations} allocations");
-        with_tables += usize::from(allocations > PLANNING);
-        cases += 1;
+        assert!(allocations <= PLANNING, "planning {size}/{name} takes {allocations} allocations");
     }
-    assert!(with_tables * 4 < cases, "{with_tables} of {cases} take more than {PLANNING} allocations");
 }
 
 #[test]

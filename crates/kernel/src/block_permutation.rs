@@ -81,8 +81,8 @@ const LONGEST_BLOCK: usize = 1 << 10;
 /// Equal blocks, permuted in the same way. Block `i` begins `i * source_step` bytes after the first block on
 /// the source, and right after block `i - 1` on the destination.
 ///
-/// The fields are private and are set together by [`of`](Self::of). The vector kernel is sound only if the
-/// offsets in its tables are right.
+/// The fields are private and are set together by [`BlockLoops::permuted`]. The vector kernel is sound only
+/// if the offsets in its tables are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockPermutation {
     /// How many blocks, at least one.
@@ -116,65 +116,105 @@ pub struct PermutedBlocks {
     pub start: (usize, usize),
 }
 
-impl BlockPermutation {
-    /// Finds the permuted blocks in a loop nest, outer to inner, for vectors of `register` bytes. Strides
-    /// count atoms, and so does `start`, the index of the first atom on the source and on the destination.
+/// The loops of a copy, with those taken out that make up many small blocks. Finding the blocks is cheap, and
+/// the tables of their permutation are not: so the caller may look at the blocks first.
+#[derive(Debug, Clone)]
+pub struct BlockLoops {
+    atom: Atom,
+    /// First the loops inside a block, inner to outer, and the loop from block to block; then the remaining
+    /// loops, outer to inner. Strides count atoms.
+    loops: Vec<Stride>,
+    /// How many loops are inside a block.
+    inside: usize,
+    /// Size of a destination block in bytes.
+    block: usize,
+    /// How many bytes a block begins after the previous one on the source.
+    source_step: usize,
+    /// The index of the first atom on the source and on the destination.
+    start: (usize, usize),
+}
+
+impl BlockLoops {
+    /// Finds the blocks in a loop nest, outer to inner. Strides count atoms, and so does `start`, the index
+    /// of the first atom on the source and on the destination.
     ///
-    /// `None` if the copy has no such form, or if the vector kernel would not pay:
-    ///
-    /// * No chain of loops fills the destination without a gap, as a block of at most 1 KiB and several of
-    ///   these.
-    /// * Blocks are not whole bytes, do not begin at whole bytes, or are too few to fill a vector.
-    /// * A lane needs more windows than there is code for.
+    /// `None` if no chain of loops fills the destination without a gap, as a block of at most 1 KiB and
+    /// several of these, or if blocks are not whole bytes or do not begin at whole bytes.
     #[must_use]
-    pub fn of(atom: Atom, start: (usize, usize), loops: &[Stride], register: usize) -> Option<PermutedBlocks> {
-        if !matches!(register, 32 | 64) {
-            return None;
-        }
+    pub fn of(atom: Atom, start: (usize, usize), mut loops: Vec<Stride>) -> Option<BlockLoops> {
         let per_byte = atom.per_byte();
-        let in_bytes = |step: isize| {
-            let per_byte = isize::try_from(per_byte).ok()?;
-            (step % per_byte == 0).then(|| step / per_byte)
-        };
-        // The chain: loops that fill the destination without a gap, inner to outer, as indices into `loops`.
-        let mut chain = Vec::new();
-        let mut filled = 1_usize;
-        let next = |filled: usize, chain: &[usize]| {
-            let at = |step: &Stride| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
-            loops.iter().enumerate().position(|(index, step)| at(step) && !chain.contains(&index))
-        };
-        let mut sizes = vec![1];
-        while let Some(index) = next(filled, &chain) {
-            chain.push(index);
-            filled = filled.checked_mul(loops[index].extent)?;
-            sizes.push(filled);
+        loops.retain(|step| step.extent != 1);
+        // Each loop of the chain begins where the loops before it have filled the destination. The last one
+        // goes from block to block.
+        let (mut chain, mut block, mut filled) = (0, 1, 1_usize);
+        let continues = |step: &Stride, filled| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
+        while filled <= LONGEST_BLOCK * per_byte
+            && let Some(index) = loops[chain..].iter().position(|step| continues(step, filled))
+        {
+            loops[chain..=chain + index].rotate_right(1);
+            block = filled;
+            filled = filled.checked_mul(loops[chain].extent)?;
+            chain += 1;
         }
-        // The longest block that another loop of the chain repeats.
-        let inner = (1..chain.len()).rev().find(|&inner| sizes[inner] <= LONGEST_BLOCK * per_byte)?;
-        let count = loops[chain[inner]];
-        let (sources, front) = sources_of(chain[..inner].iter().map(|&index| loops[index]))?;
-        let block = sizes[inner];
+        let inside = chain.checked_sub(1).filter(|&inside| inside > 0)?;
         if !block.is_multiple_of(per_byte) || !start.1.is_multiple_of(per_byte) {
             return None;
         }
-        let first = start.0.checked_add_signed(front)?;
-        let odd = u32::try_from(first % per_byte).ok()?;
-        let sources: Vec<u32> = sources.into_iter().map(|source| source + odd).collect();
-        let source_step = usize::try_from(in_bytes(count.source)?).ok()?;
-        let is_outer = |index: &usize, step: &Stride| step.extent != 1 && !chain[..=inner].contains(index);
-        let outer = loops.iter().enumerate().filter(|(index, step)| is_outer(index, step));
-        let outer = outer.map(|(_, &Stride { extent, source, destination })| {
-            Some(Stride { extent, source: in_bytes(source)?, destination: in_bytes(destination)? })
-        });
-        let outer = outer.collect::<Option<Vec<_>>>()?;
-        let span = usize::try_from(*sources.iter().max()?).ok()? / per_byte + 1;
-        let block = block / per_byte;
-        let gathers = Gathers::new(atom, &sources, [block, source_step, span], count.extent, register)?;
-        let shape = Shape { atom, sources, block, source_step, source_span: span, gathers };
-        let permutation = BlockPermutation { blocks: count.extent, shape: Arc::new(shape) };
-        Some(PermutedBlocks { permutation, outer, start: (first / per_byte, start.1 / per_byte) })
+        let source_step = usize::try_from(in_bytes(atom, loops[inside].source)?).ok()?;
+        Some(BlockLoops { atom, loops, inside, block: block / per_byte, source_step, start })
     }
 
+    /// The number of blocks in an iteration of the remaining loops.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.loops[self.inside].extent
+    }
+
+    /// Size of a destination block in bytes.
+    #[must_use]
+    pub fn block(&self) -> usize {
+        self.block
+    }
+
+    /// How many bytes a block begins after the previous one on the source.
+    #[must_use]
+    pub fn source_step(&self) -> usize {
+        self.source_step
+    }
+
+    /// The permutation of the blocks, for vectors of `register` bytes. Every 16-byte lane of a vector is put
+    /// together from at most `most_windows` windows of 16 bytes; a vector of 64 bytes may also be one shuffle
+    /// of at most four whole registers.
+    ///
+    /// `None` if there is no vector kernel for the permutation, which is so if the blocks together are
+    /// shorter than a vector, or a lane needs more windows than `most_windows` or 16.
+    #[must_use]
+    pub fn permuted(self, register: usize, most_windows: usize) -> Option<PermutedBlocks> {
+        if !matches!(register, 32 | 64) {
+            return None;
+        }
+        let BlockLoops { atom, mut loops, inside, block, source_step, start } = self;
+        let per_byte = atom.per_byte();
+        let blocks = loops[inside].extent;
+        // The blocks begin at their lowest source byte.
+        let (before, after) = offsets_around(&loops[..inside])?;
+        let first = start.0.checked_sub(before)?;
+        let odd = first % per_byte;
+        let sources = sources_of(&loops[..inside], before + odd)?;
+        let source_span = (odd + before + after) / per_byte + 1;
+        let sizes = [block, source_step, source_span];
+        let gathers = Gathers::new(atom, &sources, sizes, blocks, [register, most_windows])?;
+        loops.drain(..=inside);
+        for Stride { source, destination, .. } in &mut loops {
+            (*source, *destination) = (in_bytes(atom, *source)?, in_bytes(atom, *destination)?);
+        }
+        let shape = Shape { atom, sources, block, source_step, source_span, gathers };
+        let permutation = BlockPermutation { blocks, shape: Arc::new(shape) };
+        Some(PermutedBlocks { permutation, outer: loops, start: (first / per_byte, start.1 / per_byte) })
+    }
+}
+
+impl BlockPermutation {
     /// The number of blocks.
     #[must_use]
     pub fn blocks(&self) -> usize {
@@ -235,21 +275,38 @@ impl BlockPermutation {
     }
 }
 
+/// A stride in atoms as a stride in bytes; `None` if it is not whole bytes.
+fn in_bytes(atom: Atom, stride: isize) -> Option<isize> {
+    let per_byte = isize::try_from(atom.per_byte()).ok()?;
+    (stride % per_byte == 0).then(|| stride / per_byte)
+}
+
+/// How far the atoms that the loops read reach before the first atom, and after it, in atoms. `None` if the
+/// table of their offsets would overflow.
+fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
+    let (mut before, mut after) = (0_usize, 0_usize);
+    for &Stride { extent, source, .. } in loops {
+        let last = extent.checked_sub(1)?.checked_mul(source.unsigned_abs())?;
+        let side = if source < 0 { &mut before } else { &mut after };
+        *side = side.checked_add(last)?;
+    }
+    (before.checked_add(after)? < 1 << 30).then_some((before, after))
+}
+
 /// For each atom that the loops (inner to outer) write, in the order of the destination, its offset on the
-/// source. Offsets count atoms from the lowest one. The second result is the offset of that lowest atom from
-/// the first atom: at most 0.
-fn sources_of(loops: impl Iterator<Item = Stride>) -> Option<(Vec<u32>, isize)> {
-    let mut offsets = vec![0_isize];
-    for Stride { extent, source, .. } in loops {
+/// source, if the first atom has offset `first`. Offsets count atoms. `None` if an offset is negative or does
+/// not fit 32 bits.
+fn sources_of(loops: &[Stride], first: usize) -> Option<Vec<u32>> {
+    let mut offsets = Vec::with_capacity(loops.iter().map(|step| step.extent).product());
+    offsets.push(u32::try_from(first).ok()?);
+    for &Stride { extent, source, .. } in loops {
         let inner = offsets.len();
         for i in 1..extent {
-            let step = source.checked_mul(isize::try_from(i).ok()?)?;
+            let step = i32::try_from(source.checked_mul(isize::try_from(i).ok()?)?).ok()?;
             for index in 0..inner {
-                offsets.push(offsets[index].checked_add(step)?);
+                offsets.push(offsets[index].checked_add_signed(step)?);
             }
         }
     }
-    let front = *offsets.iter().min()?;
-    let from_front = |offset: isize| u32::try_from(offset.checked_sub(front)?).ok().filter(|&from| from < 1 << 30);
-    Some((offsets.into_iter().map(from_front).collect::<Option<_>>()?, front))
+    Some(offsets)
 }

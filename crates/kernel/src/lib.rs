@@ -53,7 +53,7 @@ mod simd;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-pub use block_permutation::{Atom, BlockPermutation, PermutedBlocks};
+pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
 pub use byte_table::{shuffles_plane, shuffles_reversed};
 pub use copy::{Access, Copy, Prefetch};
 pub use destination::{Destination, WriteOnly, zeroed};

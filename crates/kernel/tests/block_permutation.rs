@@ -2,7 +2,7 @@
 //! place, and nothing outside the blocks is touched.
 
 use strided_copy::kernel::{Kernel, Loop, Stride};
-use strided_copy::{Access, Atom, Available, BlockPermutation, Copy, Destination, Level, PermutedBlocks};
+use strided_copy::{Access, Atom, Available, BlockLoops, Copy, Destination, Level, PermutedBlocks};
 
 /// SplitMix64.
 struct Random(u64);
@@ -118,6 +118,11 @@ fn expected(case: &Case, source: &[u8], destination: &mut [u8]) {
     }
 }
 
+/// The blocks of these loops, permuted with as many windows as there is code for.
+fn permuted(atom: Atom, start: (usize, usize), loops: &[Stride], register: usize) -> Option<PermutedBlocks> {
+    BlockLoops::of(atom, start, loops.to_vec())?.permuted(register, usize::MAX)
+}
+
 fn copy_of(PermutedBlocks { permutation, outer, start }: PermutedBlocks, streaming: bool, level: Available) -> Copy {
     let loops = outer.into_iter().map(Loop::Strided).collect();
     let access = Access { streaming, ..Access::PLAIN };
@@ -138,9 +143,12 @@ fn every_level_permutes_blocks_atom_by_atom() {
         let random = &mut Random(number);
         let case = case(random);
         for register in [32, 64] {
-            let Some(blocks) = BlockPermutation::of(case.atom, case.start, &case.loops, register) else { continue };
+            let Some(blocks) = permuted(case.atom, case.start, &case.loops, register) else { continue };
             planned += 1;
             let windows = blocks.permutation.windows();
+            // A limit of as many windows as are needed changes nothing.
+            let limited = |most| BlockLoops::of(case.atom, case.start, case.loops.clone())?.permuted(register, most);
+            assert!(limited(windows).as_ref() == Some(&blocks) && limited(0).is_none());
             few += u32::from(windows <= 4);
             many += u32::from(windows > 4);
             nibbles += u32::from(case.atom == Atom::Nibble);
@@ -178,7 +186,7 @@ fn planes(count: usize, [rows, columns, unit]: [usize; 3]) -> Vec<Stride> {
 #[test]
 fn small_planes_need_few_windows() {
     let windows = |shape, register| {
-        let blocks = BlockPermutation::of(Atom::Byte, (0, 0), &planes(1000, shape), register).unwrap();
+        let blocks = permuted(Atom::Byte, (0, 0), &planes(1000, shape), register).unwrap();
         assert_eq!((blocks.outer.len(), blocks.start, blocks.permutation.blocks()), (0, (0, 0), 1000));
         assert_eq!(blocks.permutation.block(), shape.iter().product());
         blocks.permutation.windows()
@@ -193,24 +201,23 @@ fn small_planes_need_few_windows() {
 
 #[test]
 fn what_is_not_blocks_is_not_permuted() {
-    let of = |loops: &[Stride]| BlockPermutation::of(Atom::Byte, (0, 0), loops, 32);
+    let of = |loops: &[Stride]| permuted(Atom::Byte, (0, 0), loops, 32);
     // A gap after every row, a single plane, a plane of 4 KiB, and too few bytes for a vector.
     let mut gaps = planes(100, [4, 4, 4]);
     gaps[2].destination += 1;
     assert!(of(&gaps[2..]).is_none());
     assert!(of(&planes(10, [2048, 2, 1])[1..2]).is_none());
     assert!(of(&planes(2, [3, 3, 1])).is_none());
-    assert!(BlockPermutation::of(Atom::Byte, (0, 0), &planes(100, [4, 4, 4]), 16).is_none());
+    assert!(permuted(Atom::Byte, (0, 0), &planes(100, [4, 4, 4]), 16).is_none());
     // Blocks of an odd number of nibbles.
-    assert!(BlockPermutation::of(Atom::Nibble, (0, 0), &planes(100, [3, 3, 1]), 32).is_none());
-    assert!(BlockPermutation::of(Atom::Nibble, (1, 0), &planes(100, [3, 4, 1]), 32).is_some());
-    assert!(BlockPermutation::of(Atom::Nibble, (0, 1), &planes(100, [3, 4, 1]), 32).is_none());
+    assert!(permuted(Atom::Nibble, (0, 0), &planes(100, [3, 3, 1]), 32).is_none());
+    assert!(permuted(Atom::Nibble, (1, 0), &planes(100, [3, 4, 1]), 32).is_some());
+    assert!(permuted(Atom::Nibble, (0, 1), &planes(100, [3, 4, 1]), 32).is_none());
 }
 
 #[test]
 fn parts_of_a_permutation_are_its_blocks() {
-    let PermutedBlocks { permutation, .. } =
-        BlockPermutation::of(Atom::Byte, (0, 0), &planes(10, [2, 7, 4]), 32).unwrap();
+    let PermutedBlocks { permutation, .. } = permuted(Atom::Byte, (0, 0), &planes(10, [2, 7, 4]), 32).unwrap();
     let (part, start) = permutation.part(3..7).unwrap();
     assert_eq!((part.blocks(), start, part.span()), (4, (3 * 56, 3 * 56), (Some(4 * 56), Some(4 * 56))));
     assert!(permutation.part(3..11).is_none() && permutation.part(3..3).is_none());

@@ -190,24 +190,25 @@ pub(crate) const PANELS_TOGETHER: usize = 2;
 /// of 32 KiB. By trial.
 pub(crate) const BUFFER: usize = 1 << 14;
 
-/// Bytes of the shorter side of such a block, at most. By trial.
+/// The most bytes of the shorter side of a block of a sub-byte plane. By trial.
 pub(crate) const BIT_BLOCK: usize = 64;
 
 // --- Changes of the storage width ---------------------------------------------------------------------
 
-/// Elements of a row from which on it is unpacked or packed without a stage: a line of the side that has a
-/// byte for each.
+/// The least number of elements of a row that is unpacked or packed without a staging buffer: a cache line on
+/// the side that has a byte for each element.
 pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
 
-/// Elements that follow each other on the packed side and are staged together, at least: a line of 4-bit
-/// ones.
+/// The least number of elements that follow each other on the packed side and go into the staging buffer
+/// together: a cache line of elements of 4 bits is 128.
 pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 
-/// Elements that follow each other on the side of bytes and are staged together, at least: four lines.
+/// The least number of elements that follow each other on the side with a byte for each element and go into
+/// the staging buffer together: four cache lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
-/// How many elements in a row on the side of bytes are staged together, at least, if they are read from
-/// memory (Zen 5, `tile_pack_s4`).
+/// The least number of elements that follow each other on the side with a byte for each element and go into
+/// the staging buffer together, if they are read from memory (Zen 5, `tile_pack_s4`).
 pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 
 // --- Programs, padding, pieces and threads ------------------------------------------------------------
@@ -239,41 +240,42 @@ pub(crate) const FILL_BLOCK: usize = 1 << 22;
 /// be written twice.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
-/// Boxes of a copy that is cut into pieces, at most. Not tuned.
+/// The most boxes of a copy that is cut into pieces. Not tuned.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
-/// Clipped boxes of all pieces together, at most. Not tuned.
-pub(crate) const MOST_CLIPPED: usize = 1 << 13;
+/// The most clipped boxes of all pieces together. Not tuned.
+pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
-/// Entries of all tables of the boxes that are planned ahead, cut or clipped, at most: 16 MiB each. Not
-/// tuned.
+/// The most entries of all tables of the boxes that are planned ahead, cut or clipped. Each of these three
+/// takes at most 16 MiB. Not tuned.
 pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 
-/// Loops and entries of tables that are looked at to cut a copy into this many pieces, at most; then half as
-/// many are tried. Tens of milliseconds. Not tuned.
+/// The most loops and entries of tables that are looked at to cut a copy into some number of pieces, which
+/// takes tens of milliseconds. If they do not suffice, half as many pieces are tried. Not tuned.
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
-/// Boxes that are held against the bounds of pieces, at most, those of each piece counted. Not tuned.
+/// The most comparisons of a box with the bounds of a piece: the number of boxes times the number of pieces.
+/// Not tuned.
 pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
 /// A piece may be longer or shorter than an equal share by one part in this many, if it then ends where a
 /// large stride takes a step. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
-/// Bytes of a piece, at least, for which waking a thread pays. By trial.
+/// The least size of a piece, in bytes, for which waking a thread pays. By trial.
 #[cfg(feature = "rayon")]
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
-/// Pieces, or parts of a loop, for each thread: one that is late costs a quarter of a thread's share. Not
+/// How many pieces each thread gets. With four, a thread that is late costs a quarter of its share. Not
 /// tuned.
 #[cfg(feature = "rayon")]
 pub(crate) const PARTS_PER_THREAD: usize = 4;
 
-/// Boxes of a copy in place, at most: that each has its counterpart is found by sorting them. Not tuned.
+/// The most boxes of a copy in place. They are sorted to find the counterpart of each box. Not tuned.
 pub(crate) const MOST_EXCHANGED_BOXES: u64 = 1 << 10;
 
-/// Elements on a side of the blocks that a copy in place exchanges. By trial.
+/// The side of the blocks that a copy in place exchanges, in elements. By trial.
 pub(crate) const EXCHANGE_BLOCK: u64 = 64;
 
-/// Bytes from which on elements are exchanged directly, not in blocks.
+/// Elements of at least this many bytes are exchanged directly, not in blocks.
 pub(crate) const LARGE_ELEMENT: usize = LINE;

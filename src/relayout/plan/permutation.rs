@@ -1,7 +1,7 @@
 //! Boxes of many small blocks whose elements are permuted, and which of them are permuted block by block.
 
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Stride};
-use strided_copy::{Access, Atom, BlockPermutation, Copy, PermutedBlocks, Prefetch};
+use strided_copy::{Access, Atom, BlockLoops, Copy, PermutedBlocks, Prefetch};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
@@ -16,17 +16,18 @@ const LEAST_PERMUTED: usize = 1 << 14;
 /// 3).
 const LARGEST_PERMUTED: usize = 1 << 10;
 
-/// Windows of a lane, at most, for blocks of bytes: with 8 and more, transposes in registers were up to three
-/// times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
+/// The most windows of a lane, for blocks of bytes. With 8 windows and more, transposes in registers were up
+/// to three times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
-/// The most boxes of a copy that are looked at: the tables of a box are up to 30 KB.
+/// The most boxes of a copy that get tables. The tables of a box take up to 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
 
 /// The copy of a box whose elements are permuted inside small blocks, if it is one.
 ///
-/// Blocks of whole bytes have to follow each other on both sides, as other copies of bytes have kernels of
-/// their own. Blocks of elements of 4 bits may be anywhere on the source: the other way is bit by bit.
+/// Blocks of whole bytes have to follow each other on both sides, because other copies of bytes have kernels
+/// of their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
+/// copied bit by bit.
 ///
 /// # Errors
 ///
@@ -60,22 +61,30 @@ fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     }
     loops.push(Stride { extent: usize::try_from(each).ok()?, source: 1, destination: 1 });
     let start = (in_atoms(copy.source)?, in_atoms(copy.destination)?);
-    let blocks = BlockPermutation::of(atom, start, &loops, site.knobs.level.register())?;
-    let permutation = &blocks.permutation;
-    let dense = permutation.source_step() == permutation.block() && permutation.windows() <= MOST_WINDOWS;
-    let bytes = permutation.blocks().checked_mul(permutation.block())?;
-    (bytes >= LEAST_PERMUTED && (atom == Atom::Nibble || dense)).then_some(blocks)
+    let blocks = BlockLoops::of(atom, start, loops)?;
+    // The tables come last: they take longer than everything else in planning.
+    let bytes = blocks.blocks().checked_mul(blocks.block())?;
+    let dense = blocks.source_step() == blocks.block();
+    let most_windows = match atom {
+        Atom::Nibble => usize::MAX,
+        Atom::Byte if dense => MOST_WINDOWS,
+        Atom::Byte => return None,
+    };
+    if bytes < LEAST_PERMUTED {
+        return None;
+    }
+    blocks.permuted(site.knobs.level.register(), most_windows)
 }
 
-/// Whether some loop goes from block to block without a gap, on both sides: a first look, as the tables are
-/// not made for nothing.
+/// Whether some loop goes from block to block without a gap, on both sides. This cheap look comes first,
+/// because tables take long to make.
 fn has_small_blocks(copy: &CopyBox, bytes: u32) -> bool {
     let largest = u64::try_from(LARGEST_PERMUTED).unwrap_or(u64::MAX).div_euclid(bytes.into());
     let small = |step: &Loop| match *step {
         Loop::Strided { source, destination, .. } => source == destination && (2..=largest).contains(&source),
         Loop::Reversed { .. } | Loop::Table(_) => false,
     };
-    // The rest of the loops permute the block.
+    // Another loop must permute the elements of the block.
     copy.loops.iter().any(small)
         && copy
             .loops

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use smallvec::SmallVec;
 use strided_copy::Copy;
 
 use crate::error::Error;
@@ -94,12 +95,16 @@ pub(crate) enum PlannedBox {
 
 impl Program {
     pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
-        let (streaming, prefetch, ref knobs) = traffic.settings(contiguous(&boxes, widths), knobs);
-        let mut prepared = Vec::new();
-        if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
-            let count = usize::try_from(boxes.count()).unwrap_or(0);
-            prepared = planned(boxes.iter(), count, widths, Site { streaming, prefetch, permutes: true, knobs })?;
-        }
+        let mut rest = boxes.iter();
+        let first = first_boxes(&mut rest);
+        let (streaming, prefetch, ref knobs) = traffic.settings(contiguous(&first, widths), knobs);
+        let prepared = if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
+            let (all, count) = (first.into_iter().chain(rest), usize::try_from(boxes.count()).unwrap_or(0));
+            planned(all, count, widths, Site { streaming, prefetch, permutes: true, knobs })?
+        } else {
+            drop(rest);
+            Vec::new()
+        };
         let streamed = OnceLock::new();
         Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared, streamed })
     }
@@ -154,7 +159,7 @@ impl Program {
 
     /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
-        self.traffic.streaming_from(contiguous(&self.boxes, self.widths), &self.knobs)
+        self.traffic.streaming_from(contiguous(&first_boxes(self.boxes.iter()), self.widths), &self.knobs)
     }
 
     /// A program of one box that belongs to no copy of its own, with ordinary stores.
@@ -175,15 +180,20 @@ impl Program {
     }
 }
 
-/// The least number of bytes that are contiguous on both sides, of the first boxes.
-fn contiguous(boxes: &BoxGroups, widths: Widths) -> usize {
-    /// This many boxes are looked at: whole tiles come first, and they are most of a copy.
-    const FIRST: usize = 2;
-    let bytes = |copy: CopyBox| {
+/// How many boxes decide how a copy is stored: whole tiles come first, and they are most of a copy.
+const FIRST_BOXES: usize = 2;
+
+fn first_boxes(boxes: impl Iterator<Item = CopyBox>) -> SmallVec<[CopyBox; FIRST_BOXES]> {
+    boxes.take(FIRST_BOXES).collect()
+}
+
+/// The least number of bytes that are contiguous on both sides of a box.
+fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
+    let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
         usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
     };
-    boxes.iter().take(FIRST).map(bytes).min().unwrap_or(0)
+    boxes.iter().map(bytes).min().unwrap_or(0)
 }
 
 /// Plans this many boxes. With non-temporal stores, boxes that share rows are planned together.

@@ -1,5 +1,7 @@
 //! The tables of one period: which source windows each destination vector loads, and how it shuffles them.
 
+use std::borrow::Cow;
+
 use super::Atom;
 
 /// Bytes of a lane, and of a window whose shuffle stays inside a lane.
@@ -10,7 +12,7 @@ pub(crate) const MOST_REGISTERS: usize = 4;
 
 /// The most windows of a lane. With more, the loads take longer than copying element by element (found by
 /// trial on Zen 3).
-const MOST_ROUNDS: usize = 16;
+pub(crate) const MOST_WINDOWS: usize = 16;
 
 /// The least size of a period in bytes, if there are enough blocks. A shorter period pays too much for
 /// starting (found by trial on Zen 3).
@@ -19,6 +21,9 @@ const LEAST_PERIOD: usize = 256;
 /// The largest size of a period on the destination, in bytes. The staging buffer in front of non-temporal
 /// stores has this size.
 pub(crate) const LONGEST_PERIOD: usize = 1 << 12;
+
+/// The most destination vectors of a period, at the smallest size of a vector that has tables.
+const MOST_VECTORS: usize = LONGEST_PERIOD / 32;
 
 /// The largest table of indices of a period, in bytes: half an L1 cache of 32 KiB.
 const LARGEST_TABLE: usize = 1 << 14;
@@ -82,86 +87,101 @@ pub(crate) struct Tables {
 }
 
 impl Gathers {
-    /// The tables for blocks of `block` destination bytes, which begin `step` bytes apart on the source and
-    /// span `span` bytes there. `sources` has the source index of each atom of a destination block. `None` if
-    /// a lane needs more windows than there is code for, or the tables would be too large.
+    /// The tables for `blocks` blocks of `block` destination bytes, which begin `step` bytes apart on the
+    /// source and span `span` bytes there. `sources` has the source index of each atom of a destination
+    /// block. `None` if a lane needs more than `most_windows` windows, or the tables would be too large.
     pub(super) fn new(
         atom: Atom,
         sources: &[u32],
         [block, step, span]: [usize; 3],
         blocks: usize,
-        register: usize,
+        [register, most_windows]: [usize; 2],
     ) -> Option<Gathers> {
         let blocks = period(block, blocks, register)?;
-        let source = Source { atom, sources, block, step, span: (blocks - 1).checked_mul(step)?.checked_add(span)? };
-        u32::try_from(source.span).ok()?;
+        let source = Source::new(atom, sources, step, blocks, (blocks - 1).checked_mul(step)?.checked_add(span)?)?;
         // Any order of the bytes of four registers takes one shuffle of whole registers, so that is tried
         // first.
-        let whole = (register == 64).then(|| Gathers::of(&source, blocks, register, register)).flatten();
-        whole.or_else(|| Gathers::of(&source, blocks, register, LANE))
+        let whole = [register, register, most_windows.min(MOST_REGISTERS)];
+        let whole = (register == 64).then(|| Gathers::of(&source, blocks, whole)).flatten();
+        whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
     }
 
-    /// The tables with windows of `window` bytes.
-    fn of(source: &Source<'_>, blocks: usize, register: usize, window: usize) -> Option<Gathers> {
-        let period = blocks * source.block;
+    /// The tables with windows of `window` bytes, at most `most` for a lane.
+    ///
+    /// The windows of every lane are found twice: first to count them, which may show that they are too many,
+    /// and then to write them to tables of the right length.
+    fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
+        let (period, times) = (source.bytes(), source.atom.per_byte());
         if source.span < window || period < register {
             return None;
         }
-        let times = source.atom.per_byte();
         let whole = window != LANE;
-        let mut vectors = Vec::new();
-        let mut bytes = 0;
-        for first in (0..period).step_by(register) {
+        let mut vectors = [(0, 0); MOST_VECTORS];
+        let vectors = vectors.get_mut(..period.div_ceil(register))?;
+        let (mut all_rounds, mut bytes) = (0, 0);
+        for (vector, first) in vectors.iter_mut().zip((0..period).step_by(register)) {
             // The last vector ends with the period, so it may begin earlier.
-            let vector = Vector::new(source, first.min(period - register), [register, window])?;
-            bytes += times * if whole { 1 } else { vector.rounds } * register;
+            let first = first.min(period - register);
+            let rounds = source.rounds(first, [register, window, most])?;
+            all_rounds += times * rounds;
+            bytes += times * if whole { 1 } else { rounds } * register;
             if bytes > LARGEST_TABLE {
                 return None;
             }
-            vectors.push(vector);
+            *vector = (rounds, first);
         }
-        vectors.sort_by_key(|vector| vector.rounds);
+        vectors.sort_unstable();
         let mut gathers = Gathers {
             register,
             window,
             blocks,
             times,
             groups: Vec::new(),
-            offsets: Vec::new(),
-            windows: Vec::new(),
+            offsets: Vec::with_capacity(vectors.len()),
+            windows: Vec::with_capacity(all_rounds * (register / window)),
             indices: vec![Line([NOTHING; 64]); bytes.div_ceil(64)],
             high: vec![Line([0; 64]); if times == 2 { (vectors.len() * register).div_ceil(64) } else { 0 }],
         };
         let mut entry = 0;
-        for vector in &vectors {
-            gathers.push(vector, &mut entry)?;
+        for &mut (rounds, first) in vectors {
+            gathers.push(source, rounds, first, &mut entry)?;
         }
         Some(gathers)
     }
 
-    /// Adds a vector to the tables. `entry` is where its indices begin, and is moved behind them.
-    fn push(&mut self, vector: &Vector, entry: &mut usize) -> Option<()> {
-        let rounds = vector.rounds;
+    /// Adds the vector that begins at destination byte `first` of a period. `entry` is where the indices of
+    /// the vector begin, and is moved behind them.
+    fn push(&mut self, source: &Source<'_>, rounds: usize, first: usize, entry: &mut usize) -> Option<()> {
         let whole = self.of_registers();
         match self.groups.last_mut() {
             Some(group) if group.rounds == rounds => group.vectors += 1,
             _ => self.groups.push(Group { rounds, vectors: 1 }),
         }
         let number = self.offsets.len();
-        self.offsets.push(u32::try_from(vector.first).ok()?);
-        for (time, lanes) in vector.lanes.chunks_exact(self.register / self.window).enumerate() {
-            for round in 0..rounds {
-                // A lane with fewer windows than rounds loads its last window again.
-                self.windows.extend(lanes.iter().map(|lane| lane.windows[round.min(lane.windows.len() - 1)]));
-            }
-            for (i, byte) in lanes.iter().flat_map(|lane| &lane.bytes).enumerate() {
-                let (round, index) =
-                    if whole { (0, byte.round * self.window + byte.index) } else { (byte.round, byte.index) };
-                let at = *entry + round * self.register + i;
-                self.indices[at / 64].0[at % 64] = u8::try_from(index).ok()?;
-                if byte.high {
-                    let at = number * self.register + i;
-                    self.high[at / 64].0[at % 64] |= if time == 0 { 0x0f } else { 0xf0 };
+        self.offsets.push(u32::try_from(first).ok()?);
+        let lanes = self.register / self.window;
+        for time in 0..self.times {
+            let windows = self.windows.len();
+            self.windows.resize(windows + rounds * lanes, 0);
+            for lane in 0..lanes {
+                let begins = first + lane * self.window;
+                let found = source.windows(begins, time, self.window, rounds)?;
+                for round in 0..rounds {
+                    // A lane with fewer windows than rounds loads its last window again.
+                    let last = found.count - 1;
+                    self.windows[windows + round * lanes + lane] = found.begins[round.min(last)];
+                }
+                for i in 0..self.window {
+                    let (byte, high) = source.byte(begins + i, time);
+                    let (round, index) = found.index(byte, self.window)?;
+                    let (round, index) = if whole { (0, round * self.window + index) } else { (round, index) };
+                    let i = lane * self.window + i;
+                    let at = *entry + round * self.register + i;
+                    self.indices[at / 64].0[at % 64] = u8::try_from(index).ok()?;
+                    if high {
+                        let at = number * self.register + i;
+                        self.high[at / 64].0[at % 64] |= if time == 0 { 0x0f } else { 0xf0 };
+                    }
                 }
             }
             *entry += if whole { 1 } else { rounds } * self.register;
@@ -216,35 +236,6 @@ impl Gathers {
     }
 }
 
-/// Where the bytes of one destination vector come from.
-struct Vector {
-    /// The offset of the vector in a period.
-    first: usize,
-    /// The number of rounds: the most windows of any of its lanes, or more if there is code for more only.
-    rounds: usize,
-    /// The lanes of the first shuffle, then those of the second.
-    lanes: Vec<Lane>,
-}
-
-impl Vector {
-    /// The vector that begins at destination byte `first` of a period. `None` if a lane needs more windows
-    /// than there is code for.
-    fn new(source: &Source<'_>, first: usize, [register, window]: [usize; 2]) -> Option<Vector> {
-        let whole = window != LANE;
-        let most = if whole { MOST_REGISTERS } else { MOST_ROUNDS };
-        let mut lanes = Vec::new();
-        let times = source.atom.per_byte();
-        for time in 0..times {
-            for lane in (first..first + register).step_by(window) {
-                lanes.push(Lane::new(source, lane, time, window, most)?);
-            }
-        }
-        let rounds = lanes.iter().map(|lane| lane.windows.len()).max()?;
-        // The code for whole registers of nibbles always takes four windows.
-        Some(Vector { first, rounds: if whole && times == 2 { MOST_REGISTERS } else { rounds }, lanes })
-    }
-}
-
 /// How many of `blocks` blocks make a period: as few as waste at most a sixteenth of their vectors, or else
 /// as many as are allowed. `None` if all of these together are less than a vector.
 fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
@@ -261,60 +252,93 @@ fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
 /// The source of a period.
 struct Source<'a> {
     atom: Atom,
-    sources: &'a [u32],
-    /// Size of a block on the destination, and how many bytes one begins after the other on the source.
-    block: usize,
-    step: usize,
-    /// How many bytes a period spans.
+    /// For each atom of a period, in the order of the destination, its index among the atoms of the source.
+    atoms: Cow<'a, [u32]>,
+    /// How many source bytes a period spans.
     span: usize,
 }
 
 impl Source<'_> {
+    /// The source of `blocks` blocks that begin `step` bytes apart and span `span` bytes together. `None` if
+    /// the index of an atom does not fit 32 bits.
+    fn new(atom: Atom, sources: &[u32], step: usize, blocks: usize, span: usize) -> Option<Source<'_>> {
+        let per_byte = atom.per_byte();
+        u32::try_from(span.checked_mul(per_byte)?).ok()?;
+        if blocks == 1 {
+            return Some(Source { atom, atoms: Cow::Borrowed(sources), span });
+        }
+        let mut atoms = Vec::with_capacity(blocks * sources.len());
+        for block in 0..blocks {
+            let begins = u32::try_from(block * step * per_byte).ok()?;
+            atoms.extend(sources.iter().map(|source| begins + source));
+        }
+        Some(Source { atom, atoms: Cow::Owned(atoms), span })
+    }
+
+    /// Size of a period on the destination, in bytes.
+    fn bytes(&self) -> usize {
+        self.atoms.len() / self.atom.per_byte()
+    }
+
     /// The source byte that holds atom `time` of destination byte `at` of a period, and whether the atom is
     /// its high half.
-    fn byte(&self, at: usize, time: usize) -> Option<(usize, bool)> {
-        let per_byte = self.atom.per_byte();
-        let (block, inside) = (at / self.block, at % self.block);
-        let atom = usize::try_from(*self.sources.get(inside * per_byte + time)?).ok()?;
-        Some((block * self.step + atom / per_byte, atom % per_byte == 1))
+    fn byte(&self, at: usize, time: usize) -> (u32, bool) {
+        match self.atom {
+            Atom::Byte => (self.atoms[at], false),
+            Atom::Nibble => {
+                let atom = self.atoms[2 * at + time];
+                (atom / 2, atom % 2 == 1)
+            }
+        }
+    }
+
+    /// The number of rounds of the vector that begins at destination byte `first`: the most windows of any of
+    /// its lanes, or more if there is code for more only. `None` if a lane needs more than `most` windows.
+    fn rounds(&self, first: usize, [register, window, most]: [usize; 3]) -> Option<usize> {
+        let mut rounds = 0;
+        for time in 0..self.atom.per_byte() {
+            for lane in (first..first + register).step_by(window) {
+                rounds = rounds.max(self.windows(lane, time, window, most)?.count);
+            }
+        }
+        // The code for whole registers of nibbles always takes four windows.
+        Some(if window != LANE && self.atom == Atom::Nibble { MOST_REGISTERS } else { rounds })
+    }
+
+    /// The windows of the lane that begins at destination byte `first`, for one of the shuffles. `None` if
+    /// the lane needs more than `most` windows.
+    fn windows(&self, first: usize, time: usize, window: usize, most: usize) -> Option<Windows> {
+        let mut windows = Windows { begins: [0; MOST_WINDOWS], count: 0 };
+        let length = u32::try_from(window).ok()?;
+        let last = u32::try_from(self.span - window).ok()?;
+        let mut end = 0;
+        // The lowest byte that is in no window yet.
+        let next = |end| (first..first + window).map(|at| self.byte(at, time).0).filter(|&byte| byte >= end).min();
+        while let Some(byte) = next(end) {
+            if windows.count == most {
+                return None;
+            }
+            // A window that would end after the period begins earlier.
+            let begins = byte.min(last);
+            windows.begins[windows.count] = begins;
+            windows.count += 1;
+            end = begins + length;
+        }
+        Some(windows)
     }
 }
 
-/// Where the bytes of one lane come from, in one shuffle.
-struct Lane {
-    windows: Vec<u32>,
-    bytes: Vec<LaneByte>,
+/// The source windows of one lane, in one shuffle, in rising order.
+struct Windows {
+    begins: [u32; MOST_WINDOWS],
+    count: usize,
 }
 
-#[derive(Clone, Copy)]
-struct LaneByte {
-    /// The window, and the byte of it.
-    round: usize,
-    index: usize,
-    high: bool,
-}
-
-impl Lane {
-    /// The lane that begins at destination byte `first` of a period. `None` if the lane needs more than
-    /// `most` windows.
-    fn new(source: &Source<'_>, first: usize, time: usize, window: usize, most: usize) -> Option<Lane> {
-        let bytes = (first..first + window).map(|at| source.byte(at, time)).collect::<Option<Vec<_>>>()?;
-        let mut lane = Lane { windows: Vec::new(), bytes: vec![LaneByte { round: 0, index: 0, high: false }; window] };
-        let mut sorted: Vec<usize> = (0..window).collect();
-        sorted.sort_unstable_by_key(|&i| bytes[i].0);
-        let mut begins = 0;
-        for i in sorted {
-            let (byte, high) = bytes[i];
-            if lane.windows.is_empty() || byte >= begins + window {
-                if lane.windows.len() == most {
-                    return None;
-                }
-                // A window that would end after the period begins earlier.
-                begins = byte.min(source.span - window);
-                lane.windows.push(u32::try_from(begins).ok()?);
-            }
-            lane.bytes[i] = LaneByte { round: lane.windows.len() - 1, index: byte - begins, high };
-        }
-        Some(lane)
+impl Windows {
+    /// The number of the first window of `window` bytes that holds a source byte, and the index of the byte
+    /// in that window.
+    fn index(&self, byte: u32, window: usize) -> Option<(usize, usize)> {
+        let index = |begins: u32| usize::try_from(byte.checked_sub(begins)?).ok().filter(|&index| index < window);
+        self.begins[..self.count].iter().enumerate().find_map(|(round, &begins)| Some((round, index(begins)?)))
     }
 }
