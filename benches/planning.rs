@@ -30,7 +30,7 @@ rank8	tile_to_tile_ragged	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0:T(8,128)}	f32[
 rank8	pad_axes_f32	f32[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	f32[2,3,2,3,2,3,5,7]:[5760,1920,960,320,160,48,8,1]
 ";
 
-/// The same kind of pair in every rank: axes in reverse order, to tiles whose edges are ragged.
+/// One kind of pair in every rank: axes in reverse order, to tiles whose edges are ragged.
 const RANKS: &str = "\
 ranks	tile_1	f32[1000]{0}	f32[1000]{0:T(48)(5,1)}
 ranks	tile_2	f32[30,35]{0,1}	f32[30,35]{1,0:T(8,32)}

@@ -63,7 +63,7 @@ impl Model {
     }
 }
 
-/// The same elements in another layout; padding is zero.
+/// The elements in another layout; padding is zero.
 fn moved(data: &[f32], from: &str, to: &str) -> Result<Vec<f32>, Box<dyn Error>> {
     let (from, to): (Notated, Notated) = (from.parse()?, to.parse()?);
     let plan = Relayout::new(&from, &to)?.with_padding(Padding::Zero)?;

@@ -144,7 +144,7 @@ impl<'a> Cursor<'a> {
         Error::Parse { text: self.text.to_owned(), column: self.at + 1, expected: expected.to_owned(), found }
     }
 
-    /// As [`error`](Self::error), pointing at `position`.
+    /// Like [`error`](Self::error), pointing at `position`.
     pub fn error_at(&mut self, position: usize, expected: &str) -> Error {
         self.move_to(position);
         self.error(expected)

@@ -26,7 +26,7 @@ pub(crate) fn compare(first: &str, second: &str) -> Result<Value, Error> {
     if first.same_places(&second)? {
         return Ok(json!({ "same": true, "index": null, "reason": null }));
     }
-    // That they differ is known; where first, may take too long to find.
+    // It is known that the two differ. Finding the first difference may take too long.
     let Ok(Some(index)) = first.first_difference(&second) else {
         return differ("some elements are stored at different offsets".into());
     };

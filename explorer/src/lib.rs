@@ -26,7 +26,7 @@ pub fn picture(layout: &str) -> String {
     answer::text(description::picture(layout))
 }
 
-/// As [`picture`], around the index (as `1,2`) if the layout is large.
+/// Like [`picture`], around the index (as `1,2`) if the layout is large.
 #[wasm_bindgen]
 pub fn picture_around(layout: &str, index: &str) -> String {
     answer::text(description::picture_around(layout, index))

@@ -323,7 +323,7 @@ impl Elements {
         }
     }
 
-    /// As [`bytes`](Self::bytes), to be written.
+    /// Like [`bytes`](Self::bytes), to be written.
     pub(crate) fn bytes_mut(&mut self, source: &Elements) -> PyResult<&mut [u8]> {
         if self.is_read_only {
             return Err(refusal("read_only", "the array `out` is read-only"));

@@ -13,7 +13,7 @@ use crate::strided::BufferTensorDesc;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lowering {
-    /// The same tensor, exactly, with one stride for each dimension.
+    /// Exactly this tensor, with one stride for each dimension.
     Strided(BufferTensorDesc),
     /// The padded tensor with more axes, and which of its indices are real.
     Split(Split),

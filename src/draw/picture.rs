@@ -163,12 +163,12 @@ impl Picture {
         Picture::around(map, caption, &vec![0; map.sizes().len()])
     }
 
-    /// As [`Picture::corner`], but a layout that is too large is drawn around this index: the 16 indices in
+    /// Like [`Picture::corner`], but a layout that is too large is drawn around this index: the 16 indices in
     /// which it is of each of the last two dimensions, and the 256 places in memory in which it is.
     ///
     /// # Errors
     ///
-    /// Those of [`IndexMap::offset`] for the index; [`Error::TooHard`].
+    /// The errors of [`IndexMap::offset`] for the index, and [`Error::TooHard`].
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};

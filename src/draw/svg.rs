@@ -24,7 +24,7 @@ const COLOURS: [(&str, &str, &str); 8] = [
     ("#e6ddd3", "#b8a48e", "#4f3a22"),
 ];
 
-/// The same groups on a dark page.
+/// The colours of the groups on a dark page.
 const DARK_COLOURS: [(&str, &str, &str); 8] = [
     ("#1d3a57", "#3f74a8", "#cfe3f7"),
     ("#4d3810", "#96702a", "#fde2b8"),

@@ -155,13 +155,13 @@ data_types! {
     F8E4M3, Float, 8, "f8e4m3", None, Some("float8_e4m3"), None, None;
     /// 8 bits: sign, 4 exponent, 3 mantissa, no infinities.
     F8E4M3FN, Float, 8, "f8e4m3fn", None, Some("float8_e4m3fn"), None, Some("F8_E4M3");
-    /// As `f8e4m3fnuz` with an exponent bias of 11.
+    /// Like `f8e4m3fnuz`, with an exponent bias of 11.
     F8E4M3B11FNUZ, Float, 8, "f8e4m3b11fnuz", None, Some("float8_e4m3b11fnuz"), None, None;
-    /// As `f8e4m3fn` without a negative zero.
+    /// Like `f8e4m3fn`, without a negative zero.
     F8E4M3FNUZ, Float, 8, "f8e4m3fnuz", None, Some("float8_e4m3fnuz"), None, Some("F8_E4M3FNUZ");
     /// 8 bits: sign, 5 exponent, 2 mantissa, as IEEE would have it.
     F8E5M2, Float, 8, "f8e5m2", None, Some("float8_e5m2"), None, Some("F8_E5M2");
-    /// As `f8e5m2` without infinities and negative zero.
+    /// Like `f8e5m2`, without infinities and without a negative zero.
     F8E5M2FNUZ, Float, 8, "f8e5m2fnuz", None, Some("float8_e5m2fnuz"), None, Some("F8_E5M2FNUZ");
     /// 8 bits of exponent: a power of two.
     F8E8M0FNU, Float, 8, "f8e8m0fnu", None, Some("float8_e8m0fnu"), None, Some("F8_E8M0");

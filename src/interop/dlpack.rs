@@ -139,7 +139,7 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis that runs backwards.
+    /// The errors of a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis that runs backwards.
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
     }

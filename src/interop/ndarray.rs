@@ -65,12 +65,12 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
     (view, axes)
 }
 
-/// As [`describe`], as a part of `buffer`: where the array begins becomes the base offset. An array that
+/// Like [`describe`], as a part of `buffer`: where the array begins becomes the base offset. An array that
 /// leaves out elements of the buffer [is a part](BufferTensorDesc::is_part) of it, wherever it begins.
 ///
 /// # Errors
 ///
-/// As for [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array is not in `buffer`.
+/// The errors of [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array is not in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};
@@ -123,7 +123,7 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 ///
 /// # Errors
 ///
-/// As for [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element, or
+/// The errors of [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element, or
 /// [`Error::TooHard`] if that could not be decided. [`Error::NotExpressible`] for the few layouts without
 /// overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
 ///

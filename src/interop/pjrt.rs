@@ -121,7 +121,7 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`to_layout`](Self::to_layout), and [`Error::NotExpressible`] for a tiled layout.
+    /// The errors of [`to_layout`](Self::to_layout), and [`Error::NotExpressible`] for a tiled layout.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, DataType};

@@ -71,7 +71,7 @@ fn read_text<'de, T: FromStr<Err = Error>, D: Deserializer<'de>>(deserializer: D
 
 macro_rules! by_text {
     ($($name:ident),* $(,)?) => {$(
-        /// As its text.
+        /// The value is written as its text.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -198,7 +198,7 @@ impl TryFrom<Fields> for BufferTensorDesc {
     }
 }
 
-/// As its fields; those that hold the default are left out.
+/// The value is written as a map of its fields. Fields that hold the default are left out.
 impl Serialize for BufferTensorDesc {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let total = self.total_tensor_size_in_bytes();

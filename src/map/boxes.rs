@@ -106,7 +106,7 @@ impl CopyBox {
         span
     }
 
-    /// The same box with its loops in the order that [`BoxGroups::iter`] gives them.
+    /// Returns this box with its loops in the order in which [`BoxGroups::iter`] has them.
     pub(crate) fn in_order(self) -> CopyBox {
         CopyBox { loops: simplified(self.loops), ..self }
     }

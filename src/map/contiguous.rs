@@ -79,7 +79,7 @@ impl IndexMap {
         Ok((low..checked::add(high, 1, OFFSET)?, varying))
     }
 
-    /// As [`contiguous_part`](Self::contiguous_part), by the offset of every element.
+    /// Like [`contiguous_part`](Self::contiguous_part), by the offset of every element.
     fn part_by_search(&self, ranges: &[Range<u64>], elements: u64) -> Result<Option<Range<u64>>, Error> {
         if elements > SEARCH_LIMIT {
             return Err(Error::TooHard { question: "whether a part is in one piece", work: SEARCH_LIMIT });

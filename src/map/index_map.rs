@@ -247,14 +247,15 @@ impl IndexMap {
         self.sliced || self.base != 0
     }
 
-    /// The same map in a buffer of this many elements, of which it is a part if `sliced` is set.
+    /// Returns this map in a buffer of `physical_elements` elements. The map is a part of the buffer if
+    /// `sliced` is set.
     #[cfg(feature = "named")]
     pub(crate) fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
         Ok(IndexMap { physical_elements, sliced, ..self }.checked())
     }
 
-    /// The same map of a part of a larger buffer, if `sliced` is set.
+    /// Returns this map, as a part of a larger buffer if `sliced` is set.
     pub(crate) fn with_slice_mark(self, sliced: bool) -> IndexMap {
         IndexMap { sliced, ..self }
     }

@@ -21,7 +21,7 @@ use super::index_map::{Component, IndexMap};
 use super::refine::Loop;
 
 impl IndexMap {
-    /// The same map. In a debug build, a map that breaks an invariant stops the program: every constructor
+    /// Returns the map. In a debug build, a map that breaks an invariant stops the program. Every constructor
     /// and every view ends here.
     #[track_caller]
     pub(super) fn checked(self) -> IndexMap {
@@ -80,7 +80,7 @@ impl IndexMap {
 }
 
 impl BoxGroups {
-    /// The same boxes. In a debug build, boxes that break an invariant of [`BoxGroups`] stop the program.
+    /// Returns the boxes. In a debug build, boxes that break an invariant of [`BoxGroups`] stop the program.
     #[track_caller]
     pub(super) fn checked(self, source: &IndexMap, destination: &IndexMap) -> BoxGroups {
         debug_assert_eq!(self.broken_invariant(source, destination), None, "{source:?} to {destination:?}");

@@ -45,7 +45,8 @@ impl LayoutClass {
     }
 }
 
-// As for `Form` and `Target` of `crates/shader/`: a macro for three such lists would be as long.
+// `Form` and `Target` of `crates/shader/` have such a list as well. A macro for the three lists would not be
+// shorter.
 impl fmt::Display for LayoutClass {
     /// The class in snake case: `ragged_split`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

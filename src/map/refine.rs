@@ -24,7 +24,7 @@ const MAX_TABLE: u64 = 1 << 16;
 /// of them: chains of many digits that do not divide each other have twice as many segments with every digit.
 pub(crate) const MAX_REFINED: u64 = 1 << 20;
 
-/// As how many entries of a table a segment counts.
+/// How many entries of a table a segment costs.
 const SEGMENT: u64 = 16;
 
 /// One loop of a copy, over the same indices on both sides.
@@ -50,7 +50,8 @@ pub enum Loop {
         /// The stride on the destination, in elements.
         destination: u64,
     },
-    /// The same with a source that is walked backwards: each step reads in front of the one before.
+    /// Steps of one stride on each side, with a source that is walked backwards: each step reads in front of
+    /// the step before.
     Reversed {
         /// How many steps.
         extent: u64,
@@ -81,7 +82,8 @@ impl Loop {
         }
     }
 
-    /// The same loop with other strides, or other offsets in its table; `None` where one of them is.
+    /// Returns this loop with other strides, or with other offsets in its table; `None` if `other` returns
+    /// `None` for one of them.
     pub(crate) fn with_sides(&self, other: impl Fn((u64, u64)) -> Option<(u64, u64)>) -> Option<Loop> {
         if let Loop::Table(entries) = self {
             return entries.iter().map(|&entry| other(entry)).collect::<Option<_>>().map(Loop::Table);

@@ -18,7 +18,7 @@ use super::index_map::{Component, IndexMap};
 use super::view::{refused, renumbered};
 
 impl IndexMap {
-    /// The same elements in row-major order under other sizes.
+    /// A view of the elements in their row-major order with other sizes.
     ///
     /// # Errors
     ///

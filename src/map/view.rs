@@ -197,8 +197,8 @@ impl IndexMap {
         Ok(IndexMap { sizes: Dims::from_slice(sizes), ..self.clone() }.with_components(components))
     }
 
-    /// The same layout beginning at element `base` of its buffer, which grows or shrinks by the difference:
-    /// what is after the first element stays as it was.
+    /// Returns this layout, beginning at element `base` of its buffer. The buffer grows or shrinks by the
+    /// difference, so that everything after the first element stays as it was.
     ///
     /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is
     /// given the rest as the base.

@@ -252,7 +252,7 @@ impl Rule<'_> {
                 word => minor_to_major.push(self.axis(word)?),
             }
         }
-        // The same text with numbers for the expressions.
+        // The text with numbers in the place of expressions.
         let mut text = String::new();
         for piece in tiles.split_inclusive(['(', ',', ')']) {
             match piece.split_at_checked(piece.len().saturating_sub(1)) {

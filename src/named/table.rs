@@ -38,7 +38,7 @@ pub struct Row {
     /// The digits of an offset in memory order, the slowest first; the head of the table says how to read
     /// them.
     pub memory: &'static str,
-    /// The same as XLA's tiles, with axes for dimensions; `-` where they cannot say it.
+    /// The layout as tiles of XLA, with names of axes for dimensions; `-` if tiles cannot express it.
     pub tiles: &'static str,
     /// What the sizes must be, separated by `;`.
     pub needs: &'static str,

@@ -55,21 +55,21 @@ impl From<&Notated> for AnyLayout {
     }
 }
 
-/// As if its text had been read.
+/// Converts the layout as if its text had been read.
 impl From<ArrayShape> for Notated {
     fn from(shape: ArrayShape) -> Notated {
         Notated { layout: shape.into(), spelling: Spelling::Xla }
     }
 }
 
-/// As if its text had been read.
+/// Converts the layout as if its text had been read.
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
         Notated { layout: desc.into(), spelling: Spelling::Strides }
     }
 }
 
-/// As if its text had been read; refused if no single map says the layout.
+/// Converts the layout as if its text had been read. It is refused if no single map says the layout.
 #[cfg(feature = "named")]
 impl TryFrom<NamedLayout> for Notated {
     type Error = Error;

@@ -276,7 +276,7 @@ impl Notated {
     ///
     /// # Errors
     ///
-    /// As for [`text_in`].
+    /// The errors of [`text_in`].
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
         if notation == self.notation() { Ok(self.to_string()) } else { text_in(&self.layout, notation) }
     }

@@ -19,7 +19,7 @@ impl AnyLayout {
     ///
     /// # Errors
     ///
-    /// As for [`IndexMap::offset`], and where the layout has no index map.
+    /// The errors of [`IndexMap::offset`], and where the layout has no index map.
     ///
     /// ```
     /// use tensor_layout::{notation::AnyLayout, ArrayShape};

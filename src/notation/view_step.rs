@@ -63,7 +63,7 @@ impl ViewStep {
         })
     }
 
-    /// As [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written
+    /// Like [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written
     /// -1, and a negative axis, or a negative start or end of a slice, counts from the end, as in NumPy.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl AnyLayout {
     ///
     /// # Errors
     ///
-    /// Those of the view: [`IndexMap::reshape`](crate::IndexMap::reshape),
+    /// The errors of the view: [`IndexMap::reshape`](crate::IndexMap::reshape),
     /// [`permute`](crate::IndexMap::permute), [`slice`](crate::IndexMap::slice) and
     /// [`broadcast_to`](crate::IndexMap::broadcast_to).
     ///

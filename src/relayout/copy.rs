@@ -1,4 +1,5 @@
-//! A copy that is run once: what two strided sides need is a loop nest, which takes less time than a plan.
+//! A copy that is run once. A copy between two strided sides needs only a loop nest, which takes less time
+//! than a plan.
 
 use strided_copy::kernel::Stride;
 use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest, WriteOnly};
@@ -15,8 +16,7 @@ use super::exec::once;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::relayout::{Relayout, require_width};
 
-/// One side of [`copy_strided`]: how far apart neighbours are on each axis, and where index 0 is stored, both
-/// in elements.
+/// One side of [`copy_strided`]: the stride of each axis, and where index 0 is stored, both in elements.
 ///
 /// ```
 /// use tensor_layout::relayout::Strided;
@@ -27,19 +27,20 @@ use super::relayout::{Relayout, require_width};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided<'a, T> {
-    /// In elements; negative where an axis runs backwards, 0 where the source repeats one.
+    /// The stride of each axis, in elements. It is negative where an axis runs backwards, and 0 where the
+    /// source repeats an element.
     pub strides: &'a [T],
-    /// Elements from the start of the buffer.
+    /// How many elements after the start of the buffer index 0 is stored.
     pub offset: usize,
 }
 
-/// Copies once what [`Relayout::new`] would plan: every element of one layout to the other, padding left
-/// alone.
+/// Copies every element of one layout to another, as [`Relayout::new`] and [`Relayout::run`] would. Padding
+/// is left alone.
 ///
-/// Two descriptors of whole bytes need no plan and no allocation, up to rank 8: packed data is one
-/// `memcpy`, rows are a loop, and a few hundred elements are copied one by one; for more, a kernel is
-/// chosen (short axes that it fuses take four allocations). Other layouts are planned. Whoever copies the
-/// same pair again and again keeps a [`Relayout`], or [`Plans`](super::Plans).
+/// Two descriptors of whole bytes need no plan and no allocation, up to rank 8. Packed data is one `memcpy`,
+/// rows are a loop, and a few hundred elements are copied one by one. For more elements a kernel is chosen
+/// (if it fuses short axes, that takes four allocations). Other layouts are planned. To copy a pair of
+/// layouts again and again, keep a [`Relayout`], or use [`Plans`](super::Plans).
 ///
 /// Here as everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
 /// The destination is a `&mut Vec<u8>` or a `&mut [u8]`, or memory that holds nothing yet: a
@@ -47,7 +48,7 @@ pub struct Strided<'a, T> {
 ///
 /// # Errors
 ///
-/// As for [`Relayout::new`] and [`Relayout::run`]; [`PaddingKept`](crate::ArgumentRule) as for
+/// The errors of [`Relayout::new`] and [`Relayout::run`], and [`PaddingKept`](crate::ArgumentRule) of
 /// [`Relayout::run_write_only`] if the destination holds nothing yet.
 ///
 /// ```
@@ -86,12 +87,12 @@ pub fn copy<'a>(
     Relayout::new(from, to)?.run_memory(source, destination)
 }
 
-/// As [`copy`], between buffers of any plain type as wide as an element.
+/// Like [`copy`], between buffers of any plain type as wide as an element.
 ///
 /// # Errors
 ///
-/// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element of one side, and as for
-/// [`copy`].
+/// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element of one side, and the
+/// errors of [`copy`].
 ///
 /// ```
 /// use tensor_layout::{relayout::copy_typed, BufferTensorDesc, DataType};
@@ -127,8 +128,8 @@ fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
 ///
 /// # Errors
 ///
-/// [`RankMismatch`](crate::ArgumentRule), and as for [`BufferTensorDesc::from_signed`] and [`copy`];
-/// [`Negative`](crate::ArgumentRule) if an axis that runs backwards reaches past the start of its buffer.
+/// [`RankMismatch`](crate::ArgumentRule), [`Negative`](crate::ArgumentRule) if an axis that runs backwards
+/// begins before its buffer, and the errors of [`BufferTensorDesc::from_signed`] and [`copy`].
 ///
 /// ```
 /// use tensor_layout::{relayout::{copy_strided, Strided}, DataType};
@@ -193,11 +194,12 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
     bits.is_multiple_of(8).then_some(bits.div_euclid(8))
 }
 
-/// One axis: its size and the strides of both sides, in elements, where they fit.
+/// One axis: its size and the strides of both sides, in elements. `None` stands for a number that does not
+/// fit.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
-/// Copies without a plan. Returns `false`, and writes nothing, if a plan has to decide something, or if there
-/// is an error to report.
+/// Copies without a plan. Returns `false`, and writes nothing, if the copy needs a plan or if there is an
+/// error to report.
 #[inline]
 fn run(
     element: usize,
@@ -212,7 +214,7 @@ fn run(
             if is_plain(&nest, MOST_PLAIN_RUNS) {
                 nest.run(from, to);
             } else {
-                // An overflow is named by the plan that is made then.
+                // After an overflow the copy is planned, and the plan reports the error.
                 return once::run(&nest, Knobs::of_this_cpu(), from, to).is_ok();
             }
             true
@@ -222,9 +224,10 @@ fn run(
     }
 }
 
-/// The loop nest of a copy: loops by falling stride of the destination, which runs forwards, those that
-/// continue each other merged, and what is packed on both sides as one run. `Some(None)` without elements;
-/// `None` if some number does not fit, or if two indices of the destination may share a place.
+/// The loop nest of a copy. Its loops come by falling stride of the destination, which runs forwards. Loops
+/// that continue each other are merged, and loops that are packed on both sides become one run. `Some(None)`
+/// if there are no elements. `None` if some number does not fit, or if two indices of the destination may
+/// share an offset.
 #[inline]
 fn nest(
     element: usize,
@@ -233,7 +236,7 @@ fn nest(
     list: &mut [Stride; MOST_PLAIN_LOOPS],
 ) -> Option<Option<PlainNest<'_>>> {
     let unit = isize::try_from(element).ok()?;
-    // Outer to inner, at the end of the list.
+    // Loops are at the end of the list, outer to inner.
     let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
     let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
     let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
@@ -251,7 +254,7 @@ fn nest(
             (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
         let step = Stride { extent, source, destination };
-        // Inserted where it belongs: axes are few, and nearly always in order.
+        // A loop is inserted where it belongs, because axes are few and nearly always in order.
         first = first.checked_sub(1)?;
         let mut place = first;
         while let Some(&inner) = list.get(place.checked_add(1)?)
@@ -265,7 +268,8 @@ fn nest(
     if empty {
         return Some(None);
     }
-    // Merged from the innermost outwards, in place: what was merged is never longer than what was looked at.
+    // Loops are merged in place, from the innermost outwards. There are never more merged loops than loops
+    // that were looked at.
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for place in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(place)?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use strided_copy::{Model, Traits, Vendor};
 
-/// A family of CPUs that copies were measured on. Plans are made for the family of the CPU that they are
-/// made on; every CPU that is not in the list, and every ARM, is [`Neutral`](Self::Neutral).
+/// A family of CPUs that copies were measured on. A plan is made for the family of the CPU that it is made
+/// on. Every CPU that is not in the list, and every ARM CPU, is [`Neutral`](Self::Neutral).
 ///
 /// ```
 /// use tensor_layout::relayout::CpuFamily;
@@ -39,7 +39,8 @@ impl CpuFamily {
         Self::of(Traits::of_this_cpu().model)
     }
 
-    /// AMD's revision guides of family 19h and 1Ah; Intel SDM vol. 4, table 2-1.
+    /// The family of a model. The numbers are from AMD's revision guides of families 19h and 1Ah, and from
+    /// the Intel SDM, volume 4, table 2-1.
     pub(crate) fn of(model: Option<Model>) -> CpuFamily {
         let Some(Model { vendor, family, number }) = model else { return CpuFamily::Neutral };
         match (vendor, family, number) {
@@ -91,8 +92,8 @@ impl fmt::Display for CpuFamily {
 /// The rules that differ between families, by trial on the machines of docs/PERFORMANCE.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// The length of a panel's row, in bytes, if the row pitch is not a multiple of a page. Lines at one
-    /// offset of different pages are then read in runs.
+    /// The length of a panel's row, in bytes, if the row pitch is not a multiple of a page. Then lines at
+    /// equal offsets of different pages are read in runs.
     pub(crate) panel_width: usize,
     /// Whether the next panel is prefetched into the L1 cache for units of four bytes and more. This pays on
     /// CPUs whose L2 cache does not hold what the L1 cache holds.

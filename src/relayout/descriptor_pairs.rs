@@ -23,7 +23,7 @@ const STRIDES: &str = "strides of the source";
 /// The largest number of pairs of a copy.
 const MAX_PAIRS: usize = 1 << 16;
 
-/// Two views of the same sizes: an identity operator from one to the other copies a part of the elements.
+/// Two views of equal sizes. An identity operator from one to the other copies a part of the elements.
 ///
 /// ```
 /// use tensor_layout::relayout::Relayout;
@@ -39,7 +39,7 @@ const MAX_PAIRS: usize = 1 << 16;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct DescriptorPair {
-    /// Which of [`Relayout::passes`] this is a part of: it says which buffers the views look at.
+    /// The index of the pass in [`Relayout::passes`]. The pass says which buffers the two views are in.
     pub pass: usize,
     /// The view that is read.
     pub source: BufferTensorDesc,
@@ -48,13 +48,13 @@ pub struct DescriptorPair {
 }
 
 impl Relayout {
-    /// The same copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`: at most 8
-    /// axes, sizes, strides and spans below 2^32. Run in any order within a [pass](Self::passes), they copy
-    /// every element once. Padding is left alone.
+    /// The copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`, with at most 8
+    /// axes, and with sizes, strides and spans below 2^32. The pairs of a [pass](Self::passes) may run in any
+    /// order, and together copy every element once. Padding is left alone.
     ///
-    /// Elements travel as unsigned integers of their own width, so that no float is touched; those of 128
-    /// bits, or of 3 bytes, as several, with one more axis. Elements of 1 or 2 bits must come in runs of
-    /// whole bytes.
+    /// Elements are copied as unsigned integers of their own width, so that no float is touched. An element
+    /// of 128 bits, or of 3 bytes, is copied as several integers, with one more axis. Elements of 1 or 2 bits
+    /// must come in runs of whole bytes.
     ///
     /// The base offset of a view has no field in DirectML's structure and goes into the binding, which begins
     /// at multiples of 16 bytes: [`upload::validate`](crate::upload::validate) says where one does not. A
@@ -66,8 +66,8 @@ impl Relayout {
     /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements that are not whole bytes, nor 4 bits, nor
     /// in runs of whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
     /// [`ElementBitsMismatch`](crate::ArgumentRule) for a copy that [changes the width](Self::changes_width)
-    /// of its elements, which no identity does; [`Negative`](crate::ArgumentRule) for one that walks an axis
-    /// [backwards](Self::reversing), as the strides of a descriptor are unsigned.
+    /// of its elements, which no identity does; [`Negative`](crate::ArgumentRule) for a copy that walks an
+    /// axis [backwards](Self::reversing), because the strides of a descriptor are unsigned.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -100,7 +100,8 @@ impl Relayout {
     }
 }
 
-/// The box over unsigned integers that together are elements of `bits` bits.
+/// The box over unsigned integers. Several of them together are an element of `bits` bits, if there is no
+/// integer of that width.
 fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     if bits.is_multiple_of(8) {
         let types = [(64, DataType::U64), (32, DataType::U32), (16, DataType::U16), (8, DataType::U8)];
@@ -141,7 +142,7 @@ struct Pairs {
 type Axis = (u64, u64, u64);
 
 impl Pairs {
-    /// The box as pairs: what is too long, too wide or too deep for one pair is cut.
+    /// Adds the box as pairs. A box that is too long, too wide or of too high a rank for one pair is cut.
     fn add(&mut self, copy: CopyBox) -> Result<(), Error> {
         if let Some(at) = copy.loops.iter().position(|step| matches!(step, Loop::Table(_))) {
             return self.each_step(&copy, at);
@@ -156,7 +157,7 @@ impl Pairs {
         for stride in [|axis: &Axis| axis.1, |axis: &Axis| axis.2] {
             let reach = |axis: &Axis| wide_product(axis.0.saturating_sub(1), stride(axis));
             let span = axes.iter().map(reach).fold(1, u128::saturating_add);
-            // A repeated axis spans nothing, but its size is limited all the same.
+            // A repeated axis spans nothing, but its size is limited as well.
             let far = |&at: &usize| axes.get(at).map(|axis| reach(axis).max(axis.0.into()));
             let too_long = axes.iter().any(|axis| axis.0 > MAX_U32);
             if (span > MAX_U32.into() || too_long)
@@ -188,7 +189,7 @@ impl Pairs {
     fn each_step(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
         let mut inside = copy.loops.clone();
         let step = inside.remove(at);
-        // Every box is a pair at least.
+        // Every box becomes at least one pair.
         if step.extent() > u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX) {
             return Err(too_many());
         }

@@ -24,9 +24,9 @@ const SHOWN: usize = 8;
 const THREADS: usize = 8;
 
 impl Relayout {
-    /// The plan for people: the boxes of each pass with their loop nests and micro-kernels, the memory
-    /// traffic and how it is stored, what is done with padding, how the copy is cut into pieces for several
-    /// threads, and which machine it was planned for. The words may change.
+    /// The plan as text for people: the boxes of each pass with their loop nests and micro-kernels, the
+    /// memory traffic and the kind of stores, the treatment of padding, how the copy is cut into pieces for
+    /// several threads, and which machine it was planned for. The wording is not stable.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();

@@ -39,7 +39,7 @@ impl Moves {
             if copy.source < ends.0 || copy.destination < ends.1 {
                 return None;
             }
-            // Nothing saturates: it is where the last element is stored.
+            // Nothing saturates, because this is the offset of the last element.
             ends = (copy.source.saturating_add(spans.0), copy.destination.saturating_add(spans.1));
             moves.boxes.push(copy);
             moves.runs.push(run);
@@ -47,7 +47,7 @@ impl Moves {
         Some(moves)
     }
 
-    /// Moves elements of this many bytes. The buffer was measured.
+    /// Moves elements of `bytes` bytes. The caller has checked the length of the buffer.
     pub(super) fn run(&self, buffer: &mut [u8], bytes: usize) -> Result<(), Error> {
         let bytes = checked::narrow(bytes, checked::BYTES)?;
         for backwards in [false, true] {
@@ -55,7 +55,7 @@ impl Moves {
                 let length: usize = checked::narrow(checked::mul(run, bytes, checked::BYTES)?, checked::BYTES)?;
                 each_run(&copy.loops, (copy.source, copy.destination), backwards, &mut |from, to| {
                     let moves = if backwards { from < to } else { from > to };
-                    // Nothing saturates: the buffer was measured.
+                    // Nothing saturates, because every element is inside the buffer.
                     let at = |offset: u64| usize::try_from(offset.saturating_mul(bytes)).unwrap_or(usize::MAX);
                     let (from, to) = (at(from), at(to));
                     if moves && from.max(to).saturating_add(length) <= buffer.len() {
@@ -71,8 +71,9 @@ impl Moves {
     }
 }
 
-/// The box with its loops in the order in which they nest, the elements of a run, and what it spans on either
-/// side. `None` if they do not nest in one order on both sides.
+/// The box with its loops in the order in which they nest, the number of elements of a run, and the distance
+/// from the first element to the last on either side. `None` if the loops do not nest in one order on both
+/// sides.
 fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     copy.loops.retain(|step| step.extent() > 1);
     sort_by_key(&mut copy.loops, |step| match step {
@@ -89,7 +90,7 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
         if source < spans.0 || destination < spans.1 {
             return None;
         }
-        // Nothing saturates: it is where the last element is stored.
+        // Nothing saturates, because this is the offset of the last element.
         let last = extent.saturating_sub(1);
         spans.0 = spans.0.saturating_add(last.saturating_mul(source));
         spans.1 = spans.1.saturating_add(last.saturating_mul(destination));
@@ -97,14 +98,15 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     Some((copy, run, spans))
 }
 
-/// Calls `each` with the offsets of every run on either side, from the first run on or from the last.
+/// Calls `each` with the offsets of every run on either side, from the first run to the last or the other
+/// direction.
 fn each_run(loops: &[Loop], (from, to): (u64, u64), backwards: bool, each: &mut dyn FnMut(u64, u64)) {
     let Some((Loop::Strided { extent, source, destination }, rest)) = loops.split_first() else {
         return each(from, to);
     };
     for i in 0..*extent {
         let i = if backwards { extent.saturating_sub(1).saturating_sub(i) } else { i };
-        // Nothing saturates: it is where an element is stored.
+        // Nothing saturates, because these are offsets of elements.
         let start = (from.saturating_add(i.saturating_mul(*source)), to.saturating_add(i.saturating_mul(*destination)));
         each_run(rest, start, backwards, each);
     }

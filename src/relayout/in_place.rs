@@ -2,9 +2,9 @@
 //!
 //! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes
 //! from p to q comes back from q to p. Square transposes are of this kind, and every exchange of two axes of
-//! one size, in strides or in tiles. Then no second buffer is needed, and none is where the elements keep
-//! their order (`in_order.rs`). Other permutations have longer cycles, which have to be followed element by
-//! element with a mark for each; those are refused.
+//! one size, in strides or in tiles. Such a copy needs no second buffer, and neither does a copy that keeps
+//! the order of the elements (`in_order.rs`). Other permutations have longer cycles, which would have to be
+//! followed element by element with a mark for each element. They are refused.
 
 use smallvec::SmallVec;
 
@@ -22,10 +22,10 @@ use super::relayout::{Relayout, require};
 impl Relayout {
     /// Moves the elements inside one buffer, which holds the source before and the destination after.
     ///
-    /// That is possible without a second buffer if the elements change places in pairs: transposes of square
-    /// planes, and exchanges of axes of one size. And it is if they keep their order, as a slice does that is
-    /// moved along one of its axes, or rows that are moved apart or together; what is left of the
-    /// source stays as it is.
+    /// Two kinds of copies can do that without a second buffer. In the first, elements change places in
+    /// pairs: transposes of square planes, and exchanges of axes of equal size. In the second, elements keep
+    /// their order: a slice that is moved along one of its axes, or rows that are moved apart or together.
+    /// Bytes of the source that no element is written to keep their values.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Relayout {
             match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE_ELEMENT) {
                 Some((place, size)) => blocks.exchange(buffer, copy, place, size)?,
                 None => each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
-                    // Each pair comes twice, once from either end.
+                    // Each pair is visited twice, once from either end.
                     if from < to {
                         let at = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX).saturating_mul(bytes);
                         swap(buffer, at(from), at(to), width);
@@ -79,7 +79,8 @@ impl Relayout {
         Ok(())
     }
 
-    /// The boxes of a copy that moves elements in pairs, or keeps their order; the moves in the latter case.
+    /// The boxes of a copy that exchanges elements in pairs or keeps their order. If it keeps their order,
+    /// the second result has the moves.
     fn exchanges(&self) -> Result<(Vec<CopyBox>, Option<Moves>), Error> {
         let refused = |reason| Err(ArgumentRule::NotInPlace.because(reason));
         if self.changes_width() {
@@ -143,19 +144,19 @@ fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
     (source, destination, loops)
 }
 
-/// The box without a loop that is packed on both sides, and how many bytes then move together.
+/// The box without the loop that is packed on both sides, and how many bytes move together after that.
 fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
     let mut copy = copy.clone();
     if let Some(place) = copy.loops.iter().position(Loop::is_packed) {
-        // Cannot saturate: it is the length of a piece of the buffer.
+        // This cannot saturate, because it is the length of a part of the buffer.
         let width = usize::try_from(copy.loops.remove(place).extent()).unwrap_or(usize::MAX).saturating_mul(bytes);
         return (copy, width);
     }
     (copy, bytes)
 }
 
-/// Two strided loops that exchange their strides while all others stay in place: where they are in the list,
-/// and their extent.
+/// The indices of two loops that exchange their strides, if all other loops have equal strides on both sides,
+/// and the extent of the two loops.
 fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     let mut moved: SmallVec<[(usize, u64, u64, u64); 2]> = SmallVec::new();
     for (place, step) in copy.loops.iter().enumerate() {
@@ -175,7 +176,7 @@ fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     }
 }
 
-/// Exchanges two disjoint pieces of `width` bytes; the first is in front.
+/// Exchanges two disjoint ranges of `width` bytes, of which `first` comes first.
 fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
     let Some((front, back)) = buffer.split_at_mut_checked(second) else { return };
     let first = front.get_mut(first..first.saturating_add(width));
@@ -184,8 +185,8 @@ fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
     }
 }
 
-/// Square planes, block by block: a block and its mirror image are both transposed into buffers of their own,
-/// and from there written to each other's place.
+/// Transposes square planes, block by block. A block and its mirror image are both transposed into buffers,
+/// and each buffer is then written over the other block.
 ///
 /// ```text
 ///     | A |          gather A, transposed, into one buffer
@@ -196,7 +197,7 @@ struct SquareBlocks<'a> {
     relayout: &'a Relayout,
     bits: u32,
     scratch: [Vec<u8>; 2],
-    /// The copies of blocks of each size: whole ones, and those at the edges.
+    /// The copies for each size of a block: whole blocks, and blocks at the edges.
     sizes: Vec<([u64; 2], Program, Program)>,
 }
 
@@ -212,7 +213,8 @@ impl SquareBlocks<'_> {
             Some(Loop::Strided { source, destination, .. }) => (*source, *destination),
             _ => (0, 0),
         };
-        // The rows of the plane on the source are `pitch` apart, their elements `step`.
+        // The rows of the plane on the source are `pitch` elements apart, and the elements of a row are
+        // `step` elements apart.
         let (one, other) = stride(first);
         let (pitch, step) = (one.max(other), one.min(other));
         copy.loops.remove(first.max(second));
@@ -220,7 +222,7 @@ impl SquareBlocks<'_> {
         self.sizes.clear();
         let mut failed = None;
         each_element(&copy.loops, copy.source, copy.destination, &mut |plane, _| {
-            // Nothing here saturates: these are offsets of elements.
+            // Nothing here saturates, because these are offsets of elements.
             let at = |row: u64, column: u64| {
                 plane.saturating_add(row.saturating_mul(pitch)).saturating_add(column.saturating_mul(step))
             };
@@ -238,7 +240,7 @@ impl SquareBlocks<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// The block of `rows` by `columns` below the diagonal, and its mirror image above.
+    /// Exchanges the block of `rows` by `columns` below the diagonal with its mirror image above.
     fn pair(
         &mut self,
         buffer: &mut [u8],
@@ -246,7 +248,7 @@ impl SquareBlocks<'_> {
         [rows, columns]: [u64; 2],
         [pitch, step]: [u64; 2],
     ) -> Result<(), Error> {
-        // Both are gathered in the order of the places they go to.
+        // Each block is gathered in the order in which it will be written.
         let (lower_size, upper_size) =
             (self.size([columns, rows], pitch, step)?, self.size([rows, columns], pitch, step)?);
         let bytes: usize =

@@ -43,20 +43,20 @@ impl KernelLevel {
         self.level().is_available()
     }
 
-    /// The level plans use: the highest available one, or the one that the environment variable
-    /// `TENSOR_LAYOUT_LEVEL` names if it is lower. Decided once for the process.
+    /// The level that plans use: the highest level of this CPU, or the level that the environment variable
+    /// `TENSOR_LAYOUT_LEVEL` names if that is lower. It is determined once per process.
     #[must_use]
     pub fn in_use() -> KernelLevel {
         Self::of(Self::available_in_use())
     }
 
-    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if it is not set, or
-    /// empty. Read once for the process.
+    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if the variable is empty
+    /// or not set. It is read once per process.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if it names none (`Portable`, `avx`): then [`in_use`](Self::in_use) is the highest
-    /// level, and whoever starts the program should be told.
+    /// [`Error::Parse`] if the variable names no level (`Portable`, `avx`). Then [`in_use`](Self::in_use) is
+    /// the highest level, and the program should tell its user.
     ///
     /// ```
     /// use tensor_layout::relayout::KernelLevel;
@@ -79,7 +79,7 @@ impl KernelLevel {
         self.level().name()
     }
 
-    /// The kernels.
+    /// The level of the kernel crate.
     fn level(self) -> Level {
         match self {
             KernelLevel::Portable => Level::Portable,
@@ -94,13 +94,13 @@ impl KernelLevel {
         Available::up_to(self.level())
     }
 
-    /// [`in_use`](Self::in_use).
+    /// The level [`in_use`](Self::in_use), as the kernel crate takes it.
     pub(super) fn available_in_use() -> Available {
         static LEVEL: OnceLock<Available> = OnceLock::new();
         *LEVEL.get_or_init(|| Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512).available())
     }
 
-    /// The name for `level` of the kernels.
+    /// The name of a level of the kernel crate.
     fn of(level: Available) -> KernelLevel {
         match level.get() {
             Level::Neon => KernelLevel::Neon,

@@ -1,4 +1,4 @@
-//! What becomes of the destination's padding.
+//! How the padding of the destination is treated.
 
 use crate::error::Error;
 
@@ -18,12 +18,13 @@ use crate::error::Error;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
-    /// Nothing is written there.
+    /// Padding keeps the bytes that it has.
     #[default]
     Keep,
-    /// All bits zero.
+    /// All bits of the padding are set to zero.
     Zero,
-    /// Every padding element holds this bit pattern: its low bits, as many as an element takes.
+    /// Every padding element is set to this bit pattern. An element of `n` bits takes the low `n` bits;
+    /// higher bits must be zero.
     Fill(u128),
 }
 

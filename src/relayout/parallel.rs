@@ -8,11 +8,11 @@ use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
 use super::relayout::{Relayout, require};
 
 impl Relayout {
-    /// Like [`run`](Self::run), on the threads of rayon's current pool. Small copies are done on this thread
-    /// alone.
+    /// Like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the calling
+    /// thread alone.
     ///
-    /// The copy is cut into pieces, anew on every call, which takes some microseconds. To cut once and run
-    /// often, or on threads of another kind, use [`partition`](Self::partition).
+    /// Every call cuts the copy into pieces, which takes some microseconds. To cut once and run often, or to
+    /// use threads of another kind, use [`partition`](Self::partition).
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl Relayout {
 
     /// Runs the copy in as many pieces as [`partition`](Self::partition) makes of `pieces`.
     fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        // Checked here for all pieces, so that none runs if one cannot.
+        // The source is checked here for all pieces, so that no piece runs if one of them cannot.
         require("source", source.len(), self.source_needs)?;
         let work = self.partition_of(pieces, destination)?;
         work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))

@@ -1,4 +1,4 @@
-//! The plan as data, for whoever runs it elsewhere.
+//! A plan as data, for code that runs it by other means.
 
 use crate::map::{CopyBox, IndexMap};
 
@@ -48,18 +48,18 @@ impl CopyPass<'_> {
 
     /// The boxes: loop nests that together copy every element once. They are made as they are requested.
     ///
-    /// They count elements: where the copy [changes their width](Relayout::changes_width), both sides have
-    /// one of their own.
+    /// Offsets and strides count elements of their own side. The elements of the two sides differ in width if
+    /// the copy [changes it](Relayout::changes_width).
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.program.boxes.iter()
     }
 
-    /// The boxes that bring the padding of an Irreducible destination back, from the buffer that the *next*
-    /// pass fills into the one that this pass fills. None in other passes.
+    /// The boxes that copy the padding of an Irreducible destination back, from the buffer that the *next*
+    /// pass fills to the buffer that this pass fills. Other passes have no such boxes.
     ///
-    /// Padding inside the tiles of such a layout goes through the levels like elements do. Where it is kept,
-    /// these boxes run before all passes, the last pass's first; where it is set, every buffer in between is
-    /// filled with the pattern instead.
+    /// Padding inside the tiles of such a layout goes through the levels as elements do. If padding is kept,
+    /// these boxes run before all passes, in the reverse order of the passes. If padding is set, every
+    /// intermediate buffer is filled with the pattern instead.
     pub fn recovering_boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.recover.into_iter().flat_map(|program| program.boxes.iter())
     }
@@ -78,7 +78,7 @@ impl Relayout {
         &self.destination
     }
 
-    /// What becomes of the destination's padding.
+    /// How the padding of the destination is treated.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -94,7 +94,7 @@ impl Relayout {
         self.padding
     }
 
-    /// The passes of the copy, in order: the plan without the kernels of this crate.
+    /// The passes of the copy, in order. Their boxes do not depend on the kernels of this crate.
     ///
     /// ```
     /// use tensor_layout::{plan::Loop, relayout::Relayout, ArrayShape};

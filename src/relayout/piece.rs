@@ -1,9 +1,9 @@
 //! A copy in pieces that share nothing but the source.
 //!
 //! Every piece writes a range of the destination that no other piece touches, so `split_at_mut` (or a mapping
-//! of one part of a file) is all it takes to run them side by side. The ranges are cut where a large stride
-//! of the destination takes a step: between rows of tiles rather than through them. Where a box is cut, each
-//! piece has a clipped box.
+//! of one part of a file) is enough to run pieces in parallel. Ranges end at multiples of a large stride of
+//! the destination where possible: between rows of tiles rather than inside them. Each piece has the boxes of
+//! the copy, clipped to its range.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -41,7 +41,7 @@ pub struct Piece {
     range: Range<usize>,
     /// The bytes of the source that are read.
     reads: Range<usize>,
-    /// How much the buffer of the range must hold so that every element is inside it.
+    /// The least length of the buffer of the range, in bytes, for which every element is inside.
     pub(super) needs: u64,
     pub(super) copy: PieceCopy,
 }
@@ -68,9 +68,10 @@ impl Relayout {
     /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and
     /// cover the whole destination; a piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for as many (or `pieces` is 0), or if the
-    /// layouts are so irregular that cutting them would take more than 16,384 boxes; never more than 16,384,
-    /// and only one if the copy takes several passes, or has more than 4,096 boxes itself.
+    /// There are fewer pieces if the destination is too short for as many, or if the layouts are so irregular
+    /// that the pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy
+    /// takes several passes, or if the copy has more than 4,096 boxes. There are never more than 16,384
+    /// pieces.
     ///
     /// # Errors
     ///
@@ -95,12 +96,12 @@ impl Relayout {
     }
 
     /// The pieces of [`partition`](Self::partition), each with the part of `destination` that it writes, for
-    /// threads of one's own.
+    /// threads that the caller starts.
     ///
     /// # Errors
     ///
-    /// As for [`partition`](Self::partition), and [`Error::BufferTooShort`] if `destination` is too short for
-    /// the whole copy.
+    /// The errors of [`partition`](Self::partition), and [`Error::BufferTooShort`] if `destination` is too
+    /// short for the whole copy.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -127,7 +128,8 @@ impl Relayout {
         let (mut rest, mut parts) = (destination, Vec::with_capacity(pieces.len()));
         let last = pieces.len().saturating_sub(1);
         for (place, piece) in pieces.into_iter().enumerate() {
-            // The last one may set the tail after its range, and kept padding at the end may be missing.
+            // The last piece may set the tail, which is after its range. Padding that is kept may be missing
+            // at the end of the buffer.
             let length = if place == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
             let (own, after) = rest.split_at_mut(length);
             parts.push((piece, own));
@@ -136,9 +138,9 @@ impl Relayout {
         Ok(parts)
     }
 
-    /// As [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0 counts
-    /// as 1), for pieces that are copied on by something that requires it: WebGPU copies whole words of 4
-    /// bytes between buffers.
+    /// Like [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0
+    /// counts as 1). Pieces may be copied further by something that requires an alignment: WebGPU copies
+    /// whole words of 4 bytes between buffers.
     ///
     /// # Errors
     ///
@@ -159,7 +161,7 @@ impl Relayout {
             && let Some(boxes) = self.spans(program)
         {
             let total = self.destination.physical_elements();
-            // Every piece has at least a byte and a box, and there are at most this many boxes.
+            // Every piece has at least a byte and a box, so `MOST_CLIPPED` bounds the number of pieces.
             let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
             let mut wanted = pieces.min(bytes).min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
@@ -176,7 +178,7 @@ impl Relayout {
     }
 
     /// Runs a copy that fills its destination before it copies, in blocks that stay in the cache in between.
-    /// Returns `false`, and does nothing, if there is nothing to cut.
+    /// Returns `false`, and does nothing, if one block is enough.
     pub(super) fn run_in_blocks(
         &self,
         source: &[u8],
@@ -226,7 +228,8 @@ impl Relayout {
         for piece in 1..pieces {
             let share = checked::wide_product(total, piece).checked_div(pieces.into());
             let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
-            // The bound is the nearest multiple of the largest stride that has one near enough.
+            // A bound is the nearest multiple of a stride: of the largest stride that has a multiple near
+            // enough.
             let near = steps.iter().find_map(|&step| {
                 let half = step.div_euclid(2);
                 let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
@@ -237,7 +240,8 @@ impl Relayout {
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
-            // Bounds ascend, since shares do and every bound is near its own; equal ones leave a piece out.
+            // Bounds ascend, because equal shares ascend and every bound is near the end of its share. Of two
+            // equal bounds one is left out.
             if bounds.last().is_some_and(|&last| last < bound) && bound < range.end && aligned(bound) {
                 bounds.push(bound);
             }
@@ -246,7 +250,7 @@ impl Relayout {
         bounds
     }
 
-    /// The pieces that write these elements.
+    /// The planned pieces for these clipped parts.
     fn pieces(&self, program: &Program, parts: Vec<Clipped>) -> Result<Vec<Piece>, Error> {
         let bits = self.destination.element_bits();
         let mut pieces = Vec::with_capacity(parts.len());
@@ -271,8 +275,7 @@ impl Relayout {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
     }
 
-    /// The planned part of a copy that lands in some elements of the destination: one of so many pieces that
-    /// are kept at a time.
+    /// A clipped part, planned. `pieces` is how many parts are kept at the same time.
     pub(super) fn part(&self, program: &Program, clipped: Clipped, pieces: usize) -> Result<ClippedPart, Error> {
         let Clipped { elements, boxes, fill } = clipped;
         let reads = source_bytes(&boxes, self.destination.element_bits())?;
@@ -287,7 +290,8 @@ pub(super) struct Spans<'a> {
     fill: &'a Fill,
 }
 
-/// The part of a copy that lands in some elements of the destination, not planned yet.
+/// The part of a copy that lands in some elements of the destination. Its boxes are clipped and not planned
+/// yet.
 pub(super) struct Clipped {
     elements: Range<u64>,
     boxes: Vec<CopyBox>,
@@ -308,7 +312,8 @@ impl Spans<'_> {
         parts.map(|(&start, &end)| self.clipped(start..end, &mut room)).collect()
     }
 
-    /// The part that lands in some elements of the destination; `None` if there is no room for its boxes.
+    /// The part of the copy that lands in `elements` of the destination; `None` if there is no room for its
+    /// boxes.
     pub(super) fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
         let boxes = clip::clipped(&self.elements, &elements, room)?;
         let fill = self.fill.clipped(&self.padding, &elements, room)?;
@@ -317,15 +322,16 @@ impl Spans<'_> {
 }
 
 impl Piece {
-    /// The bytes of the destination that the piece writes (padding that is kept aside).
+    /// The range of the destination's bytes that the piece writes. Padding that is kept is inside the range,
+    /// but is not written.
     #[must_use]
     pub fn destination_range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// The bytes of the source that the piece reads, from the first to the last, which a device must have.
-    /// (`run` still takes the whole source.) The range is empty if no element lands in the destination's
-    /// range.
+    /// The range of the source's bytes that the piece reads, from the first to the last. A device that runs
+    /// the piece must have these bytes. (`run` still takes the whole source.) The range is empty if no
+    /// element lands in the destination's range.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -341,8 +347,8 @@ impl Piece {
         self.reads.clone()
     }
 
-    /// Sets the tail of the whole destination to zero, if the piece is the last and padding is set: as far as
-    /// its buffer goes on after its range.
+    /// Sets the tail of the whole destination to zero, if this is the last piece and padding is set. The
+    /// buffer of the piece holds as much of the tail as follows its range.
     pub(super) fn set_tail(&self, mut destination: Destination<'_>) {
         let PieceCopy::Part(part, whole) = &self.copy else { return };
         let (range, length) = (self.range.len(), destination.len());
@@ -353,9 +359,9 @@ impl Piece {
         }
     }
 
-    /// Copies the elements that belong into the range: `source` is the whole source, and `destination` has
-    /// the bytes of the [range](Self::destination_range). Bytes behind it are not touched, but for the tail
-    /// after the last piece (see [`Relayout::with_padding`]).
+    /// Copies the elements of the range. `source` is the whole source, and `destination` has the bytes of the
+    /// [range](Self::destination_range). Bytes after the range are not touched, except for the tail after the
+    /// last piece (see [`Relayout::with_padding`]).
     ///
     /// # Errors
     ///

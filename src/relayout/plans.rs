@@ -12,9 +12,9 @@ use crate::strided::BufferTensorDesc;
 use super::relayout::Relayout;
 use super::settings::Settings;
 
-/// The plans of the pairs of layouts that an engine copies again and again. Where there is no room for
-/// another, the plan that was not used for longest goes. A pair of descriptors is found in some nanoseconds;
-/// of another layout the index map is made each time, to look for it.
+/// A cache of plans for the pairs of layouts that an engine copies again and again. If the cache is full, the
+/// plan that has not been used for the longest time makes room. Finding the plan of a pair of descriptors
+/// takes tens of nanoseconds. For any other layout, each look-up makes the index map.
 ///
 /// A `Plans` belongs to one thread. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock
 /// is held for the look-up alone.
@@ -77,7 +77,7 @@ impl Plans {
         self.now = self.now.wrapping_add(1);
         let place = match self.places.get(&hash).copied() {
             Some(place) if self.kept.get(place).is_some_and(|kept| kept.is(&pair, settings)) => place,
-            // Two pairs of one hash take turns.
+            // Two pairs with equal hashes replace each other.
             other => {
                 let plan = Relayout::with(from, to, settings)?;
                 self.insert(hash, other, pair, settings, plan)
@@ -88,7 +88,8 @@ impl Plans {
         Ok(&kept.plan)
     }
 
-    /// Keeps a plan: at `place`, in new room, or in that of the plan that was not used for longest.
+    /// Keeps a plan. If there is no `place` for it, the list grows, or the plan that has not been used for
+    /// the longest time is replaced. Returns the index of the plan.
     #[cold]
     fn insert(
         &mut self,
@@ -130,7 +131,7 @@ impl Plans {
         self.kept.is_empty()
     }
 
-    /// How many plans were made so far.
+    /// How many plans have been made so far.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.misses
@@ -148,7 +149,8 @@ impl Kept {
     }
 }
 
-/// A layout that is looked for: a descriptor as it is, of any other the map and what it demands.
+/// A layout to look up: a descriptor, or the index map of any other layout and the storage rule that the
+/// layout demands.
 enum Side<'a> {
     Strided(&'a BufferTensorDesc),
     Mapped(Box<(IndexMap, StorageRule)>),
@@ -165,7 +167,7 @@ impl<'a> Side<'a> {
     #[inline]
     fn of(layout: &'a impl ToIndexMap) -> Result<Side<'a>, Error> {
         match layout.as_descriptor() {
-            // A descriptor that is a named layout may demand something.
+            // A descriptor that belongs to a named layout may have a storage rule.
             Some(desc) if layout.storage_rule() == StorageRule::NONE => Ok(Side::Strided(desc)),
             _ => Ok(Side::Mapped(Box::new((layout.to_index_map()?, layout.storage_rule())))),
         }
@@ -196,7 +198,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The hash of a number that is a hash already.
+/// A hasher that passes numbers on as they are, because they are hashes already.
 #[derive(Debug, Default)]
 struct OwnHash(u64);
 

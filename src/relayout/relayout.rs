@@ -1,4 +1,4 @@
-//! `Relayout`: checks and plans a copy once, runs it as often as wanted.
+//! `Relayout`: a copy that is checked and planned once, and run as often as wanted.
 
 use smallvec::SmallVec;
 
@@ -57,12 +57,12 @@ pub struct Relayout {
     pub(super) plain: Option<Plain>,
     /// The numbers that the copy was planned with.
     pub(super) knobs: Knobs,
-    /// How much each buffer must hold so that every element is inside it.
+    /// The least length of the source, in bytes, for which every element is inside.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
-    /// Bytes of the destination, padding included: each run asks.
+    /// Size of the destination in bytes, padding included. It is kept here because every run needs it.
     pub(super) destination_size: u64,
-    /// Bytes after the destination that its own size is rounded up by: padding as well.
+    /// How many bytes after the destination its total size is rounded up by. They count as padding.
     pub(super) tail: u64,
 }
 
@@ -90,7 +90,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), [`reversing`](Self::reversing) and [`with_padding`](Self::with_padding).
+    /// The errors of [`new`](Self::new), [`reversing`](Self::reversing) and
+    /// [`with_padding`](Self::with_padding).
     ///
     /// ```
     /// use tensor_layout::relayout::{Padding, Relayout, Settings};
@@ -114,11 +115,11 @@ impl Relayout {
     /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index
     /// `size - 1 - i`.
     ///
-    /// This is how negative strides are said: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
-    /// RGB. A layout itself has no direction: describe where the elements are stored, with positive strides
-    /// from the lowest address, and name the axes that one side of the copy walks the other way. Which side
-    /// is the same; an axis that both walk backwards is not named. Axes of size 1 change nothing, and naming
-    /// one twice is naming it once.
+    /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
+    /// RGB. A layout itself has no direction. Describe where the elements are stored, with positive strides
+    /// from the lowest address, and name the axes that one side of the copy walks backwards. It makes no
+    /// difference which side that is. Do not name an axis that both sides walk backwards. An axis of size 1
+    /// changes nothing, and an axis that is named twice counts once.
     ///
     /// # Errors
     ///
@@ -172,7 +173,7 @@ impl Relayout {
         &self.settings
     }
 
-    /// Plans the copy by these numbers.
+    /// Plans the copy with these numbers of the machine.
     pub(super) fn planned(
         source: &impl ToIndexMap,
         destination: &impl ToIndexMap,
@@ -223,8 +224,8 @@ impl Relayout {
         }
     }
 
-    /// The bytes of the whole source buffer, padding included. The end of it may be missing if it
-    /// holds padding only.
+    /// Size of the whole source buffer in bytes, padding included. A source that lacks padding at its end may
+    /// be shorter.
     ///
     /// ```
     /// use tensor_layout::relayout::{KernelLevel, Relayout, Settings, Stores};
@@ -265,8 +266,8 @@ impl Relayout {
         &self.reversed
     }
 
-    /// Does the copy change the storage width of its elements: unpack 1, 2 or 4 bits to a byte each, or pack
-    /// them?
+    /// Whether the copy changes the storage width of its elements: it unpacks elements of 1, 2 or 4 bits to a
+    /// byte each, or packs them.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -283,14 +284,14 @@ impl Relayout {
         self.source.element_bits() != self.destination.element_bits()
     }
 
-    /// The bytes of the whole destination buffer, padding included.
+    /// Size of the whole destination buffer in bytes, padding included.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
         self.destination_size
     }
 
-    /// Copies every element. Bytes past the two layouts are neither read nor written, but for the tail of a
-    /// descriptor whose padding [is set](Self::with_padding).
+    /// Copies every element. Bytes after the two layouts are neither read nor written, except for the tail of
+    /// a descriptor whose padding [is set](Self::with_padding).
     ///
     /// # Errors
     ///
@@ -305,8 +306,8 @@ impl Relayout {
         self.run_with_progress(source, destination, &mut |_| {})
     }
 
-    /// As [`run`](Self::run), and tells `progress` now and then how many bytes of elements have been written
-    /// in all.
+    /// Like [`run`](Self::run), and calls `progress` now and then with the number of bytes of elements
+    /// written so far.
     ///
     /// # Errors
     ///
@@ -332,12 +333,12 @@ impl Relayout {
         Ok(())
     }
 
-    /// Sets the tail of a destination to zero, as far as there is one, if padding is set.
+    /// Sets the tail of a destination to zero if padding is set, as far as the buffer holds the tail.
     pub(super) fn set_tail(&self, destination: Destination<'_>) {
         self.set_tail_at(self.destination_size_in_bytes(), destination);
     }
 
-    /// Sets the tail to zero that begins at byte `start` of a buffer.
+    /// Sets the tail to zero, which begins at byte `start` of a buffer.
     pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
         if self.tail == 0 || self.padding == Padding::Keep {
             return;
@@ -346,7 +347,7 @@ impl Relayout {
         destination.fill(place(start)..place(start.saturating_add(self.tail)), 1, 0);
     }
 
-    /// How many bytes the destination must have.
+    /// The least length of a destination in bytes.
     pub(super) fn writes_to(&self) -> u64 {
         if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }
@@ -355,7 +356,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element, and as for
+    /// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element, and the errors of
     /// [`run`](Self::run).
     ///
     /// ```
@@ -376,7 +377,7 @@ impl Relayout {
     }
 }
 
-/// Refuses a type of a buffer that is not as wide as an element of `bits` bits.
+/// Refuses a type `T` that is not as wide as an element of `bits` bits.
 pub(super) fn require_width<T>(bits: u32) -> Result<(), Error> {
     let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
     if found == bits { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), bits.into())) }
@@ -404,7 +405,7 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a buffer of `length` bytes that lacks some of those that are needed.
+/// Refuses a buffer whose length is less than `needed` bytes.
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
     let found = u64::try_from(length).unwrap_or(u64::MAX);
     if found < needed { Err(Error::BufferTooShort { what, offset: None, needed, found }) } else { Ok(()) }

@@ -1,5 +1,5 @@
-//! What a plan has beside its two layouts: the axes that are walked backwards, what becomes of padding, how
-//! it stores, and the machine that it is planned for.
+//! The settings of a plan: which axes are walked backwards, how padding is treated, how bytes are stored, and
+//! which machine the plan is for.
 
 use super::cpu_family::CpuFamily;
 use super::destination_memory::DestinationMemory;
@@ -8,8 +8,8 @@ use super::padding::Padding;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::machine::Knobs;
 
-/// What a copy has beside its two layouts, all of which is decided before it is planned:
-/// [`Relayout::with`](super::Relayout::with) plans once.
+/// The settings of a copy between two layouts. They are fixed before
+/// [`Relayout::with`](super::Relayout::with) plans the copy.
 ///
 /// The default is what [`Relayout::new`](super::Relayout::new) plans: no axis is walked backwards, padding
 /// is kept, nothing is known of the destination's memory, and the machine is this one.
@@ -27,9 +27,9 @@ use super::plan::machine::Knobs;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The axes that one side walks backwards, as for [`Relayout::reversing`](super::Relayout::reversing).
+    /// The axes that one side walks backwards: see [`Relayout::reversing`](super::Relayout::reversing).
     pub reversed: Vec<usize>,
-    /// What becomes of the destination's padding, as for
+    /// How the destination's padding is treated: see
     /// [`Relayout::with_padding`](super::Relayout::with_padding).
     pub padding: Padding,
     /// The knowledge about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
@@ -61,7 +61,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stores {
-    /// The copy decides, by what it reads and writes, and by what is known of the
+    /// The plan decides, by the number of bytes read and written and by what is known of the
     /// [destination](Settings::memory).
     #[default]
     BySize,
@@ -82,12 +82,13 @@ impl Settings {
             (_, DestinationMemory::Reused) => (REUSED_STREAMING_FROM, REUSED_STREAMING_FROM),
             (_, DestinationMemory::Unknown) => (STREAMING_FROM, LONG_ROWS_STREAMING_FROM),
         };
-        // A copy that is large enough for non-temporal stores prefetches, too.
+        // A copy that uses non-temporal stores prefetches as well.
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
         Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, ..own }
     }
 
-    /// Whether small copies run as plain loops: not where a test or a measurement names the kernels.
+    /// Whether small copies may run as plain loops. They may not if a test or a measurement names the
+    /// kernels.
     pub(super) fn allows_plain_loops(&self) -> bool {
         self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none()
     }

@@ -11,7 +11,7 @@ use super::settings::{Settings, Stores};
 use crate::notation::Notated;
 
 impl Relayout {
-    /// The same copy for some other settings.
+    /// Plans the copy again with changed settings.
     fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
         let mut settings = self.settings.clone();
         change(&mut settings);
@@ -30,7 +30,7 @@ impl Relayout {
         self.set(|settings| settings.family = Some(family))
     }
 
-    /// At a level that only tests have.
+    /// Plans the copy again for a level that only tests have.
     #[cfg(feature = "software")]
     fn at_level(self, level: strided_copy::Available) -> Relayout {
         let settings = Settings { kernels: Some(KernelLevel::Avx512), ..self.settings.clone() };
@@ -39,7 +39,7 @@ impl Relayout {
     }
 }
 
-/// Which kernels stage their blocks depends on the family of the CPU: those of the others run here, too.
+/// Which kernels use a staging buffer depends on the family of the CPU. Here the kernels of every family run.
 #[test]
 fn every_family_copies_the_same_bytes() {
     for (from, to) in [
@@ -52,7 +52,7 @@ fn every_family_copies_the_same_bytes() {
         ("f32[1024,50]{1,0}", "f32[1024,50]{0,1}"),
         ("f64[40,512]{1,0}", "f64[40,512]{0,1}"),
         ("f64[512,40]{1,0}", "f64[512,40]{0,1}"),
-        // Destination rows that follow each other: of 128, 256, 512 and 1024 bytes, and of others.
+        // Destination rows that follow each other, of 128, 256, 512 and 1024 bytes and of other lengths.
         ("u8[128,700]{1,0}", "u8[128,700]{0,1}"),
         ("u16[64,300]{1,0}", "u16[64,300]{0,1}"),
         ("f32[2,32,300]{2,1,0}", "f32[2,32,300]{1,2,0}"),
@@ -104,7 +104,8 @@ fn every_family_copies_the_same_bytes() {
 }
 
 #[cfg(feature = "software")]
-/// A program that streams runs its fence also when `progress` panics, and what was written can be read.
+/// A copy with non-temporal stores runs its fence also if `progress` panics, so that the bytes written so far
+/// can be read.
 #[test]
 fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -136,7 +137,7 @@ fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
         }));
         assert!(result.is_err() && (4 << 20..64 << 20).contains(&reported));
         let run = fences() - before;
-        // Each part of the copy has a fence of its own.
+        // Every part of the copy has its own fence.
         assert_eq!(run > 0, level != KernelLevel::Portable, "{level}");
         let written = usize::try_from(reported).unwrap();
         let same = destination.iter().zip(&whole).filter(|(a, b)| a == b).count();

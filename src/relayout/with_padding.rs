@@ -36,8 +36,8 @@ impl Relayout {
     }
 
     /// Like [`with_padding`](Self::with_padding), also for a destination that is a part of a larger buffer:
-    /// all of that buffer that the destination spans, from its start on, is overwritten, whatever else it
-    /// holds.
+    /// everything from the start of that buffer to the end of the destination is overwritten, also the bytes
+    /// of other tensors.
     ///
     /// # Errors
     ///

@@ -29,8 +29,8 @@ const SHARED_BYTES: &str =
 const PART_WITHOUT_CONTENTS: &str = "it holds nothing yet and is a part of a larger buffer, so that what is between its elements may be others': \
      `run_write_only` writes the elements alone";
 
-/// Fills uninitialised memory: by the one loop nest of a program that certainly fills it, or else zeroed
-/// first and written by `run`.
+/// Fills uninitialised memory. If one loop nest certainly writes every byte, it runs. Otherwise the memory is
+/// zeroed first and then written by `run`.
 fn written<'a>(
     program: Option<&Program>,
     source: &[u8],
@@ -51,8 +51,8 @@ fn written<'a>(
 
 impl Relayout {
     /// Whether the result depends on what the destination held before, other than by leaving bytes alone.
-    /// This happens only where [padding is kept](Padding::Keep): if padding shares bytes with elements, or if
-    /// the destination is Irreducible. Such a copy cannot [be written only](Self::run_write_only).
+    /// This happens only if [padding is kept](Padding::Keep), and shares bytes with elements or belongs to an
+    /// Irreducible destination. Such a copy cannot [be written only](Self::run_write_only).
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -87,14 +87,14 @@ impl Relayout {
     /// Like [`run`](Self::run) into uninitialised memory: returns the bytes of the destination.
     ///
     /// Where one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
-    /// destination is zeroed first: [`run_write_only`](Self::run_write_only) does without.
+    /// destination is zeroed first, which [`run_write_only`](Self::run_write_only) avoids.
     ///
     /// # Errors
     ///
     /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding and nothing is said of it
     /// ([`with_padding`](Self::with_padding)), as it would stay without contents, or is a part of a larger
-    /// buffer, which [`run_write_only`](Self::run_write_only) writes; and as for [`run`](Self::run). Nothing
-    /// has been written then.
+    /// buffer, which [`run_write_only`](Self::run_write_only) writes; and the errors of [`run`](Self::run).
+    /// After an error nothing has been written.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -171,20 +171,20 @@ impl Relayout {
         Ok(memory.get_mut(..size).unwrap_or_default())
     }
 
-    /// Copies without reading the destination. The buffers were measured.
+    /// Copies without reading the destination. The caller has checked the lengths of both buffers.
     fn write(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
-        // Padding of buffers in between is not kept, or there is none.
+        // Intermediate buffers have no padding, or their padding is not kept.
         let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
         let from = exec::passes::all_but_last(&self.passes, source, padding)?;
         let last = &self.passes.last;
         self.write_part(last, (last, &self.fill), elements, &from, destination)
     }
 
-    /// Writes some elements of the destination, and the padding that is set among them: a part of `program`,
-    /// which fills all of it.
+    /// Writes a range of the elements of the destination, and the padding in that range if padding is set.
+    /// The range is a part of what `program` writes.
     fn write_part(
         &self,
         program: &Program,
@@ -211,8 +211,8 @@ impl Relayout {
         exec::program::write(own, &buffer, destination)
     }
 
-    /// Writes the elements between bounds, one block after the other; `false` if one of them would take too
-    /// many boxes.
+    /// Writes the elements between two bounds after each other, one block at a time. Returns `false` if a
+    /// block would take too many boxes.
     fn write_in_blocks(
         &self,
         (program, boxes): (&Program, &Spans<'_>),
@@ -239,9 +239,9 @@ impl Relayout {
 }
 
 impl Piece {
-    /// Like [`Relayout::reads_destination`], for this piece. Where padding is kept, a piece of elements that
-    /// share bytes may read although the whole copy does not: its boxes are cut, and may no longer consist of
-    /// whole bytes.
+    /// Like [`Relayout::reads_destination`], for this piece. If padding is kept and elements share bytes, a
+    /// piece may have to read the destination although the whole copy does not, because clipped boxes may not
+    /// consist of whole bytes.
     #[must_use]
     pub fn reads_destination(&self) -> bool {
         self.why_read().is_some()
@@ -294,7 +294,7 @@ impl Piece {
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::run_write_only`].
+    /// The errors of [`Relayout::run_write_only`].
     pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<WriteOnly<'a>>) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(whole) => return whole.run_write_only(source, destination),
@@ -314,7 +314,7 @@ impl Piece {
 }
 
 impl ClippedPart {
-    /// Writes the part without reading the destination. The buffers were measured.
+    /// Writes the part without reading the destination. The caller has checked the lengths of both buffers.
     fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         // A copy of several passes is not cut.
         whole.write_part(&whole.passes.last, (&self.program, &self.fill), self.elements.clone(), source, destination)

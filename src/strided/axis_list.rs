@@ -10,8 +10,9 @@ use alloc::vec::Vec;
 /// The most axes that are held without an allocation.
 const INLINE: usize = 8;
 
-/// As many strides as sizes. Up to rank 8 both are in the value itself, in two arrays of which only the first
-/// `rank` numbers count; descriptors are made and copied in inner loops, and this is most of one.
+/// Sizes and strides, of which there are equally many. Up to rank 8 both are in the value itself, in two
+/// arrays of which only the first `rank` numbers count. Descriptors are made and copied in inner loops, and
+/// this list is most of a descriptor.
 #[derive(Debug, Clone)]
 pub(super) enum AxisList {
     /// Up to rank 8.
@@ -57,7 +58,7 @@ impl AxisList {
         }
     }
 
-    /// The same numbers, those of axes of size 1 included?
+    /// Whether all numbers are equal, including the strides of axes of size 1.
     #[cfg(feature = "relayout")]
     #[inline]
     pub(super) fn is_identical(&self, other: &AxisList) -> bool {

@@ -4,9 +4,9 @@ use super::desc::BufferTensorDesc;
 use super::free_strides::set_free_strides;
 
 impl BufferTensorDesc {
-    /// The same tensor with canonical strides where any stride would do: an axis of size 1 takes the stride
-    /// of one that is packed around the axes after it, the largest of their strides times their sizes (1
-    /// where none is left). Of a tensor without elements all strides are those of a packed one.
+    /// Returns this tensor with canonical strides where any stride would do. An axis of size 1 takes the
+    /// stride of an axis that is packed around the axes after it: the largest product of a stride and a size
+    /// among them, or 1 if there are none. A tensor without elements takes the strides of a packed tensor.
     ///
     /// Equal descriptors have the same strides afterwards, number by number. The structures and texts that
     /// this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have such strides.
@@ -29,7 +29,7 @@ impl BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// The same tensor with these strides, which may differ from its own where any would do.
+    /// Returns this tensor with other strides, which may differ only where any stride would do.
     pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, own) = axes.both_mut();

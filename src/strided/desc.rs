@@ -182,21 +182,21 @@ impl BufferTensorDesc {
         Ok(view.checked())
     }
 
-    /// The same elements in the same buffer under other axes. Their number and the largest offset must be the
-    /// same: then nothing that was checked changes.
+    /// Returns these elements in this buffer under other axes. The number of elements and the largest offset
+    /// must not change, so that nothing has to be checked again.
     #[inline]
     pub(super) fn with_axes(&self, axes: AxisList) -> Self {
         BufferTensorDesc { axes, explicit_strides: true, ..*self }.checked()
     }
 
-    /// The same tensor with these flags.
+    /// Returns this tensor with other flags.
     #[must_use]
     pub fn with_flags(self, flags: TensorFlags) -> Self {
         BufferTensorDesc { flags, ..self }
     }
 
-    /// The same tensor in a buffer of `total` bytes: at least [`min_size_in_bytes`](Self::min_size_in_bytes),
-    /// and a multiple of 4.
+    /// Returns this tensor in a buffer of `total` bytes: at least
+    /// [`min_size_in_bytes`](Self::min_size_in_bytes), and a multiple of 4.
     ///
     /// # Errors
     ///
@@ -225,8 +225,8 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
 
-    /// The same tensor with a promise about where it is bound: 0 for none, else a power of two in
-    /// bytes that is at least as large as an element.
+    /// Returns this tensor with a promise about where it is bound: 0 for none, else a power of two in bytes
+    /// that is at least as large as an element.
     ///
     /// # Errors
     ///
@@ -248,9 +248,9 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
 
-    /// The same tensor as a part of a larger buffer, which begins `base_offset` elements into it (as a slice
-    /// does). It is a part for an offset of 0 too: who says where a tensor begins has a larger buffer, and
-    /// what is between the elements may be others' (see [`is_part`](Self::is_part)).
+    /// Returns this tensor as a part of a larger buffer: it begins `base_offset` elements after the start of
+    /// that buffer, as a slice does. It is also a part if the offset is 0, because the bytes between its
+    /// elements may belong to other tensors (see [`is_part`](Self::is_part)).
     ///
     /// Every size counts from the start of the buffer, so it grows by as much. A total size that was set by
     /// hand is that of the buffer: it stays, unless the tensor reaches further now.
@@ -274,7 +274,7 @@ impl BufferTensorDesc {
         Ok(self.beginning_at(base_offset)?.into_part())
     }
 
-    /// As [`with_base_offset`](Self::with_base_offset), in bytes: of types below a byte too.
+    /// Like [`with_base_offset`](Self::with_base_offset), in bytes: of types below a byte too.
     ///
     /// # Errors
     ///
@@ -374,7 +374,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// As for [`offset`](Self::offset) and [`base_offset_in_bytes`](Self::base_offset_in_bytes).
+    /// The errors of [`offset`](Self::offset) and [`base_offset_in_bytes`](Self::base_offset_in_bytes).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -31,7 +31,7 @@ impl BufferTensorDesc {
         self.overlap_with_at(0, other, 0)
     }
 
-    /// As [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
+    /// Like [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
     /// one.
     pub(crate) fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
         if self.element_count() == 0 || other.element_count() == 0 {

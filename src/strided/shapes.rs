@@ -85,7 +85,7 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
-    /// As [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `usize` of
+    /// Like [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `usize` of
     /// other tensor crates, the `u32` of DirectML. Only types that convert exactly are taken, so no floats.
     ///
     /// # Errors

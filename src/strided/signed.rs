@@ -41,13 +41,13 @@ pub struct SignedDesc {
 }
 
 impl BufferTensorDesc {
-    /// As [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A
+    /// Like [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A
     /// tensor that is a part of a larger buffer says so by [`with_base_offset`](Self::with_base_offset), be
     /// it 0, or [`as_part`](Self::as_part): then nothing fills its gaps.
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -113,8 +113,8 @@ impl BufferTensorDesc {
 
 impl SignedDesc {
     #[cfg(any(feature = "relayout", feature = "dlpack"))]
-    /// The same elements in a buffer in which index 0 is `first` elements after a pointer: the buffer begins
-    /// at that pointer, or at the lowest address where that is before it.
+    /// Moves the elements to a buffer in which index 0 is `first` elements after a pointer. The buffer begins
+    /// at that pointer, or at the lowest address if that is before the pointer.
     pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
         let desc = self.desc.beginning_at(first.saturating_sub(self.first))?;
         Ok(SignedDesc { desc, first: self.first.max(first), ..self })

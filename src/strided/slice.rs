@@ -53,7 +53,7 @@ impl Slice {
     /// The whole axis.
     pub const ALL: Slice = Slice { start: 0, end: None, step: 1 };
 
-    /// The same range with another step.
+    /// Returns this range with another step.
     #[must_use]
     pub const fn step_by(self, step: u64) -> Slice {
         Slice { step, ..self }

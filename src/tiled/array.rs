@@ -65,12 +65,12 @@ impl ArrayShape {
         Self::new(data_type, sizes, Layout::row_major(sizes.len()))
     }
 
-    /// The same shape in another layout.
+    /// Returns this shape in another layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Result<ArrayShape, Error> {
         Ok(ArrayShape { layout: layout.checked(self.rank())?, ..self })
     }
 
-    /// The same shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
+    /// Returns this shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
     ///
     /// # Errors
     ///
@@ -91,9 +91,9 @@ impl ArrayShape {
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
 
-    /// The same elements in the same memory with the dimensions in another order: dimension `k` of the result
-    /// is dimension `order[k]` of this one. Tiles and all else stay, as they concern memory; only the numbers
-    /// of the dimensions change.
+    /// A view of the memory with the dimensions in another order: dimension `k` of the result is dimension
+    /// `order[k]` of this shape. Only the numbers of the dimensions change. Tiles and everything else that
+    /// describes memory stay.
     ///
     /// # Errors
     ///

@@ -178,7 +178,7 @@ impl Layout {
         }
     }
 
-    /// The same layout with these dimensions in this order.
+    /// Returns this layout with the dimensions in another order.
     pub(crate) fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
         let rank = minor_to_major.len();
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);
@@ -192,13 +192,13 @@ impl Layout {
         Ok(Layout { minor_to_major: SmallVec::from_slice(minor_to_major), ..self })
     }
 
-    /// The same layout with these tiles, the outermost first: `T(8,128)(2,1)`.
+    /// Returns this layout with other tiles, the outermost tile first: `T(8,128)(2,1)`.
     #[must_use]
     pub fn with_tiles(self, tiles: &[Tile]) -> Layout {
         Layout { tiles: tiles.iter().cloned().collect(), ..self }
     }
 
-    /// The same layout with `bits` bits for each element: `E(n)`; 0 for the data type's own width.
+    /// Returns this layout with `bits` bits for each element: `E(n)`; 0 for the data type's own width.
     pub(crate) fn with_element_bits(self, bits: u32) -> Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
@@ -215,7 +215,7 @@ impl Layout {
         &self.tiles
     }
 
-    /// The same layout, if it is one of `rank` dimensions and every part of it is one that XLA has.
+    /// Returns this layout if it has `rank` dimensions and XLA accepts every part of it.
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
         let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
         if self.minor_to_major.len() != rank {

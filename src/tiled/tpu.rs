@@ -194,7 +194,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// As for [`ArrayShape::with_tpu_layout`].
+    /// The errors of [`ArrayShape::with_tpu_layout`].
     ///
     /// ```
     /// use tensor_layout::tiled::{Shape, TpuGeneration};

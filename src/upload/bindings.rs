@@ -53,9 +53,8 @@ pub struct Binding<'a> {
 ///
 /// # Errors
 ///
-/// Those of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict),
-/// [`Error::BindingConflict`](crate::Error::BindingConflict), or [`Error::TooHard`] is on the list of the
-/// later binding of a clashing pair.
+/// The errors of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict) or
+/// [`Error::TooHard`] is on the list of the later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};

@@ -333,9 +333,9 @@ impl Limits {
         }
     }
 
-    /// The same limits of a device that is known to keep the bytes between the elements of an output, as an
-    /// operator may do of which DirectML's pages say nothing: parts of larger buffers are accepted as
-    /// outputs.
+    /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
+    /// DirectML's pages do not promise that of every operator. With these limits, parts of larger buffers are
+    /// accepted as outputs.
     ///
     /// ```
     /// use tensor_layout::{validate, Buffer, BufferTensorDesc, Limits, Role};

@@ -33,8 +33,8 @@ impl Limits {
         "d3d12-constant",
     ];
 
-    /// The same limits with one of them changed: its name, and its value as text, a number of bytes or of
-    /// elements ([`read_size`]), `true` or `false`.
+    /// Returns these limits with one of them changed, given by its name and its value as text: a number of
+    /// bytes or of elements ([`read_size`]), `true` or `false`.
     ///
     /// # Errors
     ///

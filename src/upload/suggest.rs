@@ -126,7 +126,7 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
     Err(refused)
 }
 
-/// The same sizes with strides by the rules of the device, from the innermost axis to the outermost.
+/// The tensor with strides that follow the rules of the device, from the innermost axis to the outermost.
 fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool) -> Result<BufferTensorDesc, Error> {
     let (sizes, had) = (desc.sizes(), desc.strides());
     let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;

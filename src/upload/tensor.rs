@@ -57,8 +57,8 @@ impl<'a> Tensor<'a> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // Those of axes of size 1 are free: what goes on counting meets every rule that the others
-                // meet.
+                // Strides of axes of size 1 are free. A stride that continues the axes after it meets every
+                // rule that their strides meet.
                 let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
                     if size == 1 {

@@ -36,7 +36,7 @@ pub enum MetalUsage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Swizzle {
-    /// As they are.
+    /// Nothing is mixed.
     None,
     /// Among 32 bytes.
     Bytes32,
@@ -62,7 +62,7 @@ pub enum Uniform {
 const METAL_TYPES: &[DataType] =
     &[F32, F16, BF16, S8, U8, S16, U16, S32, U32, S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
-/// Those of them with stricter rules.
+/// The formats that have stricter rules.
 const METAL_FORMATS: &[DataType] = &[S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
 /// The types of `CUtensorMapDataType`, and the signed ones that are copied as unsigned ones.

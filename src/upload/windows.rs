@@ -142,7 +142,7 @@ impl FusedIterator for Windows {}
 ///
 /// # Errors
 ///
-/// Those of [`Windows::new`] and of [`ToIndexMap::to_index_map`].
+/// The errors of [`Windows::new`] and of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::{upload::{windows_of, Limits}, ArrayShape};

@@ -205,7 +205,7 @@ fn nothing_is_read_where_a_copy_is_only_written() {
     random_pairs(&trap);
 }
 
-/// As above, of any layouts.
+/// Checks that copies between random layouts never read their destination.
 fn random_pairs(trap: &Trap) {
     let shape = |data_type: &'static str| {
         (1..12_u64, 1..24_u64, 1..6_u64, 1..20_u64, 1..3_u64).prop_map(move |(rows, columns, a, b, c)| {

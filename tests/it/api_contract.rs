@@ -114,7 +114,7 @@ fn blocks_are_a_value() {
     assert_eq!(blocks, columns.blocks());
     assert_ne!(blocks, whole.blocks());
     assert_eq!(whole.slice_axis(0, 2..2).unwrap().blocks(), Blocks::Empty);
-    // As long as memory: comparing them does not walk them.
+    // These lists are as long as memory. Comparing them does not walk them.
     let huge = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
     let same = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
     assert_eq!(huge.blocks(), same.blocks());

@@ -1,4 +1,5 @@
-//! The same copy with other settings, for tests: by other kernels, stored otherwise, as for another CPU.
+//! A copy planned again with other settings, for tests: with other kernels, with another kind of store, or
+//! for another CPU.
 
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 

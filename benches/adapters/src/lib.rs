@@ -62,7 +62,7 @@ pub mod cubecl {
         in_buffer(handle.offset_start, shape, strides, of)
     }
 
-    /// The same by where the part begins, in bytes.
+    /// Describes a part of a buffer by the byte at which the part begins.
     pub fn in_buffer(
         start: Option<u64>,
         shape: &Shape,

@@ -47,7 +47,7 @@ typedef enum {
 
 // How a layout goes into sizes and strides.
 typedef enum {
-  // The same axes, strided.
+  // The axes of the tensor, strided.
   TL_LOWERING_STRIDED = 0,
   // Strided with more axes, padding included.
   TL_LOWERING_SPLIT = 1,

@@ -120,7 +120,7 @@ pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<
     status
 }
 
-/// As much of a text as there is room for, cut between characters. The last byte stays zero.
+/// Writes as much of a text as there is room for, cut between characters. The last byte stays zero.
 fn write_text(room: &mut [c_char], text: &str) {
     let most = room.len().saturating_sub(1);
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);

@@ -43,7 +43,7 @@ pub(crate) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
 ///
 /// # Safety
 ///
-/// As for [`list`].
+/// The contract of [`list`].
 pub(crate) unsafe fn text<'a>(what: &'static str, start: *const c_char, length: usize) -> Result<&'a str, Refusal> {
     if length == 0 {
         return Ok("");

@@ -272,7 +272,7 @@ pub(crate) unsafe fn write_text(text: &str, start: *mut c_char, room: usize) -> 
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlLowering {
-    /// The same axes, strided.
+    /// The axes of the tensor, strided.
     Strided = 0,
     /// Strided with more axes, padding included.
     Split = 1,
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn tl_layout_free(layout: *mut TlLayout) {
 ///
 /// # Safety
 ///
-/// As for [`answer`].
+/// The contract of [`answer`].
 pub(crate) unsafe fn give<T>(place: *mut *mut T, what: &'static str, value: T) -> Result<(), Refusal> {
     if place.is_null() || !place.is_aligned() {
         return Err(Refusal::Pointer(what));

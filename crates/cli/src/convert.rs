@@ -213,7 +213,7 @@ fn write_file(
     Ok(Verdict::Well)
 }
 
-/// As [`write_file`], but the bytes go to standard output as they are.
+/// Like [`write_file`], but the bytes go to standard output as they are.
 fn to_standard_output((input, source): (&Path, &[u8]), plan: &Relayout, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         return Err(Stop::Unusable(

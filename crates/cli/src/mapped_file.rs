@@ -53,7 +53,7 @@ impl MappedFile {
     ///
     /// # Safety
     ///
-    /// As long as the value lives, this program must not write the file or change its length, through this
+    /// The program must not write the file or change its length as long as the value lives, through this
     /// handle or any other.
     unsafe fn new(file: File) -> io::Result<MappedFile> {
         let mut locked = file.try_lock_shared();

@@ -64,8 +64,8 @@ impl NewFile {
 
     /// Brings everything to the disk and closes the file: from now on it is only read.
     ///
-    /// That the disk is full or broken may show no earlier. And pages that are still to be written would
-    /// count as memory of the caller, who maps them.
+    /// Only here may it become known that the disk is full or broken. And pages that are still to be written
+    /// would count as memory of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
         let NewFile { mut writer, temporary, target } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());

@@ -57,7 +57,7 @@ impl Object {
         Object::default().with("type", kind)
     }
 
-    /// The same object with one more key.
+    /// Returns this object with one more key.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
         self.0.push((key, value.into()));
         self
@@ -75,7 +75,7 @@ impl fmt::Display for Object {
     }
 }
 
-/// As part of another object.
+/// An object can be a value of another object.
 impl From<Object> for Value {
     fn from(object: Object) -> Value {
         Value::Object(object.0.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())

@@ -52,7 +52,7 @@ impl Pieces {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
-    /// As [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both get the range of
+    /// Like [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both get the range of
     /// bytes in the whole output they are given.
     pub(crate) fn run_over(
         &self,

@@ -14,7 +14,7 @@ use crate::index_text::write_list;
 /// How the tensors of a model are laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// As they are: row-major without padding.
+    /// Row-major without padding.
     Packed,
     /// The layout a TPU compiler picks by default: the order of the dimensions and the tiles.
     Tpu(TpuGeneration),

@@ -74,7 +74,7 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
     if first.same_places(second)? {
         return Ok(Answer { same: true, index: None, reason: None });
     }
-    // That they differ is known; where first, may take too long to find.
+    // It is known that the two differ. Finding the first difference may take too long.
     let Ok(Some(index)) = first.first_difference(second) else {
         return differ("some elements are stored at different offsets".into());
     };

@@ -50,7 +50,7 @@ pub(crate) fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As long as the guard lives, a signal waits.
+/// A signal waits as long as the guard lives.
 pub(crate) fn all_or_nothing() -> MutexGuard<'static, ()> {
     SEVERAL_NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }

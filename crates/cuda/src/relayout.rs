@@ -37,9 +37,9 @@ impl KernelCache {
         KernelCache { context: context.clone(), profile: Profile::cuda(), functions: Arc::default() }
     }
 
-    /// The same cache with sizes and strides as constants of kernels or as numbers that they are given: with
-    /// [`Sizes::Uniforms`] one kernel serves every size of the same form, and copies of sizes that change
-    /// with each call are compiled once.
+    /// Returns this cache with sizes and strides as constants of kernels or as arguments. With
+    /// [`Sizes::Uniforms`] one kernel serves every size of one form, so copies whose sizes change with each
+    /// call are compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> KernelCache {
         self.profile.sizes = sizes;
@@ -167,7 +167,7 @@ impl CudaRelayout {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run), but for [`Error::TooShort`].
+    /// Like [`run`](Self::run), but for [`Error::TooShort`].
     ///
     /// # Safety
     ///

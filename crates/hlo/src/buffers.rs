@@ -235,7 +235,7 @@ impl BufferTable {
                 let error = array.to_string().parse::<ArrayShape>().err();
                 error.into_iter().for_each(|error| self.refuse(name, array, error));
             }
-            // As deep as the reader of shapes lets tuples nest.
+            // The recursion is as deep as the reader of shapes lets tuples nest.
             Shape::Tuple(elements) => elements.iter().for_each(|element| self.refuse_unbounded(name, element)),
             _ => {}
         }

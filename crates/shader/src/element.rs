@@ -52,7 +52,7 @@ impl Packing {
     }
 
     fn place(self, code: &mut Code, offset: &Expr) -> WordPlace {
-        // As many elements as begin and end with a word: 16 of 6 bits take 3 words.
+        // The fewest elements that together fill whole words: 16 elements of 6 bits take 3 words.
         let common = self.bits.trailing_zeros();
         let words = self.bits.checked_shr(common).unwrap_or(1);
         let group = 32_u32.checked_shr(common).unwrap_or(1);

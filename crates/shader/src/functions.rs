@@ -98,7 +98,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`new`](IndexFunctions::new), with offsets counted from the base.
+    /// Like [`new`](IndexFunctions::new), with offsets counted from the base.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -121,7 +121,8 @@ impl IndexFunctions {
         Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
     }
 
-    /// The same with a name in front of everything: letters, digits and single `_`, a letter first.
+    /// Returns these functions with a prefix in front of every name: letters, digits and single `_`, a letter
+    /// first.
     ///
     /// # Errors
     ///
@@ -265,8 +266,8 @@ impl IndexFunctions {
     }
 
     /// The functions as CUDA C++: `__device__` functions of the same names, that compile without any header.
-    /// Those that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their first
-    /// argument.
+    /// The functions that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their
+    /// first argument.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;

@@ -57,7 +57,8 @@ impl Target {
     }
 }
 
-// As for `Form` and the library's `LayoutClass`: a macro for three such lists would be as long.
+// `Form` and the library's `LayoutClass` have such a list as well. A macro for the three lists would not be
+// shorter.
 impl fmt::Display for Target {
     /// The [name](Target::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -59,7 +59,7 @@ impl Pass {
     ///
     /// # Errors
     ///
-    /// As for [`translate`]; none is known.
+    /// The errors of [`translate`]; none is known.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

@@ -97,7 +97,7 @@ fn run_case(gpu: &Gpu, cache: &PipelineCache, options: &Options, names: (&str, &
     };
     let bytes: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i ^ (i >> 8)) as u8).collect();
     let in_windows = BufferOptions { in_windows: true, ..BufferOptions::default() };
-    // As bytes, because a source may repeat elements.
+    // The source is uploaded as bytes, because it may repeat elements.
     let plain_bytes = BufferTensorDesc::packed(DataType::U8, &[relayout.source_size_in_bytes()]).unwrap();
     let source = TensorBuffer::with_bytes(device, (&plain_bytes, &bytes), &plain_bytes, &in_windows).unwrap();
     let source = source.view(pair.0).unwrap();

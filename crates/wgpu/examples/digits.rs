@@ -292,7 +292,7 @@ impl Network {
     }
 }
 
-/// The same numbers in 16 bits each, to the nearest.
+/// The numbers in 16 bits each, rounded to the nearest.
 fn to_f16(bytes: &[u8]) -> Vec<u8> {
     let (words, _) = bytes.as_chunks::<4>();
     words.iter().flat_map(|word| half::f16::from_f32(f32::from_le_bytes(*word)).to_le_bytes()).collect()

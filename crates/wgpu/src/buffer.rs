@@ -75,7 +75,7 @@ impl TensorBuffer {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new);
+    /// The errors of [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new);
     /// `buffer_too_short` for a source that is too short.
     ///
     /// ```no_run
@@ -138,7 +138,7 @@ impl TensorBuffer {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`,
+    /// The errors of [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`,
     /// `binding_outside_buffer`).
     pub fn in_buffer(
         device: &wgpu::Device,
@@ -152,12 +152,12 @@ impl TensorBuffer {
         Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits, in_windows: false })
     }
 
-    /// The same bytes as another tensor: a slice, a permutation, a reshape of this one, whose base offset
-    /// counts from the same place.
+    /// A view of the bytes as another tensor: a slice, a permutation or a reshape of this tensor, whose base
+    /// offset counts from the start of this buffer.
     ///
     /// # Errors
     ///
-    /// As for [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the
+    /// The errors of [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the
     /// buffer.
     pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
         let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);

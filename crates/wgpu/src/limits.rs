@@ -19,7 +19,7 @@ pub fn limits(device: &wgpu::Device) -> upload::Limits {
     upload_limits(&device.adapter_info().name, &device.limits())
 }
 
-/// As [`limits`], from the numbers themselves: of an adapter, or of a device that is yet to be requested.
+/// Like [`limits`], from the numbers themselves: of an adapter, or of a device that is yet to be requested.
 ///
 /// Sizes are rounded down to whole words of 4 bytes, since no binding and no copy has a part of one (an
 /// adapter may report 2147483647).

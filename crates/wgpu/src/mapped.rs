@@ -37,7 +37,7 @@ pub(crate) fn run(relayout: &Relayout, source: &[u8], memory: WriteOnly<'_, [u8]
     Ok(relayout.run_write_only(source, write_only(&mut own))?)
 }
 
-/// As [`run`], for a piece: the memory is that of its range.
+/// Like [`run`], for a piece: the memory is that of its range.
 pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let mut own = without_tail(piece.destination_range().len(), memory);
     Ok(piece.run_write_only(source, write_only(&mut own))?)

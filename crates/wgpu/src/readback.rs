@@ -134,7 +134,7 @@ impl MappedTensor {
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::new`].
+    /// The errors of [`Relayout::new`].
     pub fn bytes_in(&self, layout: &impl ToIndexMap) -> Result<Vec<u8>, Error> {
         let relayout = Relayout::new(&self.layout, layout)?;
         let size = usize::try_from(relayout.destination_size_in_bytes()).unwrap_or(usize::MAX);
@@ -150,7 +150,7 @@ impl MappedTensor {
     ///
     /// # Errors
     ///
-    /// As for [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes): `data_type_mismatch`
+    /// The errors of [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes): `data_type_mismatch`
     /// above all.
     #[cfg(feature = "ndarray")]
     pub fn array<A: tensor_layout::interop::native::NativeElement>(&self) -> Result<ndarray::ArrayD<A>, Error> {

@@ -30,9 +30,9 @@ impl PipelineCache {
         PipelineCache { device: device.clone(), profile: device_profile(device), pipelines: Arc::default() }
     }
 
-    /// The same cache with sizes and strides as constants of shaders or as uniforms: with [`Sizes::Uniforms`]
-    /// one pipeline serves every size of the same form, and copies of sizes that change with each call are
-    /// compiled once.
+    /// Returns this cache with sizes and strides as constants of shaders or as uniforms. With
+    /// [`Sizes::Uniforms`] one pipeline serves every size of one form, so copies whose sizes change with each
+    /// call are compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> PipelineCache {
         self.profile.sizes = sizes;
@@ -78,7 +78,7 @@ impl PipelineCache {
         self.relayout_as(relayout, None)
     }
 
-    /// As [`relayout`](Self::relayout), in a form of the caller's choice.
+    /// Like [`relayout`](Self::relayout), in a form of the caller's choice.
     ///
     /// # Errors
     ///

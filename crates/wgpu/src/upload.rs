@@ -27,7 +27,7 @@ impl Upload {
     ///
     /// # Errors
     ///
-    /// As for [`Relayout::new`].
+    /// The errors of [`Relayout::new`].
     pub fn new(from: &impl ToIndexMap, to: &impl ToIndexMap, piece_bytes: u64) -> Result<Upload, Error> {
         let relayout = mapped::plan(&from.to_index_map()?, &to.to_index_map()?)?;
         // Pieces are of about the same size, up to a sixteenth more.
@@ -95,7 +95,7 @@ impl UploadBelt {
     ///
     /// # Errors
     ///
-    /// As for [`write_piece`](Self::write_piece).
+    /// The errors of [`write_piece`](Self::write_piece).
     pub fn write(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,

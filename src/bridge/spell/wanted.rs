@@ -39,7 +39,7 @@ impl<'a> Wanted<'a> {
         self.map
     }
 
-    /// The same, with the end padded to the size of the map's buffer.
+    /// Returns the wanted layout with its end padded to the size of the map's buffer.
     pub(super) fn padded_to_the_buffer(&self) -> Option<Wanted<'a>> {
         let mut attributes = self.attributes.clone();
         attributes.tail_padding_alignment = self.map.physical_elements();

@@ -16,7 +16,8 @@ use ::windows::core::Interface;
 
 use super::raw::{DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc};
 
-// The same fields at the same places: a pointer to one may be cast to a pointer to the other.
+// Both structures have equal fields at equal offsets, so that a pointer to one may be cast to a pointer to
+// the other.
 const _: () = {
     assert!(size_of::<DmlBufferTensorDesc>() == size_of::<DML_BUFFER_TENSOR_DESC>());
     assert!(align_of::<DmlBufferTensorDesc>() == align_of::<DML_BUFFER_TENSOR_DESC>());

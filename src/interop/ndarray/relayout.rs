@@ -19,7 +19,7 @@ use super::{describe, forwards, to_usize};
 ///
 /// # Errors
 ///
-/// As for [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`SizeMismatch`](crate::ArgumentRule) above all;
+/// The errors of [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`SizeMismatch`](crate::ArgumentRule) above all;
 /// [`ElementBitsMismatch`](crate::ArgumentRule) if an element takes another width in the layout than in Rust;
 /// [`Error::Overflow`] if there is no memory for the buffer.
 ///
@@ -55,7 +55,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// As for [`relayout_array`], and [`Error::BufferTooShort`].
+/// The errors of [`relayout_array`], and [`Error::BufferTooShort`].
 ///
 /// ```
 /// use ndarray::arr2;
@@ -70,11 +70,11 @@ pub fn array_from<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[A]) -> R
     array_from_bytes(layout, bytemuck::cast_slice(buffer))
 }
 
-/// As [`array_from`], over the bytes of a buffer, which may begin at any address.
+/// Like [`array_from`], over the bytes of a buffer, which may begin at any address.
 ///
 /// # Errors
 ///
-/// As for [`array_from`].
+/// The errors of [`array_from`].
 pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
     let map = layout.to_index_map()?;
     let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?;
@@ -106,7 +106,7 @@ fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into())) }
 }
 
-/// As many zero elements as take `bytes` bytes.
+/// A list of zero elements that take `bytes` bytes together.
 fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
     let bytes: usize = narrow(bytes, BYTES)?;
     let count = bytes.div_ceil(size_of::<A>());

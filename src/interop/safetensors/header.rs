@@ -92,7 +92,7 @@ fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// As it is read, with every name as often as it is there: a map would keep the last of two.
+/// A name that occurs twice is read twice. (A map would keep the last one.)
 impl<'de> Deserialize<'de> for RawHeader {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawHeader, D::Error> {
         deserializer.deserialize_map(HeaderVisitor)

@@ -174,7 +174,7 @@ struct Written {
     weight_map: Pairs,
 }
 
-/// The same value with the keys of its own object in alphabetical order, whatever serde_json's map keeps.
+/// The value with its own keys in alphabetical order, whatever order serde_json's map keeps.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(object) => {

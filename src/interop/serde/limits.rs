@@ -112,7 +112,7 @@ fn least(what: &'static str, value: u64, min: u64) -> Result<(), Error> {
 
 macro_rules! as_fields {
     ($($type:ty, $fields:ty, $check:expr;)*) => {$(
-        /// As its fields.
+        /// The value is written as a map of its fields.
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 <$fields>::serialize(self, serializer)

@@ -7,7 +7,7 @@ use super::super::plan::fill::Fill;
 use super::elements::each_element;
 use strided_copy::Destination;
 
-/// What must be written before the elements are copied.
+/// Writes the padding that must be written before the elements are copied.
 #[inline]
 pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     match fill {
@@ -19,7 +19,8 @@ pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     }
 }
 
-/// What is left to write after them. The buffer was measured: all padding is inside it.
+/// Writes the padding that is written after the elements. The caller has checked that all padding is inside
+/// the buffer.
 pub(crate) fn after(fill: &Fill, destination: Destination<'_>) {
     if let Fill::Boxes { boxes: filled, bytes, pattern, first: false } = fill {
         boxes(filled, (*bytes, *pattern), destination);
@@ -41,7 +42,7 @@ fn boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: De
     }
 }
 
-/// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last to zero.
+/// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last element to zero.
 pub(crate) fn whole(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) {
     if pattern == 0 {
         buffer.fill(0);
@@ -53,7 +54,7 @@ pub(crate) fn whole(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) 
     }
     buffer.fill(0);
     for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
-        // `None` only past the end of the buffer, which was measured for these elements.
+        // `write_bits` gives `None` only past the end of the buffer, and the buffer holds these elements.
         let _ = write_bits(buffer, start, bits, pattern);
     }
 }

@@ -1,4 +1,4 @@
-//! A loop nest that belongs to no plan: it is resolved and run.
+//! Running a loop nest that belongs to no plan: its kernel is chosen and run at once.
 
 use strided_copy::kernel::Loop;
 use strided_copy::{Destination, PlainNest};
@@ -25,7 +25,7 @@ pub(crate) fn run(
     destination: Destination<'_>,
 ) -> Result<(), Error> {
     let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
-    // What is repeated stays in the cache.
+    // Source runs that are repeated stay in the cache, so they count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
     let row = nest.bytes_of_run();
     let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));

@@ -8,8 +8,8 @@ use crate::error::Error;
 use super::super::plan::passes::Passes;
 use super::{fill, program};
 
-/// Runs all passes. The buffers were measured, and the destination's padding holds `pattern` already, if
-/// there is one.
+/// Runs all passes. The caller has checked the lengths of both buffers. If there is a `pattern`, the
+/// destination's padding holds it already.
 ///
 /// # Errors
 ///
@@ -26,15 +26,15 @@ pub(crate) fn run(
     program::run(&passes.last, &from, destination.into(), progress)
 }
 
-/// What the padding of the buffers in between is set to.
+/// The contents of the padding of intermediate buffers.
 pub(crate) enum OldPadding<'a> {
-    /// Each padding element to this.
+    /// Each padding element is set to this pattern.
     Pattern(u128),
-    /// To what will be kept: the padding of this destination.
+    /// The padding is that of this destination, whose padding is kept.
     Of(&'a [u8]),
 }
 
-/// Runs all passes but the last, and returns what the last one reads.
+/// Runs all passes but the last, and returns the buffer that the last pass reads.
 ///
 /// # Errors
 ///
@@ -64,7 +64,8 @@ pub(crate) fn all_but_last<'a>(
     Ok(buffers.pop().map_or(Cow::Borrowed(source), Cow::Owned))
 }
 
-/// Brings the old padding of the destination into the buffers that will be copied over it.
+/// Copies the old padding of the destination back into the intermediate buffers, so that the last pass writes
+/// it unchanged.
 fn recover(passes: &Passes, buffers: &mut [Vec<u8>], destination: &[u8]) -> Result<(), Error> {
     let mut later: &[u8] = destination;
     for (pass, buffer) in passes.before.iter().zip(buffers).rev() {

@@ -16,14 +16,15 @@ use super::super::plan::select;
 use super::super::plan::site::Site;
 use super::{fill, steps};
 
-/// Copies all boxes. The buffers were measured: every element of both layouts is stored inside them. A
-/// destination that cannot be read is for programs without [sub-byte boxes](Program::has_sub_byte_boxes).
+/// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
+/// destination that must not be read is only for programs without [sub-byte
+/// boxes](Program::has_sub_byte_boxes).
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] as for planning, if the program has more boxes than were planned ahead.
-// Always inlined: a destination is three words, which a function would be handed in memory and copy two at a
-// time, and such a load waits for both stores.
+// This function is always inlined. A destination is three words, which a call would pass in memory. The
+// callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]
 pub(crate) fn run(
     program: &Program,
@@ -42,7 +43,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Copies boxes that are so many that each is planned as it is run.
+/// Copies the boxes of a program with too many boxes to plan ahead: each box is planned just before it runs.
 #[cold]
 fn run_unprepared(
     program: &Program,
@@ -60,8 +61,8 @@ fn run_unprepared(
     Ok(())
 }
 
-/// Copies the one box that a program may be into memory without contents; hands the memory back, and has
-/// copied nothing, if it is not certain that every byte of it is written.
+/// Runs a program that is a single copy into uninitialised memory. Hands the memory back, without having
+/// written to it, if it is not certain that the copy writes every byte.
 pub(crate) fn run_uninit<'m>(
     program: &Program,
     source: &[u8],
@@ -71,7 +72,7 @@ pub(crate) fn run_uninit<'m>(
     copy.run_uninit(source, memory)
 }
 
-/// Copies all boxes, and sets the padding that is set with them. The buffers were measured.
+/// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers.
 ///
 /// # Errors
 ///
@@ -83,11 +84,11 @@ pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destinat
     Ok(())
 }
 
-/// Writes bytes as they are, and stores them as a program does.
+/// Copies `bytes` to a destination, with the kind of stores that a program uses.
 ///
 /// # Errors
 ///
-/// None: the bytes are there.
+/// This never fails, because the bytes fit in memory.
 pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     if bytes.is_empty() {
         return Ok(());
@@ -99,7 +100,7 @@ pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_
     Ok(())
 }
 
-/// Copies one box; `progress` hears how many bytes that makes in all.
+/// Copies one box. `written` counts the bytes of all boxes so far, and `progress` is called with it.
 #[inline]
 fn run_box(
     planned: &PlannedBox,
@@ -127,8 +128,8 @@ fn run_box(
     progress(*written);
 }
 
-/// Runs a large copy in parts of its outermost loop, after each of which `progress` hears how many bytes have
-/// been written.
+/// Runs a large copy in parts of its outermost loop. After each part `progress` is called with the number of
+/// bytes written so far.
 #[inline(never)]
 fn run_in_parts(copy: &Copy, source: &[u8], mut destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
     let Some(part) = copy.iterations_for(REPORT_EACH) else { return copy.run(source, destination) };

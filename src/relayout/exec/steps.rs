@@ -8,14 +8,14 @@ use super::super::plan::cost::{BUFFER, REPORT_EACH};
 use super::super::plan::step::{RowsOfBits, Step, StepBox, Through, WidthRows};
 use super::elements::each_element;
 
-/// What steps go through.
+/// A staging buffer between two steps.
 type Buffer = [u8; BUFFER];
 
-/// A bit of the source and one of the destination.
+/// The index of a bit of the source, and of a bit of the destination.
 type Bits = (u64, u64);
 
-/// Runs a box; `progress` hears now and then how many bytes have been written.
-// In line, its buffers would be a part of the stack of every copy.
+/// Runs a box. `progress` is called now and then with the number of bytes written so far.
+// This function is never inlined, because its buffers would then be on the stack of every copy.
 #[inline(never)]
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
     match steps.depth() {
@@ -57,12 +57,12 @@ fn in_bits(elements: u64, bits: u32) -> u64 {
     elements.checked_mul(bits.into()).unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
 }
 
-/// A bit at which whole bytes begin, as a byte.
+/// The byte that begins at a bit, which is a multiple of 8.
 fn byte(bit: u64) -> usize {
     usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
 }
 
-/// Runs some steps, which begin at these bits of the source and of the destination.
+/// Runs some steps that begin at the bits `at` of the source and of the destination.
 fn run_all(steps: &[Step], source: &[u8], mut destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
     for step in steps {
         match step {
@@ -82,7 +82,7 @@ fn run_detour(through: &Through, source: &[u8], destination: Destination<'_>, at
     run_all(&through.out, buffer, destination, (0, at.1), others);
 }
 
-/// Copies rows of bits. Bits around them stay as they are.
+/// Copies rows of bits. The bits around the rows keep their values.
 fn run_bits(rows: &RowsOfBits, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
     match &rows.whole {
         Some(copy) if at.0.is_multiple_of(8) && at.1.is_multiple_of(8) => {
@@ -105,7 +105,7 @@ fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
 /// Unpacks or packs rows of elements.
 fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
-    // Offsets in elements: one side has a byte for each, the other packs them.
+    // All offsets count elements. One side has a byte for each element, and the other side packs them.
     let packed = u64::from(8_u32).div_euclid(change.in_byte);
     let sides = change.sides((packed, 8));
     let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
@@ -118,7 +118,7 @@ fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>,
             (place(from), place(to))
         };
         let (first, _) = change.sides((from, to));
-        // Elements up to the first whole byte, whole bytes, and what is left.
+        // A row is the elements up to the first whole byte, the whole bytes, and the remaining elements.
         let head = first.next_multiple_of(change.in_byte).saturating_sub(first).min(*row);
         let whole = row.saturating_sub(head).div_euclid(change.in_byte);
         let tail = head.saturating_add(whole.saturating_mul(change.in_byte));

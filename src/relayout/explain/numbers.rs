@@ -1,8 +1,9 @@
-//! Numbers in words, and lines of them.
+//! Numbers as text, and lines of text.
 
 use std::fmt::{self, Write};
 
-/// A number of bytes: exact while it is short.
+/// A number of bytes as text. It is exact up to 9,999 bytes and for whole KiB, MiB and GiB, and has one
+/// decimal place otherwise.
 pub(super) struct Size(pub(super) u64);
 
 impl Size {
@@ -28,12 +29,12 @@ impl fmt::Display for Size {
     }
 }
 
-/// A number of things.
+/// A count with its noun, in the singular or the plural.
 pub(super) fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, one: &str, several: &str) -> String {
     format!("{count} {}", if count == N::from(1) { one } else { several })
 }
 
-/// Writing to a `String` does not fail.
+/// Adds a line to a text. Writing to a `String` does not fail.
 pub(super) fn line(text: &mut String, arguments: fmt::Arguments<'_>) {
     let _ = writeln!(text, "{arguments}");
 }

@@ -1,4 +1,5 @@
-//! How the padding of a destination is written: with the elements, not in a sweep of its own.
+//! How the padding of a destination is written: together with the elements, where a sweep of its own would
+//! cost time.
 
 use std::ops::Range;
 
@@ -19,13 +20,14 @@ pub(crate) enum Fill {
     /// This is for elements that share bytes with their neighbours, for padding in short runs everywhere or
     /// in very many boxes, and for copies of several passes, which copy the padding too.
     Whole { elements: u64, bits: u32, pattern: u128 },
-    /// The padding alone, after the elements; or `first` the padding and the gaps between its short runs,
-    /// which elements are then copied over, block by block as well.
+    /// Boxes of padding are filled after the elements. If `first` is set, they are filled before the
+    /// elements, together with the gaps between short runs of padding, and elements are then copied over the
+    /// gaps, block by block if the destination is large.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128, first: bool },
 }
 
 impl Fill {
-    /// `direct`: the copy takes one pass.
+    /// How to write `pattern` to the padding of a layout. `direct` says that the copy takes one pass.
     pub(crate) fn new(map: &IndexMap, pattern: Option<u128>, direct: bool) -> Fill {
         let Some(pattern) = pattern.filter(|_| has_padding(map)) else { return Fill::Nothing };
         let bits = map.element_bits();
@@ -92,8 +94,7 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 
-/// Some loops of a box of padding as one that can be clipped like the others: nothing moves on its source
-/// side.
+/// Some loops of a box of padding as a copy box, which can be clipped. Its strides on the source are 0.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
@@ -108,7 +109,7 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     while let Some((&(extent, stride), before)) = outer.split_last()
         && stride.saturating_sub(run) <= most
     {
-        // Does not saturate: the last place of the box is in the buffer.
+        // This does not saturate, because the last element of the box is in the buffer.
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }
@@ -117,7 +118,8 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     destination_box(padding, &loops)
 }
 
-/// The elements that are filled, and as many more for each run as could be filled meanwhile.
+/// The cost of filling some boxes, in elements. Each run also costs as many elements as could be filled in
+/// the time that starting a run takes.
 fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
     let around = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     boxes.iter().fold(0, |sum: u64, joined| {

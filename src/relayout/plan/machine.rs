@@ -8,8 +8,9 @@ use super::super::cpu_family::{CpuFamily, Rules};
 use super::super::level::KernelLevel;
 use super::cost::{LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, STREAMING_FROM};
 
-/// The numbers of the cost model that depend on the machine. Bytes, unless the name says otherwise. A plan
-/// carries those that it was made with; what is the same everywhere is in [`cost`](super::cost).
+/// The numbers of the cost model that depend on the machine, in bytes unless the name says otherwise. A plan
+/// keeps the numbers that it was made with. The numbers that are the same everywhere are in
+/// [`cost`](super::cost).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
     /// The level whose vectors kernels are chosen for.

@@ -7,8 +7,9 @@
 //! resolve     an iteration: which code runs it
 //! ```
 //!
-//! Nothing here touches a buffer. [`cost`] has the rules and every threshold, [`machine`] those that depend
-//! on the machine. What comes out is `strided_copy::Copy`, which `exec` runs.
+//! Nothing here touches a buffer. [`cost`] has the rules and the thresholds that are the same everywhere, and
+//! [`machine`] has the numbers that depend on the machine. The result is a list of `strided_copy::Copy`,
+//! which `exec` runs.
 
 pub(super) mod clip;
 pub(super) mod cost;

@@ -5,7 +5,7 @@ use strided_copy::kernel::{Loop, Stride};
 
 use crate::map;
 
-/// Loops from which a kernel is chosen, outer to inner; up to rank 8 without an allocation.
+/// The loops for which a kernel is chosen, outer to inner. Up to 8 loops need no allocation.
 ///
 /// The destination never counts down here: a loop that goes backwards has a negative stride on the source.
 pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
@@ -32,10 +32,11 @@ pub(crate) fn loops_in_bytes<'a>(
     steps.map(in_bytes).collect()
 }
 
-/// Turns loops round that go backwards on the source, so that the source is read front to back: the
-/// destination counts down instead. `start` moves to the first iteration of the turned loops.
+/// Reverses every loop that counts down on the source, so that the source is read front to back and the
+/// destination counts down instead. Returns where the first iteration begins then, if it began at `start`
+/// before.
 ///
-/// `None` if that begins in front of a buffer.
+/// `None` if that is in front of a buffer.
 pub(crate) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
     let mut start = start;
     for step in loops {

@@ -1,9 +1,9 @@
-//! From one buffer to the other: in one pass, or through buffers in between.
+//! The passes of a copy: one from the source to the destination, or several through intermediate buffers.
 //!
-//! One pass of boxes is the rule. Two kinds of pairs need more: layouts whose fused dimensions, tiles or
-//! ragged edges of a reversed dimension contradict each other meet in a packed buffer, and an Irreducible
-//! layout is built (or taken apart) one tile level a pass, each of which is a copy between plain layouts (the
-//! digits and levels of a layout: see [`crate::map`]).
+//! Nearly every pair of layouts takes one pass. Two kinds of pairs take more. If fused dimensions, tiles or
+//! the ragged edges of a reversed dimension contradict each other, the copy goes through a packed buffer. If
+//! a layout is Irreducible, it is built (or taken apart) one tile level a pass, and each pass is a copy
+//! between plain layouts. [`crate::map`] explains digits and levels.
 
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::widths::Widths;
 
-/// The passes of a copy: straight from source to destination, or through buffers in between.
+/// The passes of a copy, of which the last one fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Passes {
     /// The passes that each fill a buffer of their own.
@@ -24,15 +24,16 @@ pub(crate) struct Passes {
     pub(crate) last: Program,
 }
 
-/// A pass before the last: copies the buffer before it into its own.
+/// A pass before the last one. It copies the buffer of the previous pass, or the source, into a buffer of its
+/// own.
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Program,
-    /// The elements of the buffer this pass fills, and the bits of one.
+    /// How many elements the buffer of this pass has, padding included, and how many bits an element has.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
-    /// Brings the old contents of this buffer back out of the one that the next pass fills: only for buffers
-    /// that hold padding of an Irreducible destination.
+    /// Copies the old contents of this buffer back from the buffer that the next pass fills. Only buffers
+    /// that hold padding of an Irreducible destination need that.
     pub(crate) recover: Option<Program>,
 }
 
@@ -56,7 +57,7 @@ impl Passes {
             }
             at = untiled(source, levels)?;
         } else if destination.levels().is_none() {
-            // The two contradict each other; a packed buffer agrees with either.
+            // The two layouts contradict each other. A packed layout contradicts neither.
             let packed = packed(source)?;
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
@@ -66,12 +67,12 @@ impl Passes {
         let mut last = match BoxGroups::new(&at, plain, reversed) {
             Some(boxes) => Pass::of(program(&at, plain, boxes, knobs)?, plain),
             None => {
-                // The blocks of a reversed dimension are cut on the destination; a packed buffer has none.
+                // The destination cuts a reversed dimension into blocks, and a packed buffer does not.
                 let packed = packed(&at)?;
                 let boxes = match BoxGroups::new(&at, &packed, reversed) {
                     Some(boxes) => boxes,
                     None => {
-                        // The dimension is fused with one that is not reversed.
+                        // The reversed dimension is fused with another one that is not reversed.
                         passes.push(Pass::new(&at, &packed, knobs)?);
                         at = packed.clone();
                         BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?
@@ -97,13 +98,14 @@ impl Passes {
         self.before.is_empty().then_some(&self.last)
     }
 
-    /// The programs in order.
+    /// The programs of all passes, in order.
     #[cfg(test)]
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
     }
 
-    /// Whether a buffer in between holds padding that is brought back out of the destination, to be kept.
+    /// Whether an intermediate buffer holds padding of the destination that is kept, and so is copied back
+    /// from there.
     pub(crate) fn recovers(&self) -> bool {
         self.before.iter().any(|pass| pass.recover.is_some())
     }
@@ -119,14 +121,14 @@ impl Pass {
     }
 }
 
-/// One tile level: the shape before it (dimensions joined) and after it, both row-major.
+/// One tile level: the row-major shape before it, with dimensions joined, and the row-major shape after it.
 struct LevelStep {
     plain: IndexMap,
     tiled: IndexMap,
 }
 
-/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout they start
-/// from.
+/// The levels of an Irreducible layout as copies between plain layouts, and the untiled layout that the first
+/// copy reads.
 fn level_steps(map: &IndexMap, levels: &TileLevels) -> Result<(IndexMap, Vec<LevelStep>), Error> {
     let mut bounds = levels.sizes.clone();
     let mut steps = Vec::with_capacity(levels.levels.len());
@@ -167,7 +169,7 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
     IndexMap::from_tiles(map.data_type(), map.element_bits(), sizes, order, &[], 1)
 }
 
-/// The copy between two layouts that are known to agree.
+/// The copy between two layouts that are known to need no intermediate buffer.
 fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error> {
     let boxes = BoxGroups::new(from, to, &[]).ok_or_else(no_boxes)?;
     program(from, to, boxes, knobs)

@@ -15,12 +15,11 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// The most runs of a plain loop nest, for a copy that is run once, and for a copy whose kernel was chosen
-/// when it was planned. By trial (Zen 3).
+/// The most runs that a plain loop nest copies. More runs are faster with a kernel. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 
-/// A whole copy that is small, as a plain nest that is made again for each run.
+/// A whole copy that is small. Its plain loop nest is built again for each run.
 #[derive(Debug, Clone)]
 pub(crate) struct Plain {
     run: usize,
@@ -29,7 +28,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// The one box of a program, if it is small and of whole bytes.
+    /// The copy of a program that has one box, if the box is small and its elements are whole bytes.
     pub(crate) fn new(program: &Program) -> Option<Plain> {
         let bits = program.widths.source;
         let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
@@ -45,7 +44,7 @@ impl Plain {
             let extent = usize::try_from(extent).ok()?;
             let source = isize::try_from(bytes(source)?).ok()?.checked_mul(if backwards { -1 } else { 1 })?;
             let destination = isize::try_from(bytes(destination)?).ok()?;
-            // The loops are in order of the destination: only the last can be packed on both sides.
+            // Loops are in the order of the destination, so only the last one can be packed on both sides.
             let packed = isize::try_from(run).ok()?;
             if loops.is_empty() && destination == packed && source == packed {
                 run = run.checked_mul(extent)?;
@@ -54,7 +53,8 @@ impl Plain {
             }
         }
         let plain = Plain { run, start: (bytes(copy.source)?, bytes(copy.destination)?), loops };
-        // A kernel that transposes is chosen already; one that copies runs has nothing on few of them.
+        // A kernel that transposes is faster than plain loops. A kernel that copies runs is not, if there are
+        // few runs.
         let copies = program.prepared.iter().all(|planned| match planned {
             PlannedBox::Copy(copy) => matches!(copy.kernel(), Kernel::Runs { .. }),
             PlannedBox::Steps(_) => false,

@@ -1,10 +1,10 @@
-//! The one place that chooses: which code runs for what an iteration does, in which panels, by way of which
-//! staging buffer, and how far ahead it prefetches.
+//! The one file that chooses which kernel runs: in which panels, through which staging buffer, and how far
+//! ahead it prefetches.
 //!
 //! [`select`](super::select) takes loops out of a box until one iteration of the rest is a [`Shape`]: runs of
 //! bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says *what* is copied.
 //! [`resolve`] looks at the shape, the loops around it, the size of the whole copy ([`Site`]) and the
-//! machine, and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that: the kernel
+//! machine, and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that. The kernel
 //! crate dispatches on the kernel once, and `explain` prints it.
 //!
 //! ```text
@@ -192,8 +192,9 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     // How many units a register holds.
     let units = register / unit;
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-    // As many rows as a register has units, or twice as many, make blocks as well, which mind cache-set
-    // conflicts. Rows of a small plane that fill no register would cost more than its units.
+    // If there are as many rows as a register has units, or twice as many, blocks are another choice, and
+    // they avoid cache-set conflicts. Rows of a small plane that fill no register would cost more than
+    // copying unit by unit.
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,
         2..=4 => units > count,

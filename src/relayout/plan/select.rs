@@ -80,7 +80,7 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
     })
 }
 
-/// A copy of the same bytes with the kernel for another way to store.
+/// The copy again, with the kernel for another kind of store (`site.streaming`).
 ///
 /// # Errors
 ///

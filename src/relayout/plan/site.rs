@@ -1,4 +1,5 @@
-//! What a choice depends on besides the shape: how the whole copy loads and stores, and the machine.
+//! What the choice of a kernel depends on besides the shape: how the whole copy loads and stores, and the
+//! machine.
 
 use strided_copy::Prefetch;
 
@@ -24,13 +25,13 @@ impl Site<'_> {
     }
 }
 
-/// The prefetch of an iteration that reads this many bytes.
+/// The prefetch of an iteration that reads `bytes` bytes: how many iterations ahead.
 pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
     let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
     Prefetch::Iterations(number(ahead))
 }
 
-/// A count as a number of a kernel.
+/// A count as the `u32` that kernels take.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

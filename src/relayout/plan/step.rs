@@ -2,8 +2,9 @@
 //! boxes that share rows.
 //!
 //! A [`StepBox`] is a loop over elements, and in each iteration some [`Step`]s. A step copies whole bytes,
-//! rows of bits or rows of elements, or goes *through a buffer*: the steps `into` it fill the buffer from the
-//! source, the steps `out` of it take it to the destination. A step out may go through another buffer.
+//! rows of bits or rows of elements, or goes *through a buffer*: the steps `into` fill the buffer from the
+//! source, and the steps `out` copy from the buffer to the destination. A step in `out` may go through
+//! another buffer.
 //!
 //! ```text
 //! s4 plane, transposed:   through A  into: rows of bits from the source
@@ -29,17 +30,17 @@ use super::widths::Change;
 /// A box that takes several steps in each iteration of its loops.
 #[derive(Debug, Clone)]
 pub(crate) struct StepBox {
-    /// The loops outside, and where the first iteration begins, in elements.
+    /// The loops around the steps, and where the first iteration begins, in elements.
     pub(crate) outer: CopyBox,
     /// Bits of an element on the source and on the destination.
     pub(crate) bits: (u32, u32),
     /// The steps of an iteration, in order.
     pub(crate) steps: Vec<Step>,
-    /// Bytes of the destination that all iterations write.
+    /// How many bytes of the destination all iterations write.
     pub(crate) bytes: u64,
 }
 
-/// A step of an iteration. It begins at a bit of the source and at a bit of the destination.
+/// A step of an iteration. A step begins at a bit of the source and at a bit of the destination.
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
 pub(crate) enum Step {
@@ -51,16 +52,16 @@ pub(crate) enum Step {
     Element(u32),
     /// Unpacks or packs rows of elements that begin anywhere on their packed side.
     Width(WidthRows),
-    /// Goes through a buffer of [`BUFFER`](super::cost::BUFFER) bytes.
+    /// Copies through a buffer of [`BUFFER`](super::cost::BUFFER) bytes.
     Through(Box<Through>),
 }
 
 /// A detour through a buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Through {
-    /// Fill the buffer from the source.
+    /// The steps that fill the buffer from the source.
     pub(crate) into: Vec<Step>,
-    /// Take the buffer to the destination.
+    /// The steps that copy from the buffer to the destination.
     pub(crate) out: Vec<Step>,
 }
 
@@ -78,22 +79,23 @@ pub(crate) struct RowsOfBits {
 pub(crate) struct WidthRows {
     /// The loops over the rows, in elements.
     pub(crate) loops: Loops,
-    /// Elements of a row.
+    /// How many elements a row has.
     pub(crate) row: u64,
     pub(crate) change: Change,
-    /// The copies of the whole bytes of a row: there is one byte less if the row begins inside a byte.
+    /// The copies of the whole bytes of a row, by their number. A row that begins inside a byte has one whole
+    /// byte less than other rows.
     pub(crate) wholes: Vec<(u64, Copy)>,
 }
 
 impl StepBox {
-    /// Copies of whole bytes in every iteration of some loops over bytes.
+    /// A box that runs copies of whole bytes in every iteration of some loops over bytes.
     pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>, times: u64) -> StepBox {
         let bytes = copies.iter().map(Copy::bytes).fold(0, u64::saturating_add).saturating_mul(times);
         let steps = copies.into_iter().map(Step::Copy).collect();
         StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps, bytes }
     }
 
-    /// How many buffers are in use at a time.
+    /// How many buffers are in use at the same time.
     pub(crate) fn depth(&self) -> usize {
         depth(&self.steps)
     }
@@ -141,14 +143,14 @@ fn resolved_again(steps: &[Step], site: Site<'_>) -> Result<Vec<Step>, Error> {
 }
 
 impl Step {
-    /// Goes through a buffer.
+    /// A step that goes through a buffer.
     pub(crate) fn through(into: Vec<Step>, out: Vec<Step>) -> Step {
         Step::Through(Box::new(Through { into, out }))
     }
 }
 
 impl RowsOfBits {
-    /// Rows of bits; what is one after the other on both sides is one long row.
+    /// Rows of bits. Rows that follow each other without a gap on both sides become one long row.
     ///
     /// # Errors
     ///
@@ -179,7 +181,7 @@ impl RowsOfBits {
 }
 
 impl WidthRows {
-    /// Rows of `row` elements, in each iteration of some loops.
+    /// Rows of `row` elements, one in each iteration of some loops.
     ///
     /// # Errors
     ///

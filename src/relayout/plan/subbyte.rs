@@ -2,10 +2,10 @@
 //!
 //! There are three cases, the fastest first:
 //!
-//! 1. Everything begins and ends at whole bytes: the box is one over bytes.
-//! 2. Rows of whole bytes are interleaved element by element: a kernel does that in registers.
-//! 3. Elements begin anywhere: rows of bits are copied as they are; a plane goes through buffers, block by
-//!    block; single elements are copied one by one.
+//! 1. If everything begins and ends at whole bytes, the box becomes a box over bytes.
+//! 2. If rows of whole bytes are interleaved element by element, a kernel does that in registers.
+//! 3. If elements begin anywhere, rows of bits are copied as they are, a plane goes through buffers block by
+//!    block, and single elements are copied one by one.
 //!
 //! A block of a plane is at most [`BIT_BLOCK`] bytes in one direction, so that all buffers stay in the L1
 //! cache. As many rows as a byte has elements are interleaved into one row that has a byte for each column,
@@ -72,7 +72,8 @@ pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<O
     select::resolved(Shape::Bits(rows), loops, start, site).map(Some)
 }
 
-/// The rows, the loops around them, and where the first iteration begins.
+/// The rows, the loops around them, and where the first iteration begins in bytes, on the source and on the
+/// destination.
 fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInterleave, NestLoops, (usize, usize))> {
     let (column_place, row_place, plane) = plane(copy, bits)?;
     let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
@@ -100,13 +101,13 @@ fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInte
     Some((kernel, loops, sides_in_bytes((copy.source, copy.destination))?))
 }
 
-/// The bytes that this many elements fill, if they are whole.
+/// How many bytes `elements` elements fill; `None` if these are not whole bytes.
 fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     let total = elements.checked_mul(bits.into())?;
     total.is_multiple_of(8).then_some(total / 8)
 }
 
-/// Plans a box of elements that begin anywhere.
+/// Plans a box whose elements begin at any bit.
 ///
 /// # Errors
 ///
@@ -144,16 +145,15 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
     }
 }
 
-/// Plans a plane in each iteration of some loops: blocks of one size, and those at its edges.
+/// Plans a plane in each iteration of some loops, as blocks of equal size and smaller blocks at the edges.
 fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let &BitPlane { bits, columns, rows, source, destination } = plane;
     let in_byte = 8_usize.div_euclid(bits);
     let longest = BIT_BLOCK.saturating_mul(in_byte);
-    // A multiple of 8 elements in the long direction, so that no row of a buffer is longer for being whole
-    // bytes.
+    // The long side of a block is a multiple of 8 elements, so that rows of a buffer fill whole bytes.
     let most = |short: usize| BUFFER.div_euclid(short.min(longest).div_ceil(in_byte)).div_euclid(8).saturating_mul(8);
     let (wide, deep) = if columns >= rows { (most(rows), longest) } else { (longest, most(columns)) };
-    // Where blocks of a size begin, how long they are, and how many there are.
+    // For blocks of equal size: where the first one begins, how long one is, and how many there are.
     let parts = |extent: usize, block: usize| {
         let whole = extent.div_euclid(block);
         let rest = extent.rem_euclid(block);
@@ -195,7 +195,7 @@ fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> R
     let bits = plane.bits;
     let in_byte = 8_usize.div_euclid(bits);
     let in_bits = |elements: usize| checked::mul(checked::count(elements), checked::count(bits), checked::BYTES);
-    // The bytes of a row in the first buffer, and in the last.
+    // The size of a row in the first buffer and in the last one, in bytes.
     let (source, destination) = (columns.div_ceil(in_byte), rows.div_ceil(in_byte));
     let in_buffer = |bytes: usize| checked::count(bytes).saturating_mul(8);
     let mut into = BitRows {
@@ -243,7 +243,7 @@ fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> R
     let in_cache = Site { streaming: false, prefetch: false, ..site };
     let mut chain = vec![Step::Bits(RowsOfBits::new(out, Site { prefetch: false, ..site })?)];
     for (shape, groups) in passes.into_iter().rev() {
-        // A loop over groups of rows that are one after the other on both sides.
+        // This loop goes over groups of rows. The rows of a group follow each other on both sides.
         let mut loops = NestLoops::new();
         if let Some((extent, bytes)) = groups {
             let stride = isize::try_from(bytes).unwrap_or(isize::MAX);
@@ -256,22 +256,22 @@ fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> R
     Ok(Step::through(vec![Step::Bits(into)], chain))
 }
 
-/// A plane of bytes: this many columns at the pitch of the destination's rows, this many rows at the pitch of
-/// the source's.
+/// A plane of bytes to transpose: `columns` columns, whose destination rows are `to` bytes apart, and `rows`
+/// source rows, which are `from` bytes apart.
 fn transpose((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Shape {
     let axis = |extent: usize, pitch: usize| Axis::new(extent, isize::try_from(pitch).unwrap_or(isize::MAX));
     Shape::Plane(Plane { unit: 1, columns: axis(columns, to), rows: axis(rows, from), micro_tile: None })
 }
 
-/// A loop whose strides pass a test, source and destination.
+/// The index of the first loop whose strides on the source and on the destination pass a test.
 fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
     copy.loops
         .iter()
         .position(|step| matches!(step, Loop::Strided { source, destination, .. } if test(*source, *destination)))
 }
 
-/// The places of the loops that are packed on the source (columns) and on the destination (rows), and their
-/// plane.
+/// The index of the loop that is packed on the source (columns), the index of the loop that is packed on the
+/// destination (rows), and the plane that these two loops make.
 pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
     let stride = |place: usize| match *copy.loops.get(place)? {
         Loop::Strided { extent, source, destination } => {

@@ -19,7 +19,7 @@ use super::step::StepBox;
 pub(crate) struct Parts {
     /// The most elements that the largest box copies in a part.
     pub(crate) most: u64,
-    /// How far apart parts begin on either side, at least.
+    /// The least distance between the starts of two parts, in elements, on either side.
     pub(crate) apart: u64,
 }
 
@@ -34,7 +34,7 @@ struct Cut {
     part: u64,
 }
 
-// Nothing saturates: all are offsets of elements, or parts of them.
+// Nothing here saturates, because every number is an offset or a stride of elements that are in a buffer.
 impl Cut {
     /// The outermost loops of the source, if they go forward and parts are far enough apart.
     fn new(copy: &CopyBox, parts: Parts) -> Option<Cut> {
@@ -63,14 +63,15 @@ impl Cut {
         self.outer.iter().chain([&self.last])
     }
 
-    /// Whether `other` has these loops too, and begins inside the first part of `first` on some side.
+    /// Whether `other` has these loops as well, and begins inside the first part of `first` on the source or
+    /// on the destination.
     fn fits(&self, first: &CopyBox, other: &CopyBox) -> bool {
         let near = |a: u64, b: u64, stride: u64| a.abs_diff(b) < stride.saturating_mul(self.part);
         (near(first.source, other.source, self.source) || near(first.destination, other.destination, self.destination))
             && self.loops().all(|own| other.loops.contains(own))
     }
 
-    /// A box without these loops, but for `extent` steps of the last one, from `first` on.
+    /// A box without these loops, except for `extent` iterations of the last loop, from iteration `first` on.
     fn inside(&self, copy: &CopyBox, first: u64, extent: u64) -> CopyBox {
         let mut copy = copy.clone();
         copy.loops.retain(|step| !self.loops().any(|own| own == step));
@@ -82,8 +83,8 @@ impl Cut {
         copy.in_order()
     }
 
-    /// Plans these boxes, which have elements of this many bytes: part by part, and what is left of the last
-    /// loop, which is less than a part.
+    /// Plans boxes with elements of `bytes` bytes, part by part. The iterations of the last loop that do not
+    /// fill a part are planned as a part of their own.
     fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>, groups: &mut Vec<StepBox>) -> Result<(), Error> {
         let parts = self.extent.checked_div(self.part).unwrap_or(0);
         let first = parts.saturating_mul(self.part);
@@ -108,8 +109,8 @@ impl Cut {
 /// Plans a box of whole bytes.
 type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Copy, Error>;
 
-/// Groups boxes of elements of this many bytes: each, largest first, with those that fit it, and those that
-/// are left.
+/// Groups boxes with elements of `bytes` bytes. Each group is the largest box that is left and the boxes that
+/// fit it. The second result is the boxes that are in no group.
 pub(crate) fn grouped(
     mut boxes: Vec<CopyBox>,
     bytes: u64,

@@ -1,7 +1,7 @@
 //! Boxes whose elements change their storage width: 1, 2 or 4 bits on one side, a byte each on the other.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other. Words
-//! of 32 bits that hold one element of each of some rows are, too. Any other box goes through a staging
+//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so
+//! are words of 32 bits that hold one element of each of several rows. Any other box goes through a staging
 //! buffer, which has a byte for each element in the order of the packed side. To unpack, rows are unpacked
 //! into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes them to
 //! the destination. To pack, such a copy fills the staging buffer, and its rows are packed from there.
@@ -44,7 +44,8 @@ pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Op
     found.map(|(shape, loops, start)| select::resolved(shape, loops, start, site)).transpose()
 }
 
-/// The shape of an iteration, the loops around it, and the offsets of the first iteration.
+/// The shape of an iteration, the loops around it, and where the first iteration begins in bytes, on the
+/// source and on the destination.
 type Rows<T> = (T, NestLoops, (usize, usize));
 
 /// The rows of a box, if they are long and everything begins and ends at whole bytes.
@@ -76,7 +77,8 @@ fn whole_rows<'a>(
 /// The words of a box, if an element of each of some rows makes up a word on the packed side.
 fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> {
     let (columns, rows, plane) = plane(copy, u32::try_from(change.bits).ok()?)?;
-    // How many words there are, how many elements each has, and how far apart words and rows are.
+    // `count` words of `elements` elements each. Words begin `apart` elements apart and rows `pitch`
+    // elements.
     let (count, elements, apart, pitch) = if change.unpacks() {
         (plane.rows, plane.columns, plane.source, plane.destination)
     } else {
@@ -89,8 +91,8 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
-        // The order is that of the destination, which is faster on a fifth-generation Xeon, although each
-        // offset takes two lines.
+        // The words are written in the order of the destination. That is faster on a fifth-generation Xeon,
+        // although each offset takes two lines.
         neighbours_last(&mut loops, words.words, pitch, knobs);
     } else if words.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
@@ -98,7 +100,8 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
     Some((Shape::Words(words), loops, change.in_bytes((copy.source, copy.destination))?))
 }
 
-/// Plans a box whose rows begin anywhere, or whose elements are in another order on the other side.
+/// Plans a box whose rows do not begin at whole bytes, or whose elements have different orders on the two
+/// sides.
 ///
 /// # Errors
 ///
@@ -125,7 +128,7 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
     Ok(())
 }
 
-/// The rows of a box that go straight from one buffer to the other: the loops around them and their length.
+/// The rows of a box that need no staging buffer: the loops around the rows, and the length of a row.
 fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     let mut outer = copy.clone();
     let row = match long_row(copy) {
@@ -136,19 +139,19 @@ fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     Some((outer, row))
 }
 
-/// How many iterations of each loop fill the staging buffer: long runs on either side first, then as many as
-/// there is room for.
+/// How many iterations of each loop fill the staging buffer. Iterations that make long runs on either side
+/// come first, and then as many others as there is room for.
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     let steps = if change.unpacks() {
         [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)]
     } else {
-        // What is read comes in long runs, too.
+        // The source is read in long runs as well.
         [(true, STAGED_PACKED_RUN), (false, STAGED_READ_RUN), (false, STAGE), (true, STAGE)]
     };
     for (packed, length) in steps {
         let mut run = 1;
-        // The loop that goes on counting on that side, until the run is as long as wanted.
+        // Loops that continue the run on that side are added, until the run has the wanted length.
         while run < length
             && let Some((place, extent)) = copy.loops.iter().enumerate().find_map(|(place, step)| match *step {
                 Loop::Strided { extent, source, destination } if extent > 1 => {
@@ -163,7 +166,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > change.in_byte {
-                // Whole bytes.
+                // The iterations of the innermost loop must fill whole bytes.
                 some = some.saturating_sub(some.checked_rem(change.in_byte).unwrap_or(0));
             }
             let some = some.max(own);
@@ -190,7 +193,7 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
         (first.loops.get_mut(place), second.loops.get_mut(place))
     {
         (*extent, *rest) = (whole, left);
-        // Nothing saturates: it is where an element is stored.
+        // Nothing saturates, because these are offsets of elements.
         second.source = second.source.saturating_add(source.saturating_mul(whole));
         second.destination = second.destination.saturating_add(destination.saturating_mul(whole));
     }
@@ -199,11 +202,13 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     Some([second, first])
 }
 
-/// A box through a buffer that `staged` iterations of each loop fill (`staged` divides the extent): the loops
-/// outside, and the step.
+/// A box that goes through a staging buffer, which `staged` iterations of each loop fill. The number of
+/// iterations divides the extent of the loop. The result is the remaining loops and the step that runs in
+/// them.
 fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
-    // Iterations, and strides on the packed side and on the other.
+    // For each loop, the number of iterations, the stride on the packed side and the stride on the other
+    // side.
     let mut inner: SmallVec<[(u64, u64, u64); 6]> = SmallVec::new();
     for (step, &staged) in copy.loops.iter().zip(staged) {
         let Loop::Strided { extent, source, destination } = *step else {
@@ -212,7 +217,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
         };
         let rounds = extent.checked_div(staged).unwrap_or(extent);
         if rounds > 1 {
-            // Nothing saturates: these are offsets of elements.
+            // Nothing saturates, because these are strides of elements that are in a buffer.
             let (source, destination) = (source.saturating_mul(staged), destination.saturating_mul(staged));
             outer.loops.push(Loop::Strided { extent: rounds, source, destination });
         }
@@ -221,7 +226,8 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
             inner.push((staged, packed, unpacked));
         }
     }
-    // The stage has them in the order of the packed side; a source that is repeated comes last.
+    // Elements are in the staging buffer in the order of the packed side. Loops that repeat the source come
+    // last.
     sort_by_key(&mut inner, |&(_, packed, _)| packed.checked_sub(1).unwrap_or(u64::MAX));
     let (mut rows, mut bytes) = (Loops::new(), Loops::new());
     let mut stage = 1_u64;
@@ -234,7 +240,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
     let at_start = |loops| CopyBox { source: 0, destination: 0, loops }.in_order();
     let anywhere = |loops, row, site| WidthRows::new(loops, row, *change, site).map(Step::Width);
     if stage == 1 {
-        // Every element is alone on both sides.
+        // No two elements are neighbours on both sides.
         return Ok((outer, anywhere(Loops::new(), 1, site)?));
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);

@@ -1,4 +1,4 @@
-//! How many bits an element takes on either side of a copy, and what happens to it in between.
+//! How many bits an element takes on either side of a copy, and how it is unpacked or packed.
 
 use std::cmp::Ordering;
 
@@ -32,7 +32,7 @@ impl Widths {
             || matches!(packed, 1 | 2 | 4) && self.source.max(self.destination) == 8 && value <= packed
     }
 
-    /// The change of the elements; `None` if their width stays.
+    /// The change of the elements; `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
         let in_byte = u64::from(8_u32.checked_div(self.source.min(self.destination))?);
@@ -61,23 +61,23 @@ impl Change {
         matches!(self.change, WidthChange::Unpack { .. })
     }
 
-    /// Swaps the values of source and destination into those of the packed side and of the other side, and
+    /// Turns the values of source and destination into the values of the packed side and the other side, and
     /// back.
     pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
         if self.unpacks() { (source, destination) } else { (destination, source) }
     }
 
-    /// A row of this many packed bytes.
+    /// A row with `packed` bytes on the packed side.
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
         WidthRow { bits: self.bits, change: self.change, packed }
     }
 
-    /// The bytes that this many packed elements fill, if they are whole.
+    /// How many bytes `elements` packed elements fill; `None` if these are not whole bytes.
     pub(super) fn whole_bytes(&self, elements: u64) -> Option<u64> {
         elements.is_multiple_of(self.in_byte).then(|| elements.checked_div(self.in_byte)).flatten()
     }
 
-    /// Offsets of elements in bytes, if those are whole where they are packed.
+    /// Offsets of elements in bytes; `None` if the offset on the packed side is not whole bytes.
     pub(super) fn in_bytes(&self, sides: (u64, u64)) -> Option<(usize, usize)> {
         let (packed, unpacked) = self.sides(sides);
         let packed = usize::try_from(self.whole_bytes(packed)?).ok()?;

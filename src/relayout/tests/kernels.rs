@@ -1,4 +1,4 @@
-//! Which kernels are chosen, and that those run which the explanation names.
+//! Which kernels are chosen, and whether the kernels that run are the kernels that the explanation names.
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -17,8 +17,8 @@ fn explained(plan: &Relayout) -> Vec<String> {
     names
 }
 
-/// The kernels of conversions that engines make, by the rules of a Zen 4. Names alone: how large panels are
-/// is a matter of measurement.
+/// The kernels of conversions that engines make, by the rules of a Zen 4. Only names are compared, because
+/// the sizes of panels are tuned by measurement.
 #[test]
 fn each_conversion_has_its_kernel() {
     if KernelLevel::in_use() == KernelLevel::Portable {
@@ -134,8 +134,8 @@ mod observed {
         (memory, start)
     }
 
-    /// On random pairs of every class, at every level and for every family: the kernels that ran are those
-    /// that the explanation names.
+    /// On random pairs of every class, at every level and for every family, the kernels that ran are the
+    /// kernels that the explanation names.
     #[test]
     fn what_is_explained_is_what_runs() {
         let (mut pairs, mut seen) = (0, BTreeSet::new());
@@ -191,7 +191,8 @@ mod observed {
             let ran: BTreeSet<String> = observed::take_ran().into_iter().map(str::to_owned).collect();
             let said: BTreeSet<String> = explained(&own).into_iter().collect();
             let words = own.explain();
-            // Rows of bits are copied as whole bytes if they begin so; of many boxes, the first are named.
+            // Rows of bits that begin at whole bytes are copied as bytes. If there are many boxes, the
+            // explanation names the kernels of the first ones.
             let some = words.contains("begin") || words.contains("... and ");
             let safe = said.contains("loops in safe Rust");
             let is_so = if some {
@@ -202,7 +203,7 @@ mod observed {
             assert!(safe || is_so, "{} to {}, reversed {reversed:?}: ran {ran:?}\n{words}", &from, &to);
             seen.extend(ran);
         }
-        // All but those that take more than a few thousand elements or one machine.
+        // Every kernel ran, except those that take more than a few thousand elements or one machine.
         assert!(seen.len() >= 19, "{seen:?}");
     }
 }

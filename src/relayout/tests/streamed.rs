@@ -1,4 +1,5 @@
-//! What kernels over vectors in plain Rust stream: whole lines, each once.
+//! Kernels store whole cache lines with non-temporal stores, each line once. Vectors in plain Rust record
+//! their stores.
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -45,11 +46,11 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     Some(take_streamed()).filter(|_| nests && !program.prepared.is_empty())
 }
 
-/// Lines of which half was streamed, and then something else.
+/// The lines of which only half was streamed before another line was.
 fn broken_lines(streamed: &[usize]) -> usize {
     let (mut broken, mut rest) = (0, streamed);
     while let Some((&start, after)) = rest.split_first() {
-        // A run of vectors, one after the other.
+        // A run of vectors that follow each other.
         let more = after.iter().zip(1..).take_while(|&(&place, i)| place == start + 32 * i).count();
         let end = start + 32 * (more + 1);
         rest = &after[more..];
@@ -61,7 +62,7 @@ fn broken_lines(streamed: &[usize]) -> usize {
     broken
 }
 
-/// The layouts of the suite, with each size at most `most`.
+/// The layouts of the suite, with every size limited to `most`.
 fn shrunk(layout: &str, most: &[u64]) -> String {
     let (head, rest) = layout.split_once('[').unwrap();
     let (sizes, tail) = rest.split_once(']').unwrap();
@@ -77,11 +78,12 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     for line in include_str!("../../../benches/relayout_suite.tsv").lines().filter(|line| !line.starts_with('#')) {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, name, from, to] = fields[..] else { panic!("{line}") };
-        // The nested sizes of CuTe are left out.
+        // Layouts in CuTe's notation with nested sizes are left out.
         if !from.contains('[') {
             continue;
         }
-        // Long enough for whole vectors on either side; ragged edges stay ragged, strides stay as they are.
+        // The sizes are long enough for whole vectors on either side. Ragged edges stay ragged, and strides
+        // do not change.
         for most in [[2, 3, 20, 35, 70, 136], [2, 2, 18, 67, 40, 263]] {
             for shift in [0, 16, 32] {
                 let Some(streamed) = streamed(&shrunk(from, &most), &shrunk(to, &most), shift) else { continue };
@@ -94,8 +96,8 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     assert!(cases > 300 && lines > 100_000, "{cases} cases streamed {lines} lines");
 }
 
-/// Tiles to rows that end inside lines: what two tiles share of a line is stored once, past the cache, and
-/// only the ends of rows are not.
+/// Tiles are copied to rows that end inside lines. A line that two tiles share is stored once, with
+/// non-temporal stores, and only the ends of rows are stored through the cache.
 #[test]
 fn lines_that_two_tiles_share_are_streamed() {
     for pitch in [512, 513, 517, 527] {
@@ -108,8 +110,8 @@ fn lines_that_two_tiles_share_are_streamed() {
     }
 }
 
-/// Transposes to rows that begin anywhere in a line: only the ends of rows are not streamed, and those of
-/// short ones side by side are.
+/// Transposes to rows that begin anywhere in a line. Only the ends of rows are not streamed. Short rows that
+/// follow each other count as one row.
 #[test]
 fn rows_that_begin_inside_lines_are_streamed() {
     for (sizes, from, to, rows, row) in [

@@ -11,8 +11,8 @@ use alloc::string::String;
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The same descriptor. In a debug build, one that breaks an invariant stops the program: every
-    /// constructor and every view ends here.
+    /// Returns the descriptor. In a debug build, a descriptor that breaks an invariant stops the program.
+    /// Every constructor and every view ends here.
     #[inline]
     #[track_caller]
     pub(super) fn checked(self) -> BufferTensorDesc {

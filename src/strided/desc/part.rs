@@ -19,7 +19,7 @@ impl BufferTensorDesc {
     /// let cache = BufferTensorDesc::packed(DataType::U8, &[2, 8, 4])?;
     /// let tokens = cache.slice_axis(1, 0..3)?;
     /// assert!(!cache.is_part() && tokens.is_part());
-    /// // The same from an engine's own numbers.
+    /// // An engine has the sizes and strides as its own numbers.
     /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3, 4], &[32, 4, 1]);
     /// let own = BufferTensorDesc::from_usize(DataType::U8, shape, strides)?;
     /// assert!(!own.is_part() && own.as_part() == tokens);
@@ -31,8 +31,8 @@ impl BufferTensorDesc {
         self.sliced || self.base_offset != 0
     }
 
-    /// The same tensor as a part of a larger buffer, as a slice is: what is between its elements may be
-    /// others', and nothing fills it. See [`is_part`](Self::is_part).
+    /// Returns this tensor as a part of a larger buffer, as a slice is. The bytes between its elements may
+    /// belong to other tensors, so nothing fills them. See [`is_part`](Self::is_part).
     #[must_use]
     pub fn as_part(&self) -> Self {
         self.clone().into_part()
@@ -42,7 +42,7 @@ impl BufferTensorDesc {
         BufferTensorDesc { sliced: true, ..self }
     }
 
-    /// The same tensor as a part, if it leaves out elements of `whole`.
+    /// Returns this tensor, marked as a part if it leaves out elements of `whole`.
     pub(in crate::strided) fn into_part_of(self, whole: &Self) -> Self {
         if self.elements < whole.elements { self.into_part() } else { self }
     }

@@ -45,12 +45,12 @@ impl BufferTensorDesc {
         self.view(list)
     }
 
-    /// As [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
+    /// Like [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
     /// tensor becomes axis `axes[k]` of the view.
     ///
     /// # Errors
     ///
-    /// As for [`broadcast_to`](Self::broadcast_to); [`RankMismatch`](crate::ArgumentRule) and
+    /// The errors of [`broadcast_to`](Self::broadcast_to); [`RankMismatch`](crate::ArgumentRule) and
     /// [`AxisOutOfRange`](crate::ArgumentRule) for `axes`, which must ascend:
     /// [`NotAscending`](crate::ArgumentRule).
     ///

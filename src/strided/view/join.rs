@@ -9,8 +9,8 @@ use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
-    /// The same elements in the same order with the fewest axes: no axis of size 1, and neighbours
-    /// joined wherever one goes on where the other ends.
+    /// A view of the elements in this order with the fewest axes: no axis of size 1, and neighbours joined
+    /// wherever one continues the other.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

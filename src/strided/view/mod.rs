@@ -40,7 +40,7 @@ impl BufferTensorDesc {
         self.build_view(self.data_type(), axes, self.base_offset())
     }
 
-    /// The same elements under other axes: see [`with_axes`](Self::with_axes).
+    /// A view of all elements under other axes: see [`with_axes`](Self::with_axes).
     fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
         self.with_axes(axes.collect())
     }

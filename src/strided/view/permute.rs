@@ -6,8 +6,7 @@ use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
-    /// The same elements with the axes in another order: axis `k` of the view is axis `axes[k]` of
-    /// this tensor.
+    /// A view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
     ///
     /// # Errors
     ///
@@ -32,7 +31,7 @@ impl BufferTensorDesc {
         Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
     }
 
-    /// The same elements with two axes exchanged.
+    /// A view with two axes exchanged.
     ///
     /// # Errors
     ///

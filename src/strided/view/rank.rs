@@ -24,10 +24,10 @@ pub enum Side {
 }
 
 impl BufferTensorDesc {
-    /// The same tensor with axes of size 1 and stride 0 at one end until it has `rank` axes, or as it is if
-    /// it has as many already. The first axis of a scalar has stride 1, as if the tensor had been made with
-    /// sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these are
-    /// Chromium's.)
+    /// A view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor that has
+    /// as many already does not change. The first axis of a scalar has stride 1, as if the tensor had been
+    /// made with sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these
+    /// are Chromium's.)
     ///
     /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Each axis that is added makes the descriptor 16 bytes larger.
     ///
@@ -54,7 +54,7 @@ impl BufferTensorDesc {
         }
     }
 
-    /// The same elements in at most `rank` axes: the surplus ones at one end are joined into one.
+    /// A view with at most `rank` axes: surplus axes at one end are joined into one axis.
     ///
     /// Axes are joined only if that leaves every element where it is; size-1 axes never be in the way.
     /// ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or

@@ -1,4 +1,4 @@
-//! The same bytes as elements of another type.
+//! Views of the bytes of a tensor as elements of another type.
 
 use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
@@ -11,8 +11,8 @@ use alloc::string::String;
 const OPERATION: &str = "reading the bytes as another type";
 
 impl BufferTensorDesc {
-    /// The same bytes as elements of `data_type`. With a narrower type the last axis grows, with a
-    /// wider one it shrinks (NumPy's `view`); with one as wide nothing else changes.
+    /// A view of the bytes as elements of `data_type`. With a narrower type the last axis grows, and with a
+    /// wider type it shrinks (NumPy's `view`). With a type of equal width nothing else changes.
     ///
     /// # Errors
     ///
@@ -67,8 +67,8 @@ impl BufferTensorDesc {
         self.regroup(OPERATION, &sizes)?.join_elements(data_type)
     }
 
-    /// The same bytes as narrower elements, whose number within one element of this tensor is a new
-    /// last axis: a `u32` as two `u16`, the low one first. Always possible.
+    /// A view of the bytes as narrower elements, with a new last axis that counts them inside one element of
+    /// this tensor: a `u32` as two `u16`, the low one first. This is always possible.
     ///
     /// # Errors
     ///
@@ -94,8 +94,8 @@ impl BufferTensorDesc {
         self.build_view(data_type, list, checked::mul(self.base_offset(), parts, OFFSET)?)
     }
 
-    /// The same bytes as wider elements, each made of one last axis of this tensor, which
-    /// disappears: the inverse of [`split_elements`](Self::split_elements).
+    /// A view of the bytes as wider elements. The last axis of this tensor disappears, because it becomes one
+    /// element: the inverse of [`split_elements`](Self::split_elements).
     ///
     /// # Errors
     ///

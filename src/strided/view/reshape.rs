@@ -8,7 +8,7 @@ use crate::strided::axis_list::AxisList;
 use alloc::format;
 
 impl BufferTensorDesc {
-    /// The same elements in the same row-major order with other sizes.
+    /// A view of the elements in their row-major order with other sizes.
     ///
     /// A view exists exactly when this returns one: both lists of sizes are cut into the
     /// shortest groups of equal product, and within a group of more than one axis

@@ -9,7 +9,7 @@
 //! d.rs       fn d(b: crate::a::B)           d uses a::b; seen from the root: d uses a
 //! ```
 //!
-//! That a module passes on names of those below it (`pub use`) is no use of them.
+//! A module that passes on names of the modules below it (`pub use`) does not use them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,7 +32,8 @@ pub(crate) fn each<T>(name: &str, operation: impl Fn(&Subject) -> T) {
     }
 }
 
-/// The same for each layout and its reshape to one dimension, which joins all its digits in one chain.
+/// Runs an operation on each layout, and on its reshape to one dimension, which joins all its digits in one
+/// chain.
 pub(crate) fn each_map<T>(name: &str, operation: impl Fn(&IndexMap) -> T) {
     for Subject { text, map, .. } in &subjects() {
         limited(name, text, || operation(map));
@@ -42,7 +43,7 @@ pub(crate) fn each_map<T>(name: &str, operation: impl Fn(&IndexMap) -> T) {
     }
 }
 
-/// The same for each descriptor.
+/// Runs an operation on each descriptor.
 pub(crate) fn each_desc<T>(name: &str, operation: impl Fn(&BufferTensorDesc) -> T) {
     for Subject { text, desc, .. } in &subjects() {
         if let Some(desc) = desc {
@@ -65,7 +66,7 @@ pub(crate) static PLANS: LazyLock<Vec<(String, Relayout)>> = LazyLock::new(|| {
     plans
 });
 
-/// The same for each of the copies.
+/// Runs an operation on each copy.
 pub(crate) fn each_plan<T>(name: &str, operation: impl Fn(&Relayout) -> T) {
     for (text, plan) in PLANS.iter() {
         limited(name, text, || operation(plan));

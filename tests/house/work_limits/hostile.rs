@@ -106,7 +106,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     texts().into_iter().map(subject).collect()
 }
 
-/// The same sizes packed, the other way round, and in tiles that clash with most others.
+/// Other layouts of these sizes: packed, in reverse order, and in tiles that clash with most others.
 pub(crate) fn others(map: &IndexMap) -> Vec<IndexMap> {
     let Ok(rows) = ArrayShape::row_major(map.data_type(), map.sizes()) else { return Vec::new() };
     let order: Vec<usize> = (0..map.sizes().len()).collect();

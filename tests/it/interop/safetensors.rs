@@ -20,7 +20,7 @@ fn bytes(layout: &Notated) -> usize {
     layout.to_index_map().unwrap().physical_size_in_bytes().try_into().unwrap()
 }
 
-/// As many bytes as a layout takes, none of them zero.
+/// The bytes of a layout, none of which is zero.
 fn some_bytes(layout: &Notated) -> Vec<u8> {
     (0..bytes(layout)).map(|place| (place % 251 + 1) as u8).collect()
 }
@@ -106,7 +106,7 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
         let expected = safetensors::serialize(views, metadata).unwrap();
         // Read and written again, it is the same file.
         assert_eq!(file(&Model::read(&expected).unwrap()), expected);
-        // As is one that is laid out and brought back.
+        // A model that is laid out and brought back gives these bytes, too.
         let model = Model::read(&expected).unwrap();
         let laid_out: Vec<(String, Notated, Vec<u8>)> = model
             .tensors()

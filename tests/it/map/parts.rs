@@ -88,7 +88,7 @@ proptest! {
             let outer: Vec<u64> = index.iter().zip(&ranges).map(|(i, range)| i + range.start).collect();
             prop_assert_eq!(part.offset(&index), map.offset(&outer));
         }
-        // The same places, made from strides, have the same form.
+        // A map of these offsets, made from strides, has an equal form.
         if let Some(strides) = part.strides() {
             let desc = BufferTensorDesc::new(DataType::F32, part.sizes(), Some(&strides)).unwrap();
             prop_assert!(desc.with_base_offset(part.base()).unwrap().to_index_map().unwrap().same_places(&part).unwrap());

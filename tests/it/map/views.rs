@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn the_first_difference_is_that_of_a_walk(shape in any_shape(2000), other in any_shape(2000), turn in 1..4_usize) {
-        // The same sizes under the other layout, where its rank allows, or under a rotated order.
+        // These sizes are laid out as the other layout says, if its rank allows that, or in a rotated order.
         let mut order = shape.layout().minor_to_major().to_vec();
         let rank = order.len().max(1);
         order.rotate_left(turn % rank);

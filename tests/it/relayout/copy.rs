@@ -105,7 +105,7 @@ proptest! {
         copy_strided(case.data_type, &case.sizes, sides.0, sides.1, &source, &mut found[..]).unwrap();
         prop_assert!(found == expected, "copy_strided: {case:?}");
 
-        // The same by descriptors, where no axis runs backwards.
+        // Descriptors give equal bytes, if no axis runs backwards.
         let described = |(strides, offset): &(Vec<isize>, usize)| {
             let read = BufferTensorDesc::from_signed(case.data_type, &case.sizes, strides).unwrap();
             read.reversed.is_empty().then(|| read.desc.with_base_offset(*offset as u64).unwrap())

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
 
-/// The same side, read with some axes backwards.
+/// A side that is read with some axes backwards.
 fn backwards(side: &Side, axes: &[usize]) -> Side {
     let sizes = side.map.sizes();
     let number = |index: &[u64]| index.iter().zip(sizes).fold(0, |number, (i, size)| number * size + i) as usize;

@@ -71,7 +71,7 @@ fn an_output_whose_indices_share_places_is_refused() {
 
 #[test]
 fn a_text_is_checked_as_what_it_says() {
-    // As a descriptor, whose alignment and total size count, and not as its map.
+    // The text counts as a descriptor, whose alignment and total size matter, and not as its map.
     let text: Notated = "f32[2,3]:[5,1]".parse().unwrap();
     assert_eq!(text.as_descriptor().map(BufferTensorDesc::strides), Some(&[5, 1][..]));
     assert_eq!(validate_description(&text, &Limits::none()).unwrap().exact_bytes, 32);

@@ -421,7 +421,7 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
         limits.base_offset_in_binding = in_binding;
         let report = validate(&slice, &Buffer::new(64, 0, Role::Input), &limits).unwrap();
         assert_eq!((report.alignment_required, report.bound), (asked, bound), "{in_binding}");
-        // The same tensor, 16 bytes further on.
+        // The tensor is bound 16 bytes further on.
         let result = validate(&slice, &Buffer::new(256, 16, Role::Input), &limits);
         assert_eq!(codes(result), if in_binding { vec![] } else { vec!["offset_unaligned"] });
         let whole = validate(&desc, &Buffer::new(256, 64, Role::Input), &limits).unwrap();

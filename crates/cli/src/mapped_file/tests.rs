@@ -40,7 +40,7 @@ fn a_file_that_is_shortened_is_an_error_and_no_crash() {
     // Some file systems have large pages in their caches.
     assert!(map[..5] == [7; 5] && map[1 << 16..].iter().all(|&byte| byte == 0));
     assert!(map.check_unchanged().unwrap_err().contains("shorter"));
-    // As long as before, but without the bytes that were there.
+    // The file is as long as before, but its bytes are gone.
     File::options().write(true).open(&path).unwrap().set_len(1 << 17).unwrap();
     assert_eq!(map.check_unchanged(), Err("could not be read: a page of it is lost"));
     drop(map);

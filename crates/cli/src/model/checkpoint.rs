@@ -45,7 +45,7 @@ pub(super) struct Checkpoint {
     pub(super) path: PathBuf,
     /// What a sharded model has.
     pub(super) index: Option<Index>,
-    /// Those that were opened, in the order of their names.
+    /// The files that were opened, in the order of their names.
     pub(super) files: Vec<PartFile>,
 }
 

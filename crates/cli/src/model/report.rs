@@ -51,7 +51,7 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// The same object with `written`, and for a share what is there of the model.
+    /// Returns the object with `written`, and for a share with the part of the model that is there.
     pub(super) fn keys(&self, object: Object) -> Object {
         match self {
             Written::All(path) => object.with("written", path.to_string_lossy().as_ref()),

@@ -45,7 +45,7 @@ pub(super) fn into_a_file(
     let file = file.close()?;
     let answers: Vec<Answer> = {
         let bytes = Bytes::open(file.path())?;
-        // As any model is read.
+        // The new file is read as any model is.
         let written =
             Model::read(&bytes).map_err(|error| Stop::Unusable(format!("the new file is not a model: {error}")))?;
         plans.iter().map(|plan| compare(plan, &written, bar)).collect::<Result<_, _>>()?

@@ -60,7 +60,7 @@ fn whole_names() -> Vec<String> {
     (1..=4).map(part).chain([INDEX.to_owned()]).collect()
 }
 
-/// As many bytes as the tensors of a part take, by its own header.
+/// How many bytes the tensors of a part take, by its own header.
 fn data_bytes(path: &Path) -> u64 {
     let bytes = fs::read(path).unwrap();
     let header = u64::from_le_bytes(bytes[..8].try_into().unwrap());

@@ -74,7 +74,7 @@ impl Aliases {
         }
     }
 
-    /// The same without making the next search shorter.
+    /// The buffer of a part, without shortening the next search.
     pub(super) fn buffer_of(&self, part: u32) -> u32 {
         let mut at = part;
         while let Some(&parent) = self.parents.get(place(at)).filter(|&&parent| parent != at) {

@@ -165,7 +165,8 @@ pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Ve
     pairs
 }
 
-/// The same for one part of the result: the position of the operand, and the part of it.
+/// The part of an operand whose memory one part of the result must share: the position of the operand, and
+/// its part.
 fn in_place_pair(module: &Module, fusions: &[Fusion], id: u32, part: u32) -> Option<(u32, u32)> {
     let found = match module.role(id) {
         Role::InPlace if part == 0 => Some((0, 0)),

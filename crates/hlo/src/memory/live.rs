@@ -76,9 +76,9 @@ impl Module {
         self.live_memory_on(None)
     }
 
-    /// The same for a TPU of this generation. Only the sizes of the tables of tuples depend on it, and the
-    /// text does not say it: without a generation, they are those of v4 and v5e, or of v2 and v3, which the
-    /// text shows.
+    /// Like [`live_memory`](Self::live_memory), for a TPU of this generation. Only the sizes of the tables of
+    /// tuples depend on the generation, which the text does not name. Without a generation the tables are as
+    /// large as on v4 and v5e, or as on v2 and v3 if the text shows that.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;

@@ -20,7 +20,7 @@ impl LiveMemory<'_> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()
     }
 
-    /// The same with the numbers of the buffers.
+    /// The buffers of [`live_at`](Self::live_at), each with its number.
     pub(super) fn numbered_at(&self, space: u64, time: u32) -> Vec<(u32, LiveBuffer)> {
         let Some(number) = self.spaces.iter().position(|found| found.space == space) else { return Vec::new() };
         let mut live: HashMap<u32, Named> = HashMap::new();

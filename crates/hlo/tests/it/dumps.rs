@@ -117,7 +117,7 @@ ENTRY %main.4 (p: u32[12582912,1]) -> (f32[], s32[2048,1,128,128,4]) {
     assert!((table.rows()[1].expansion() - 128.0).abs() < 1e-12);
     let spaces: Vec<u64> = table.totals().map(|(space, _)| space).collect();
     assert_eq!(spaces, [0, 1, 2, 5]);
-    // As `S(n)` has it, row by row.
+    // The memory spaces of the rows, as `S(n)` gives them.
     let spaces: Vec<u64> = table.rows().iter().map(|row| row.memory_space()).collect();
     assert_eq!(spaces, [0, 0, 0, 5, 1, 2]);
 }

@@ -140,7 +140,7 @@ ENTRY %e (p: f32[100]) -> pred[] {
     // a counter.
     let expected = ["p 400", "m 280", "s{1} 200", "b 120", "s 24", "s{0} 8", "s{2} 8", "z 1"];
     assert_eq!(names(&live, 0, 5), expected);
-    // The same when %d ends it, at time 7. After that only %b and the result of %d are left.
+    // They are still live when %d ends the copy, at time 7. After that only %b and the result of %d are left.
     assert_eq!(names(&live, 0, 7), expected);
     assert_eq!(names(&live, 0, 8), ["p 400", "s{1} 200", "b 120", "z 1"]);
     assert_eq!(live.total().temp_bytes, 280 + 200 + 120 + 24 + 8 + 8);

@@ -36,7 +36,7 @@ Program hbm requirement 41.74G:
 
 #[test]
 fn the_arrays_of_a_report_are_read() {
-    // As it is, and with what a log puts in front of each line.
+    // The report as it is, and with the prefix that a log puts in front of each line.
     let logged: String = REPORT.lines().map(|line| format!("2020-05-04 09:05:40: E 15 util.cc:76] {line}\n")).collect();
     for text in [REPORT, &logged] {
         assert!(OutOfMemoryReport::is_in(text));

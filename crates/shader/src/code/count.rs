@@ -161,7 +161,7 @@ impl Counter {
             side.workgroup_sectors = side.workgroup_sectors.saturating_add(all);
             side.workgroup_words = side.workgroup_words.saturating_add(count(words.len()));
             for access in done.drain(..) {
-                // As many words at `words / all` words a sector.
+                // The fewest sectors that these words could be in, if a sector had `words / all` of them.
                 let least = count(access.len()).saturating_mul(all).div_ceil(count(words.len()).max(1));
                 side.accesses = side.accesses.saturating_add(1);
                 side.sectors = side.sectors.saturating_add(sectors(&access).max(least));

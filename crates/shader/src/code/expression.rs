@@ -7,7 +7,7 @@ use super::binding::Memory;
 /// A name with a value: a `let`, a `var`, a parameter or the counter of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
-    /// As it is written.
+    /// The name in the text.
     pub(crate) name: Arc<str>,
     /// Where the interpreter keeps its value.
     pub(super) slot: usize,
@@ -141,8 +141,8 @@ impl Expr {
         self.most
     }
 
-    /// The same, with a bound that the caller knows. The interpreter does not hold it to that: bind it to a
-    /// variable for this.
+    /// Returns this expression with an upper bound that the caller knows. The interpreter does not check the
+    /// bound, unless the expression is bound to a variable.
     pub(crate) fn at_most(mut self, most: u32) -> Expr {
         self.most = self.most.min(most);
         self

@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The same without a bound.
+    /// Stores a value without checking a bound.
     fn put(&mut self, variable: &Variable, lane: usize, value: u32) {
         let place = self.place(variable, lane);
         if let Some(slot) = self.values.get_mut(place) {

@@ -12,7 +12,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`IndexMap::offset`](tensor_layout::IndexMap::offset).
+    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset).
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         let arguments = self.arguments(index)?;
         let results = run(&self.offset, &arguments, vec![]);
@@ -45,7 +45,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`IndexMap::offset`](tensor_layout::IndexMap::offset) and [`with_walk`](IndexFunctions::with_walk).
+    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset) and [`with_walk`](IndexFunctions::with_walk).
     pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
         let arguments = self.arguments(index)?;
         let walk = match self.walks.iter().find(|(known, _)| *known == axis) {
@@ -85,7 +85,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// As [`load_bits`](IndexFunctions::load_bits).
+    /// Like [`load_bits`](IndexFunctions::load_bits).
     pub fn store_bits(&self, words: &mut [u32], offset: u64, bits: u32) -> Result<(), Error> {
         let offset = self.check_words(words.len(), offset)?;
         let store = match self.access.as_ref().and_then(|access| access.store.as_ref()) {

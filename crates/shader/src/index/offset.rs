@@ -16,8 +16,8 @@ pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Resu
     Ok(offset_and_rests(code, map, index, None)?.0)
 }
 
-/// The same, and what is left of the number of one component (by its place) below each of its digits but the
-/// last.
+/// The offset, and for one component (given by its index) the remainder of its number below each of its
+/// digits except the last.
 pub(super) fn offset_and_rests(
     code: &mut Code,
     map: &IndexMap,

@@ -55,7 +55,8 @@ impl Form {
     }
 }
 
-// As for `Target` and the library's `LayoutClass`: a macro for three such lists would be as long.
+// `Target` and the library's `LayoutClass` have such a list as well. A macro for the three lists would not be
+// shorter.
 impl fmt::Display for Form {
     /// The [name](Form::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -66,7 +66,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the
+    /// The errors of [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the
     /// reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
     ///
     /// ```

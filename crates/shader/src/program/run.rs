@@ -97,7 +97,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// As [`interpret`](Self::interpret).
+    /// Like [`interpret`](Self::interpret).
     pub fn count_accesses(&self, workgroups: u64) -> Result<AccessCount, ShaderFault> {
         let mut all = AccessCount::default();
         for (place, pass) in self.passes().iter().enumerate() {

@@ -120,7 +120,7 @@ impl StridedBox {
         self
     }
 
-    /// The same box over words, if it begins and ends with whole words wherever it writes; `source_too`: and
+    /// This box over words, if it begins and ends at whole words wherever it writes and, with `source_too`,
     /// wherever it reads.
     pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
         let divided =
@@ -128,13 +128,13 @@ impl StridedBox {
         Some(divided.multiplied(width.period.into(), source_too))
     }
 
-    /// The same box of words over groups of 4 or 2.
+    /// This box of words over groups of 4 or 2 words.
     pub(super) fn in_groups(&self, width: u64, source_too: bool) -> Option<StridedBox> {
         self.divided(width, source_too)
     }
 
-    /// The same box over larger elements: what is together on both sides, up to 128 bits of it, and in a
-    /// number of words or whole parts of a word. Also their bits.
+    /// This box over larger elements: neighbours on both sides become one element of up to 128 bits, which is
+    /// a number of words or divides a word. The second result is the number of its bits.
     pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
         let whole = [128, 64, 32, 16, 8, 4, 2];
         for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {

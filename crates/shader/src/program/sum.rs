@@ -34,7 +34,8 @@ impl Sum {
         parts.fold(0, u64::saturating_add)
     }
 
-    /// As one expression. Its value must fit 32 bits; a weight that does not belongs to a digit that is zero.
+    /// The sum as one expression. Its value must fit 32 bits. A weight that does not fit belongs to a digit
+    /// that is zero.
     pub(super) fn expr(&self) -> Expr {
         self.terms.iter().fold(Expr::from(0), |sum, (expr, weight)| match u32::try_from(*weight) {
             Ok(weight) => sum + expr * weight,
@@ -42,7 +43,7 @@ impl Sum {
         })
     }
 
-    /// As one name.
+    /// The sum bound to a name.
     pub(super) fn bound(&self, code: &mut Code, name: &str) -> Expr {
         code.bind(name, self.expr())
     }

@@ -44,7 +44,7 @@ fn every_problem_of_a_tensor_is_named(gpu: &Gpu) {
     assert_eq!(error.limits(), ["max_storage_buffer_binding_size", "max_buffer_size"]);
     assert!(error.to_string().contains("(the device's max_buffer_size)"), "{error}");
     assert_eq!(error.to_string().lines().count(), 3);
-    // The same as an input, in windows: only the buffer is too large.
+    // In windows, the tensor is refused only because the buffer is too large.
     let options = BufferOptions { in_windows: true, ..BufferOptions::default() };
     let error = TensorBuffer::new(&device, &broadcast, &options).unwrap_err();
     assert_eq!(error.limits().last(), Some(&"max_buffer_size"));

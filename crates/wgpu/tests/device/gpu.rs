@@ -28,7 +28,7 @@ impl Gpu {
         pollster::block_on(request(&self.adapter, limits))
     }
 
-    /// The same with another device.
+    /// This GPU with another device and queue.
     pub(crate) fn on(&self, device: wgpu::Device, queue: wgpu::Queue) -> Gpu {
         Gpu { name: self.name.clone(), adapter: self.adapter.clone(), device, queue }
     }

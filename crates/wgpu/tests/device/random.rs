@@ -8,7 +8,7 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap
 
 use crate::literal::{Tiles, bounded, shape_of, sizes};
 
-/// As many values of a strategy as TENSOR_LAYOUT_CASES says, or `default`: the same ones every time.
+/// Values of a strategy: TENSOR_LAYOUT_CASES of them, or `default`. Every run draws equal values.
 pub(crate) fn values<S: Strategy>(strategy: &S, default: usize) -> impl Iterator<Item = S::Value> + '_ {
     let cases = std::env::var("TENSOR_LAYOUT_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(default);
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);

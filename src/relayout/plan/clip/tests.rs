@@ -29,7 +29,7 @@ fn elements(boxes: &[CopyBox]) -> Vec<(u64, u64)> {
     all
 }
 
-/// Boxes of a few shapes: rows that nest, columns, rows that interleave, a reversed one, tables.
+/// Boxes of a few shapes: rows that nest, columns, rows that interleave, reversed rows, and tables.
 fn boxes() -> Vec<CopyBox> {
     let mut table = copy_box(&[(3, 1, 1)]);
     table.loops.insert(0, Loop::Table(vec![(0, 20), (40, 0), (7, 10)]));
@@ -51,7 +51,8 @@ fn boxes() -> Vec<CopyBox> {
     ]
 }
 
-/// A loop of a box: how many steps, and how far apart on either side; a source below zero goes backwards.
+/// A loop of a box: its extent and its strides. If the stride on the source is negative, the loop goes
+/// backwards.
 fn step((extent, source, destination): (u64, i64, u64)) -> Loop {
     Loop::of_strides(extent, source.unsigned_abs(), destination, source < 0)
 }
@@ -98,7 +99,7 @@ fn loops_that_nest_are_clipped_into_few_boxes() {
         clip(150..650),
         [at(150, 0, &[(30, 1, 1)]), at(200, 50, &[(4, 100, 100), (80, 1, 1)]), at(600, 450, &[(50, 1, 1)])]
     );
-    // From one row to the next; a row alone is not a loop; in the gap after a row.
+    // The ranges: from one row to the next, a single row (which is no loop), and the gap after a row.
     assert_eq!(clip(200..400), [at(200, 0, &[(2, 100, 100), (80, 1, 1)])]);
     assert_eq!(clip(200..300), [at(200, 0, &[(80, 1, 1)])]);
     assert_eq!(clip(230..231), [at(230, 0, &[])]);
@@ -113,14 +114,15 @@ fn one_entry_of_a_table_is_no_table() {
     let table = [Spanned::new(&copy)];
     let clip = |range| clipped(&table, &range, &mut Room::new()).unwrap();
     assert_eq!(clip(0..4), [CopyBox { source: 40, ..copy_box(&[(4, 1, 1)]) }]);
-    // The box begins at the first of them.
+    // The clipped box begins at its first entry.
     let two =
         CopyBox { loops: [Loop::Table(vec![(0, 10), (7, 0)]), step((4, 1, 1))].into_iter().collect(), ..copy_box(&[]) };
     assert_eq!(clip(10..24), [two]);
     assert_eq!(clip(4..10), []);
 }
 
-/// The larger stride outside, and a table by the mean distance of its entries.
+/// The loop with the larger stride comes first. The mean distance of its entries counts as the stride of a
+/// table.
 #[test]
 fn loops_are_taken_by_falling_stride_of_the_destination() {
     let mut copy = copy_box(&[(4, 1, 30), (3, 50, 10), (2, 7, 1)]);
@@ -144,8 +146,8 @@ fn there_is_room_for_so_many_boxes_entries_and_steps() {
         let found = clipped(&rows, &(150..650), &mut room).map(|found| found.len());
         (found, room.boxes, room.entries, room.steps)
     };
-    // Three boxes with four loops, each of which takes as much as two entries; one look at the box and one at
-    // either end.
+    // Three boxes with four loops are made, and each loop counts as two entries. One step looks at the box,
+    // and one step at either end.
     assert_eq!(clip(3, 8, 3), (Some(3), 0, 0, 0));
     assert_eq!(clip(2, 8, 3).0, None);
     assert_eq!(clip(3, 7, 3).0, None);

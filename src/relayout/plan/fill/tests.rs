@@ -34,31 +34,33 @@ fn words(text: &str, pattern: Option<u128>, direct: bool) -> String {
     }
 }
 
-/// Alone in runs of a line on average; with what is between its runs if they are shorter; everything first if
-/// they are everywhere, if elements share bytes, or in several passes.
+/// Padding is filled alone if its runs are a cache line long on average, and together with the gaps between
+/// its runs if they are shorter. The whole destination is filled first if padding is everywhere, if elements
+/// share bytes, or if the copy takes several passes.
 #[test]
 fn padding_is_written_alone_where_its_runs_are_long() {
     for (text, pattern, direct, says) in [
         ("f32[3,5]:[8,1]", None, true, "nothing"),
         ("f32[3,5]{1,0}", Some(7), true, "nothing"),
-        // Rows of 84 with 16 floats after each but the last, which are 64 bytes; or 15.
+        // Rows of 84 floats, with 16 floats (64 bytes) of padding after each row but the last, and then with
+        // 15.
         ("f32[4,84]:[100,1]", Some(7), true, "48 of 4 bytes in 1 boxes: 7"),
         ("f32[4,85]:[100,1]", Some(7), true, "385 of 32 bits: 7"),
         ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
         ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
         ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
-        // Thirteen of sixteen channels of every pixel, in the second block of channels only; all of a block
-        // that has no more.
+        // Padding in 13 of 16 channels of every pixel: in the second block of channels only, and then in the
+        // only block of channels.
         ("f32[2,19,40,50]:nChw16c", Some(0), true, "63994 of 4 bytes in 1 boxes: 0, first"),
         ("f32[2,19,40,50]:nChw16c", Some(0), false, "128000 of 32 bits: 0"),
         ("f32[2,3,40,50]:nChw16c", Some(0), true, "64000 of 32 bits: 0"),
-        // A byte after each row, which is long; or not, so that the rows between the first byte and the last
-        // are filled.
+        // A byte after each row. If rows are long, only these bytes are filled. If they are short, everything
+        // between the first byte and the last is.
         ("u8[9,2047]:[2048,1]", Some(0), true, "8 of 1 bytes in 1 boxes: 0, first"),
         ("u8[9,1023]:[1024,1]", Some(0), true, "7169 of 1 bytes in 1 boxes: 0, first"),
         ("u8[3,1023]:[1024,1]", Some(0), true, "1025 of 1 bytes in 1 boxes: 0, first"),
         ("u8[2,1023]:[1024,1]", Some(0), true, "1 of 1 bytes in 1 boxes: 0, first"),
-        // Every other element; one long element in two.
+        // Every other element is padding; and elements of 4 bits share bytes.
         ("f32[4]:[2]", Some(0), true, "7 of 32 bits: 0"),
         ("s4[4,200]:[400,1]", Some(1), true, "1400 of 4 bits: 1"),
     ] {

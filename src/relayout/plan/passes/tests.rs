@@ -7,8 +7,8 @@ fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()
 }
 
-/// The elements and bits of each buffer in between, whether something is brought back into it, and the boxes
-/// of each pass.
+/// For each intermediate buffer its elements, their bits, and whether old padding is copied back into it; and
+/// the number of boxes of each pass.
 fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
     let passes = Passes::new(&map(from), &map(to), reversed, &Knobs::of_family(CpuFamily::Zen5)).unwrap();
     let boxes = passes.programs().map(|program| program.boxes.count()).collect();
@@ -30,8 +30,8 @@ fn one_pass_is_the_rule() {
     }
 }
 
-/// A pass for each of the two tile levels, and one for the plain copy. Padding of the destination is kept by
-/// way of the buffer before the last.
+/// There is a pass for each of the two tile levels and a pass for the plain copy. The padding of the
+/// destination is copied back into the last intermediate buffer.
 #[test]
 fn irreducible_layouts_take_a_pass_for_each_level() {
     let (into, out_of) = (passes("f32[6,9,2]{2,1,0}", IRREDUCIBLE, &[]), passes(IRREDUCIBLE, "f32[6,9,2]{2,1,0}", &[]));
@@ -49,14 +49,14 @@ fn layouts_that_contradict_each_other_meet_in_a_packed_buffer() {
         buffers
     };
     let packed = "f32[6,5,7]{2,1,0}";
-    // The first two dimensions are one, in either order.
+    // Both layouts fuse the first two dimensions, in different orders.
     let (fused, turned) = ("f32[6,5,7]{2,1,0:T(*,4,3)}", "f32[6,5,7]{2,0,1:T(*,4,3)}");
     assert_eq!(staged(fused, turned, &[]), [(210, 32, false)]);
-    // Ragged blocks that are counted down on both sides.
+    // Both sides cut a reversed dimension into ragged blocks.
     let (a, b) = ("f32[35,10]{1,0:T(8,4)}", "f32[35,10]{1,0:T(4,8)}");
     assert_eq!(staged(a, b, &[0]), [(350, 32, false)]);
     assert_eq!(staged(a, b, &[]), []);
-    // One of two fused dimensions counts down.
+    // One of two fused dimensions is reversed.
     assert_eq!(staged(fused, packed, &[0]), [(210, 32, false)]);
     assert_eq!(staged(packed, fused, &[0]), [(210, 32, false), (210, 32, false)]);
     assert_eq!(staged(packed, packed, &[0]), []);

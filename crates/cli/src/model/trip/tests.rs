@@ -57,7 +57,7 @@ fn a_stored_layout_is_compared_without_its_padding() {
         assert_eq!(trip.lay_out(&source, &bar, append).unwrap(), Outcome::Done);
         let word = |source: &[u8]| trip.compare(&laid_out, source, &bar).unwrap().word();
         assert_eq!(word(&source), "identical", "{stored:?}");
-        // As many bytes are found wrong as hold a bit of an element.
+        // Every byte that holds a bit of an element is found wrong.
         let mut found = 0;
         for place in 0..source.len() {
             source[place] ^= 0xff;

@@ -32,7 +32,7 @@ pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     bytes
 }
 
-/// The same choice of bytes as indices of 16-, 32- or 64-bit units. Permutations of wider units take wider
+/// Turns indices of bytes into indices of 16-, 32- or 64-bit units. Permutations of wider units take wider
 /// indices, and are as fast or faster.
 pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
     let mut wide = [0; 64];
