@@ -165,15 +165,6 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
-        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
-        unsafe {
-            let order = vld1q_u8(order.as_ptr());
-            Pair(vqtbl1q_u8(self.0, order), vqtbl1q_u8(self.1, order))
-        }
-    }
-
-    #[inline(always)]
     unsafe fn reverse_lanes(self) -> Self {
         Pair(self.1, self.0)
     }
@@ -184,18 +175,6 @@ unsafe impl Vector for Pair {
         unsafe {
             Pair(vqtbl2q_u8(uint8x16x2_t(low.0, high.0), index.0), vqtbl2q_u8(uint8x16x2_t(low.1, high.1), index.1))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { Pair(vld1q_u8(low), vld1q_u8(high)) }
-    }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe { Pair(vbslq_u8(mask.0, self.0, other.0), vbslq_u8(mask.1, self.1, other.1)) }
     }
 
     #[inline(always)]

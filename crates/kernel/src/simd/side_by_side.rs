@@ -172,7 +172,7 @@ unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usiz
         // mask is `LINE` bytes from `LINE - rest` on, which the table has.
         unsafe {
             let mask = V::load(ONES.as_ptr().add(LINE - rest + at));
-            V::load(first.add(at)).select(V::load(second.add(at)), mask).stream(to.add(at));
+            V::load(first.add(at)).choose_bits(V::load(second.add(at)), mask).stream(to.add(at));
         }
     }
 }

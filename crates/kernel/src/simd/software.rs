@@ -148,10 +148,6 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         Software(self.0.map(|byte| (byte ^ sign).wrapping_sub(sign)))
     }
 
-    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
-        Self::from_bytes([self], |byte| byte / 16 * 16 + usize::from(order[byte % 16]))
-    }
-
     unsafe fn reverse_lanes(self) -> Self {
         Self::from_bytes([self], |i| SIZE - 16 - i / 16 * 16 + i % 16)
     }
@@ -168,10 +164,6 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         Software(std::array::from_fn(|i| unsafe {
             if i < SIZE / 2 { low.add(i).read() } else { high.add(i - SIZE / 2).read() }
         }))
-    }
-
-    unsafe fn select(self, other: Self, mask: Self) -> Self {
-        Self::from_bytes([self, other], |i| if mask.0[i] == 0 { Self::BYTES + i } else { i })
     }
 
     unsafe fn or(self, other: Self) -> Self {

@@ -130,8 +130,13 @@ pub(crate) unsafe trait Vector: Copy {
     /// zero.
     unsafe fn sign_extended<const BITS: usize>(self) -> Self;
 
-    /// Shuffles the bytes of each lane by indices below 16.
-    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self;
+    /// Shuffles the bytes of each lane by the indices in `order`, as
+    /// [`shuffle_in_lanes`](Vector::shuffle_in_lanes) does.
+    #[inline(always)]
+    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
+        // SAFETY: the array has the 16 bytes that are read; the features are the contract of the trait.
+        unsafe { self.shuffle_in_lanes(Self::repeat(order.as_ptr(), 16)) }
+    }
 
     /// Reverses the order of the lanes.
     unsafe fn reverse_lanes(self) -> Self;
@@ -141,10 +146,11 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self;
 
     /// Loads `BYTES / 2` bytes from either pointer.
-    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self;
-
-    /// Selects bytes: those of `self` where `mask` is all ones, and those of `other` where it is zero.
-    unsafe fn select(self, other: Self, mask: Self) -> Self;
+    #[inline(always)]
+    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
+        // SAFETY: the contract of the trait. A vector of more than two lanes has an implementation of its own.
+        unsafe { Self::load_lanes([low, high]) }
+    }
 
     /// The bitwise or of two registers.
     unsafe fn or(self, other: Self) -> Self;

@@ -194,12 +194,6 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
-        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
-        unsafe { Ymm(_mm256_shuffle_epi8(self.0, _mm256_broadcastsi128_si256(_mm_loadu_si128(order.as_ptr().cast())))) }
-    }
-
-    #[inline(always)]
     unsafe fn reverse_lanes(self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Ymm(_mm256_permute2x128_si256::<0x01>(self.0, self.0)) }
@@ -214,18 +208,6 @@ unsafe impl Vector for Ymm {
             let second = _mm256_shuffle_epi8(high.0, _mm256_sub_epi8(index.0, _mm256_set1_epi8(16)));
             Ymm(_mm256_or_si256(first, second))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the trait's contract.
-        unsafe { Ymm(_mm256_loadu2_m128i(high.cast(), low.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe { Ymm(_mm256_blendv_epi8(other.0, self.0, mask.0)) }
     }
 
     #[inline(always)]
@@ -325,8 +307,6 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     for (line, choices) in result.iter_mut().zip(table) {
         // SAFETY: the caller's promise.
         unsafe {
-            // The trait allows only indices below 16, but here the shuffle is one instruction, which gives a
-            // zero for 0x80.
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
             *line = Ymm(_mm256_or_si256(_mm256_or_si256(a.0, b.0), c.0));

@@ -227,12 +227,6 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn shuffle_lanes(self, order: &[u8; 16]) -> Self {
-        // SAFETY: the array has the 16 bytes that are read; the features are the trait's contract.
-        unsafe { Zmm(_mm512_shuffle_epi8(self.0, _mm512_broadcast_i32x4(_mm_loadu_si128(order.as_ptr().cast())))) }
-    }
-
-    #[inline(always)]
     unsafe fn reverse_lanes(self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Zmm(_mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0)) }
@@ -256,12 +250,6 @@ unsafe impl Vector for Zmm {
             let (low, high) = (_mm256_loadu_si256(low.cast()), _mm256_loadu_si256(high.cast()));
             Zmm(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn select(self, other: Self, mask: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe { Zmm(_mm512_ternarylogic_epi64::<0xca>(mask.0, self.0, other.0)) }
     }
 
     #[inline(always)]
