@@ -80,7 +80,7 @@ pub(super) struct Panel {
     pub(super) title: String,
     /// The index in all other dimensions.
     leading: Vec<u64>,
-    /// The row and the column that the first ones are.
+    /// The logical numbers of the first row and the first column that are drawn.
     pub(super) first: (usize, usize),
     pub(super) rows: Vec<Vec<Spot>>,
     /// The logical rows and columns; the rest is padding.

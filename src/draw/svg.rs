@@ -56,7 +56,8 @@ const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
     /// The picture as an SVG document: the tensor with the place of each element, below it the memory.
-    /// Elements of one row (of one matrix, if there are several) share a colour, padding is hatched.
+    /// Elements of one row share a colour (or elements of one matrix, if there are several), and padding is
+    /// hatched.
     ///
     /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an
     /// element have its index as `data-index`. So a script can pair the cells of the tensor with those of the

@@ -81,7 +81,7 @@ pub(super) struct Atoms<'a> {
     most: Vec<i128>,
 }
 
-/// A digit has to be cut in two: the restart of a walk.
+/// The reason to start a walk again: this digit has to be cut in two.
 struct Cut {
     digit: usize,
     at: u64,

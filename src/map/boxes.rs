@@ -25,7 +25,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
 /// Offsets and strides are in elements.
 ///
-/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) gives those of a copy; all boxes of a pass together
+/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) gives the boxes of a copy. All boxes of a pass together
 /// copy each element once.
 ///
 /// ```

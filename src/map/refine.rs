@@ -65,7 +65,7 @@ pub enum Loop {
 }
 
 impl Loop {
-    /// Steps of these strides, on a source that may be walked backwards.
+    /// A loop with constant strides, whose source may be walked backwards.
     pub(crate) fn of_strides(extent: u64, source: u64, destination: u64, backwards: bool) -> Loop {
         match backwards {
             false => Loop::Strided { extent, source, destination },

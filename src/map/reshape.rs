@@ -65,7 +65,7 @@ impl IndexMap {
         let dims: SmallVec<[usize; 8]> = old.iter().map(|&(dim, _)| dim).collect();
         let order = self.components.iter().flat_map(|component| component.dims());
         let apart = order.zip(&dims).find(|(dim, next)| dim != next);
-        // All dimensions as one chain over the row-major number of an element.
+        // The chain of all dimensions together: digits of the row-major number of an element.
         let whole = match apart {
             None => joined_chain(&self.components, &dims, &self.sizes, elements),
             Some(_) => None,

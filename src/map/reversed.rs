@@ -36,8 +36,8 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     }
 }
 
-/// The segment with its destination walked backwards, whose last value is `last`: as a source that is, since
-/// all loops may as well begin at their ends.
+/// Walks the destination of a segment backwards, from its last value `last`. This is written as a source that
+/// is walked backwards, because every loop may as well begin at its other end.
 pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {

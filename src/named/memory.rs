@@ -179,7 +179,8 @@ impl Rule<'_> {
         Ok(Digits { list, ..digits })
     }
 
-    /// `8 + [..]`, `[..] + 128` or `[..] to 4`: what is inside of a record.
+    /// The digits of a record: a list in brackets with a number of bytes before or after it (`8 + [..]`,
+    /// `[..] + 128`), or a list that is padded (`[..] to 4`).
     fn record(&self, text: &str) -> Result<Digits, Error> {
         let start = text.find('[').unwrap_or(0);
         let end = text.rfind([']', '}']).map_or(text.len(), |end| end.saturating_add(1));

@@ -152,7 +152,7 @@ impl Writer {
         others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
     }
 
-    /// The names of the layout on its own axes.
+    /// The names that the layout is known by, if they are for its axes in their own order.
     #[cfg(feature = "named")]
     fn names(&self) -> Vec<String> {
         let known = self.map.as_ref().map(known_as).unwrap_or_default();

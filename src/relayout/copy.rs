@@ -256,14 +256,14 @@ fn nest(
         let step = Stride { extent, source, destination };
         // A loop is inserted where it belongs, because axes are few and nearly always in order.
         first = first.checked_sub(1)?;
-        let mut place = first;
-        while let Some(&inner) = list.get(place.checked_add(1)?)
+        let mut index = first;
+        while let Some(&inner) = list.get(index.checked_add(1)?)
             && inner.destination > step.destination
         {
-            *list.get_mut(place)? = inner;
-            place = place.checked_add(1)?;
+            *list.get_mut(index)? = inner;
+            index = index.checked_add(1)?;
         }
-        *list.get_mut(place)? = step;
+        *list.get_mut(index)? = step;
     }
     if empty {
         return Some(None);
@@ -271,8 +271,8 @@ fn nest(
     // Loops are merged in place, from the innermost outwards. There are never more merged loops than loops
     // that were looked at.
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
-    for place in (first..MOST_PLAIN_LOOPS).rev() {
-        let step = *list.get(place)?;
+    for index in (first..MOST_PLAIN_LOOPS).rev() {
+        let step = *list.get(index)?;
         // The destination runs forwards, so this stride is not negative.
         let destination = usize::try_from(step.destination).ok()?;
         if destination < span {

@@ -88,8 +88,8 @@ impl Relayout {
             return Err(Error::negative(STRIDES, axis));
         }
         let mut pairs = Pairs { found: Vec::new(), pass: 0, data_type: DataType::U8 };
-        for (place, pass) in self.passes().enumerate() {
-            pairs.pass = place;
+        for (index, pass) in self.passes().enumerate() {
+            pairs.pass = index;
             for copy in pass.boxes() {
                 let (data_type, copy) = in_integers(copy, bits)?;
                 pairs.data_type = data_type;
@@ -193,8 +193,8 @@ impl Pairs {
         if step.extent() > u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX) {
             return Err(too_many());
         }
-        for place in 0..step.extent() {
-            let (source, destination) = offsets(&step, place)?;
+        for index in 0..step.extent() {
+            let (source, destination) = offsets(&step, index)?;
             self.add(moved(copy, source, destination, inside.clone())?)?;
         }
         Ok(())
@@ -229,15 +229,15 @@ fn axis(step: &Loop) -> Axis {
 }
 
 /// The offset of a step of a loop from the first step, on both sides.
-fn offsets(step: &Loop, place: u64) -> Result<(u64, u64), Error> {
+fn offsets(step: &Loop, index: u64) -> Result<(u64, u64), Error> {
     match step {
         Loop::Strided { source, destination, .. } => {
-            Ok((checked::mul(*source, place, OFFSET)?, checked::mul(*destination, place, OFFSET)?))
+            Ok((checked::mul(*source, index, OFFSET)?, checked::mul(*destination, index, OFFSET)?))
         }
         Loop::Reversed { .. } => Err(Error::negative(STRIDES, 0)),
         Loop::Table(entries) => {
-            let place: usize = checked::narrow(place, OFFSET)?;
-            Ok(entries.get(place).copied().unwrap_or_default())
+            let index: usize = checked::narrow(index, OFFSET)?;
+            Ok(entries.get(index).copied().unwrap_or_default())
         }
     }
 }

@@ -32,8 +32,8 @@ impl Relayout {
         let mut text = String::new();
         let Passes { before, last } = &self.passes;
         let passes = before.len().saturating_add(1);
-        for (place, pass) in before.iter().enumerate() {
-            let pass_number = place.saturating_add(1);
+        for (index, pass) in before.iter().enumerate() {
+            let pass_number = index.saturating_add(1);
             let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));
             line(&mut text, format_args!("pass {pass_number} of {passes}, into a buffer of {buffer}"));
             self.program_in_words(&mut text, &pass.program);

@@ -65,7 +65,7 @@ impl Relayout {
         for copy in &boxes {
             let (copy, width) = absorbed(copy, bytes);
             match swapped_pair(&copy).filter(|_| width == bytes && bytes < LARGE_ELEMENT) {
-                Some((place, size)) => blocks.exchange(buffer, copy, place, size)?,
+                Some((index, size)) => blocks.exchange(buffer, copy, index, size)?,
                 None => each_element(&copy.loops, copy.source, copy.destination, &mut |from, to| {
                     // Each pair is visited twice, once from either end.
                     if from < to {
@@ -147,9 +147,9 @@ fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
 /// The box without the loop that is packed on both sides, and how many bytes move together after that.
 fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
     let mut copy = copy.clone();
-    if let Some(place) = copy.loops.iter().position(Loop::is_packed) {
+    if let Some(index) = copy.loops.iter().position(Loop::is_packed) {
         // This cannot saturate, because it is the length of a part of the buffer.
-        let width = usize::try_from(copy.loops.remove(place).extent()).unwrap_or(usize::MAX).saturating_mul(bytes);
+        let width = usize::try_from(copy.loops.remove(index).extent()).unwrap_or(usize::MAX).saturating_mul(bytes);
         return (copy, width);
     }
     (copy, bytes)
@@ -159,10 +159,10 @@ fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
 /// and the extent of the two loops.
 fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     let mut moved: SmallVec<[(usize, u64, u64, u64); 2]> = SmallVec::new();
-    for (place, step) in copy.loops.iter().enumerate() {
+    for (index, step) in copy.loops.iter().enumerate() {
         match step {
             Loop::Strided { source, destination, .. } if source == destination => {}
-            Loop::Strided { extent, source, destination } => moved.push((place, *extent, *source, *destination)),
+            Loop::Strided { extent, source, destination } => moved.push((index, *extent, *source, *destination)),
             Loop::Reversed { .. } | Loop::Table(_) => return None,
         }
     }
@@ -209,7 +209,7 @@ impl SquareBlocks<'_> {
         [first, second]: [usize; 2],
         size: u64,
     ) -> Result<(), Error> {
-        let stride = |place: usize| match copy.loops.get(place) {
+        let stride = |index: usize| match copy.loops.get(index) {
             Some(Loop::Strided { source, destination, .. }) => (*source, *destination),
             _ => (0, 0),
         };
@@ -258,7 +258,7 @@ impl SquareBlocks<'_> {
         };
         let (below, above) = (start(below)?, start(above)?);
         let [first, second] = &mut self.scratch;
-        let program = |place: usize| -> Option<&([u64; 2], Program, Program)> { self.sizes.get(place) };
+        let program = |index: usize| -> Option<&([u64; 2], Program, Program)> { self.sizes.get(index) };
         let (Some((_, gather_below, scatter_below)), Some((_, gather_above, scatter_above))) =
             (program(lower_size), program(upper_size))
         else {
@@ -280,8 +280,8 @@ impl SquareBlocks<'_> {
     /// The copies that gather a block of this many columns and rows, and that scatter a block to its mirror
     /// image.
     fn size(&mut self, [columns, rows]: [u64; 2], pitch: u64, step: u64) -> Result<usize, Error> {
-        if let Some(place) = self.sizes.iter().position(|(size, ..)| *size == [columns, rows]) {
-            return Ok(place);
+        if let Some(index) = self.sizes.iter().position(|(size, ..)| *size == [columns, rows]) {
+            return Ok(index);
         }
         let gather = block([(columns, step, rows), (rows, pitch, 1)]);
         let scatter = block([(columns, rows, pitch), (rows, 1, step)]);

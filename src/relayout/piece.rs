@@ -127,10 +127,10 @@ impl Relayout {
         let pieces = self.partition(pieces)?;
         let (mut rest, mut parts) = (destination, Vec::with_capacity(pieces.len()));
         let last = pieces.len().saturating_sub(1);
-        for (place, piece) in pieces.into_iter().enumerate() {
+        for (index, piece) in pieces.into_iter().enumerate() {
             // The last piece may set the tail, which is after its range. Padding that is kept may be missing
             // at the end of the buffer.
-            let length = if place == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
+            let length = if index == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
             let (own, after) = rest.split_at_mut(length);
             parts.push((piece, own));
             rest = after;

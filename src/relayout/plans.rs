@@ -36,7 +36,7 @@ use super::settings::Settings;
 pub struct Plans {
     kept: Vec<Kept>,
     /// For each hash, the index of its plan.
-    places: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
+    indices: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
     most: usize,
     /// Look-ups so far.
     now: u64,
@@ -57,7 +57,7 @@ impl Plans {
     /// Room for `most` plans, at least one.
     #[must_use]
     pub fn new(most: usize) -> Plans {
-        Plans { kept: Vec::new(), places: HashMap::default(), most: most.max(1), now: 0, misses: 0 }
+        Plans { kept: Vec::new(), indices: HashMap::default(), most: most.max(1), now: 0, misses: 0 }
     }
 
     /// The plan of this copy, kept or made.
@@ -75,26 +75,26 @@ impl Plans {
         let pair = (Side::of(from)?, Side::of(to)?);
         let hash = pair.0.quick_hash().rotate_left(32) ^ pair.1.quick_hash();
         self.now = self.now.wrapping_add(1);
-        let place = match self.places.get(&hash).copied() {
-            Some(place) if self.kept.get(place).is_some_and(|kept| kept.is(&pair, settings)) => place,
+        let index = match self.indices.get(&hash).copied() {
+            Some(index) if self.kept.get(index).is_some_and(|kept| kept.is(&pair, settings)) => index,
             // Two pairs with equal hashes replace each other.
             other => {
                 let plan = Relayout::with(from, to, settings)?;
                 self.insert(hash, other, pair, settings, plan)
             }
         };
-        let kept = self.kept.get_mut(place).unwrap_or_else(|| unreachable!("the place of a plan that is kept"));
+        let kept = self.kept.get_mut(index).unwrap_or_else(|| unreachable!("the index of a plan that is kept"));
         kept.used = self.now;
         Ok(&kept.plan)
     }
 
-    /// Keeps a plan. If there is no `place` for it, the list grows, or the plan that has not been used for
+    /// Keeps a plan. If there is no `index` for it, the list grows, or the plan that has not been used for
     /// the longest time is replaced. Returns the index of the plan.
     #[cold]
     fn insert(
         &mut self,
         hash: u64,
-        place: Option<usize>,
+        index: Option<usize>,
         (from, to): (Side<'_>, Side<'_>),
         settings: &Settings,
         plan: Relayout,
@@ -102,21 +102,21 @@ impl Plans {
         self.misses = self.misses.wrapping_add(1);
         let (from, to, settings) = (from.kept(), to.kept(), settings.clone());
         let kept = Kept { hash, from, to, settings, plan: Arc::new(plan), used: self.now };
-        let oldest = || self.kept.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(place, _)| place);
-        let place = place.or_else(|| if self.kept.len() < self.most { None } else { oldest() });
-        let place = match place.and_then(|place| Some((place, self.kept.get_mut(place)?))) {
-            Some((place, old)) => {
-                self.places.remove(&old.hash);
+        let oldest = || self.kept.iter().enumerate().min_by_key(|(_, kept)| kept.used).map(|(index, _)| index);
+        let index = index.or_else(|| if self.kept.len() < self.most { None } else { oldest() });
+        let index = match index.and_then(|index| Some((index, self.kept.get_mut(index)?))) {
+            Some((index, old)) => {
+                self.indices.remove(&old.hash);
                 *old = kept;
-                place
+                index
             }
             None => {
                 self.kept.push(kept);
                 self.kept.len().saturating_sub(1)
             }
         };
-        self.places.insert(hash, place);
-        place
+        self.indices.insert(hash, index);
+        index
     }
 
     /// How many plans are kept.

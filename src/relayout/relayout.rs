@@ -343,8 +343,8 @@ impl Relayout {
         if self.tail == 0 || self.padding == Padding::Keep {
             return;
         }
-        let place = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
-        destination.fill(place(start)..place(start.saturating_add(self.tail)), 1, 0);
+        let inside = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
+        destination.fill(inside(start)..inside(start.saturating_add(self.tail)), 1, 0);
     }
 
     /// The least length of a destination in bytes.

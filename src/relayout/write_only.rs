@@ -229,8 +229,8 @@ impl Relayout {
             buffer.resize(bytes, 0);
             exec::program::run_filled(&part.program, &part.fill, source, &mut buffer)?;
             let after = at.saturating_add(bytes);
-            if let Some(place) = destination.part(at..after) {
-                exec::program::write(program, &buffer, place)?;
+            if let Some(block) = destination.part(at..after) {
+                exec::program::write(program, &buffer, block)?;
             }
             at = after;
         }

@@ -76,7 +76,8 @@ impl BufferTensorDesc {
         let walked = Walked::of(self);
         let overlapping = match walked.steps_over {
             true => false,
-            // No gap, but more indices than offsets, or just as many and one used twice.
+            // There is no gap, but there are more indices than offsets, or equally many and one offset is
+            // used twice.
             false if !walked.padded => true,
             false => match self.searched_overlap() {
                 Overlap::No => false,

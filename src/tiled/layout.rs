@@ -9,7 +9,7 @@ use crate::checked;
 use crate::element::{DataType, ElementKind};
 use crate::error::{ArgumentRule, Error};
 
-/// The largest memory space: XLA keeps it in 8 bits with a sign.
+/// The largest number of a memory space. XLA stores it in a signed integer of 8 bits.
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 
 /// One entry of a tile.
@@ -136,7 +136,8 @@ pub struct Layout {
     tiles: SmallVec<[Tile; 2]>,
     /// `L(n)`: the end of the buffer is padded to a multiple of this many elements. 1 by default, never 0.
     pub tail_padding_alignment: u64,
-    /// `E(n)`: the bits of an element; by default, and never 0, those of the data type in whole bytes.
+    /// `E(n)`: how many bits an element takes, never 0. `None` stands for the bits of the data type, rounded
+    /// up to whole bytes.
     pub element_bits: Option<u32>,
     /// `S(n)`: the memory the buffer is in, at most 127, as XLA keeps it in 8 bits with a sign. 0 is the
     /// default memory, 1 a TPU's VMEM, 5 the host's: see [`memory_space_name`](super::memory_space_name).

@@ -99,8 +99,8 @@ impl fmt::Display for TpuGeneration {
 }
 
 impl ArrayShape {
-    /// The shape with the tiles a TPU of this generation gives it by default, in the order of dimensions it
-    /// has. [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
+    /// Returns this shape with the tiles that a TPU of this generation gives it by default. The order of its
+    /// dimensions does not change; [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
     ///
     /// With p elements to a 32-bit word (types of 64 and 128 bits are several words; on v2 and v3 types below
     /// a byte take a byte) and m = 2 on v2 and v3, 1 later:

@@ -36,8 +36,8 @@ pub struct BindingPiece {
     pub bound: Range<u64>,
 }
 
-/// The pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and a few numbers,
-/// however many pieces there are, and counts them at once.
+/// An iterator over the pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and
+/// a few numbers, however many pieces there are, and its length is known without walking it.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, BindingPieces, Limits};

@@ -28,7 +28,7 @@ use super::write_units::{Shared, shared_unit};
 pub struct Binding<'a> {
     /// The tensor.
     pub desc: &'a BufferTensorDesc,
-    /// A number of the caller's for the buffer: equal numbers are the same buffer.
+    /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
     /// The buffer and the place in it.
     pub buffer: Buffer,

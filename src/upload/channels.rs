@@ -13,7 +13,7 @@ use crate::strided::BufferTensorDesc;
 const CHANNELS: u64 = 16;
 const CHANNEL_BYTES: u64 = 256;
 
-/// Rows that begin on this many channels or fewer are worth a word.
+/// If all rows begin on this many memory channels or fewer, a report mentions it.
 const CROWDED: u64 = 2;
 
 /// A row pitch that puts the beginnings of all rows on one or two memory channels: reading a column, or a

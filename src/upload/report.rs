@@ -47,8 +47,9 @@ pub struct UploadReport {
     /// `exact_bytes` rounded up to what the size of a binding must be a multiple of
     /// ([`Limits::size_multiple`](super::Limits::size_multiple): 4 for DirectML).
     pub rounded_bytes: u64,
-    /// The bytes that are bound: `rounded_bytes`, or the total the descriptor was given if that is more. Only
-    /// such a total may not be a multiple of what the device requires, and then that is one of the errors.
+    /// How many bytes are bound: `rounded_bytes`, or the total size that the descriptor was given if that is
+    /// more. A given total may fail to be a multiple of what the device requires, which is reported as an
+    /// error.
     pub total_bytes: u64,
     /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
     /// reads nothing past its source.

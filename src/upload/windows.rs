@@ -104,7 +104,7 @@ impl Windows {
         if !first.is_multiple_of(element) {
             return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
-        // Windows meet between elements, so the first binding begins with a whole one too.
+        // No window splits an element, so the first binding also starts with a whole element.
         let alignment = piece_alignment(element, limits);
         let start = down(first, alignment);
         checked::add(start, rounded(start)?, BYTES)?;

@@ -24,7 +24,7 @@ pub fn take_ran() -> Vec<&'static str> {
     RAN.take().into_iter().flatten().collect()
 }
 
-/// Notes a kernel, without an allocation: tests count those of a copy.
+/// Notes that a kernel ran. This allocates nothing, because tests count the allocations of a copy.
 pub(crate) fn ran(name: &'static str) {
     RAN.with_borrow_mut(|ran| {
         let place = ran.iter_mut().find(|place| place.is_none_or(|noted| noted == name));

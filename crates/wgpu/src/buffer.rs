@@ -157,8 +157,8 @@ impl TensorBuffer {
     ///
     /// # Errors
     ///
-    /// The errors of [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger than the
-    /// buffer.
+    /// The errors of [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger
+    /// than the buffer.
     pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
         let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);
         let report = validate(layout, &place, &whole_or_in_windows(&self.limits, self.in_windows))?;

@@ -150,8 +150,8 @@ impl MappedTensor {
     ///
     /// # Errors
     ///
-    /// The errors of [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes): `data_type_mismatch`
-    /// above all.
+    /// The errors of [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes):
+    /// `data_type_mismatch` above all.
     #[cfg(feature = "ndarray")]
     pub fn array<A: tensor_layout::interop::native::NativeElement>(&self) -> Result<ndarray::ArrayD<A>, Error> {
         Ok(tensor_layout::interop::ndarray::array_from_bytes(&self.layout, self.bytes())?)

@@ -77,7 +77,7 @@ impl From<DML_BUFFER_TENSOR_DESC> for DmlBufferTensorDesc {
     }
 }
 
-/// The pointer is copied: the structure after it must live as long as this one is read.
+/// The pointer is copied. The structure that it points to must live as long as the result is read.
 impl From<DmlTensorDesc> for DML_TENSOR_DESC {
     fn from(raw: DmlTensorDesc) -> Self {
         DML_TENSOR_DESC { Type: DML_TENSOR_TYPE(raw.tensor_type), Desc: raw.desc }

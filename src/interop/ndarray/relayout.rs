@@ -19,9 +19,9 @@ use super::{describe, forwards, to_usize};
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`SizeMismatch`](crate::ArgumentRule) above all;
-/// [`ElementBitsMismatch`](crate::ArgumentRule) if an element takes another width in the layout than in Rust;
-/// [`Error::Overflow`] if there is no memory for the buffer.
+/// The errors of [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`SizeMismatch`](crate::ArgumentRule)
+/// above all; [`ElementBitsMismatch`](crate::ArgumentRule) if an element takes another width in the layout
+/// than in Rust; [`Error::Overflow`] if there is no memory for the buffer.
 ///
 /// ```
 /// use ndarray::arr2;

@@ -44,7 +44,7 @@ impl Serialize for Warning {
     }
 }
 
-/// The ranges, as far as there are few: else the first two say how the others go on.
+/// Only the count and the first piece are written, because a tensor may have very many pieces.
 impl Serialize for Pieces {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Pieces", 2)?;

@@ -30,7 +30,8 @@ const TILES: [&[&str]; 2] = [
     &["(2,3,2)(*,2,1)", "(2,2,2)(*,3,1)(*,2)", "(*,4,3)(*,2)", "(2,1,3)(*,*,2,2)", "(3,2,2)(*,4,1)", "(*,*,7)(3)"],
 ];
 
-/// Layouts of the same sizes, most of them Irreducible: each small size, in one of its orders.
+/// Families of layouts, most of which are Irreducible. All layouts of a family have equal sizes, and there is
+/// a family for all small sizes, in one order of the dimensions each.
 fn families() -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (a, b) in (1..8).flat_map(|a| (1..8).map(move |b| (a, b))) {

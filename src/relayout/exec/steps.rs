@@ -111,11 +111,11 @@ fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>,
     let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
     each_element(loops, start.0, start.1, &mut |from, to| {
         let element = |i: u64| -> (usize, usize) {
-            let place = |start: u64| {
-                let place = start.checked_add(i).and_then(|place| usize::try_from(place).ok());
-                place.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
+            let offset = |start: u64| {
+                let offset = start.checked_add(i).and_then(|offset| usize::try_from(offset).ok());
+                offset.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
             };
-            (place(from), place(to))
+            (offset(from), offset(to))
         };
         let (first, _) = change.sides((from, to));
         // A row is the elements up to the first whole byte, the whole bytes, and the remaining elements.

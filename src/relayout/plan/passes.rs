@@ -83,8 +83,8 @@ impl Passes {
             }
         };
         if let Some((_, steps)) = &steps {
-            for (place, step) in steps.iter().enumerate() {
-                let next = steps.get(place.saturating_add(1));
+            for (index, step) in steps.iter().enumerate() {
+                let next = steps.get(index.saturating_add(1));
                 let recover = next.map(|next| pass(&next.tiled, &next.plain, knobs)).transpose()?;
                 passes.push(last);
                 last = Pass { recover, ..Pass::new(&step.plain, &step.tiled, knobs)? };

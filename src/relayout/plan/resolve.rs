@@ -283,7 +283,7 @@ fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
     let own = match shape {
         Shape::Runs { run, count } => after_each_other(*run, count),
         Shape::Reverse { unit, extent, count } => after_each_other(unit * extent, count),
-        // Halves of lines are read from two rows in turns, or more.
+        // Lines are read as halves, from two or more rows in turns.
         Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
         Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
             let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };

@@ -120,11 +120,11 @@ fn position(loops: &[Loop], mut test: impl FnMut(Stride) -> bool) -> Option<usiz
 /// removed.
 fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     let mut run = element;
-    while let Some(place) =
+    while let Some(index) =
         position(loops, |step| Some(step.source) == stride(run) && Some(step.destination) == stride(run))
     {
         // The run is a part of the buffers.
-        run = run.saturating_mul(loops.remove(place).extent());
+        run = run.saturating_mul(loops.remove(index).extent());
     }
     run
 }
@@ -137,9 +137,9 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         step.stride().is_some_and(packed)
     };
     if run <= LONGEST_REVERSED
-        && let Some(place) = loops.iter().position(backwards)
+        && let Some(index) = loops.iter().position(backwards)
     {
-        let extent = take(loops, place, source).extent;
+        let extent = take(loops, index, source).extent;
         let count = innermost(loops);
         return Shape::Reverse { unit: run, extent, count };
     }
@@ -163,8 +163,8 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
     }
     let count = innermost(loops);
     // A table goes inside, because its entries are near each other on the destination.
-    if let Some(place) = loops.iter().position(|step| matches!(step, Loop::Table(_)))
-        && let Loop::Table(offsets) = loops.remove(place)
+    if let Some(index) = loops.iter().position(|step| matches!(step, Loop::Table(_)))
+        && let Loop::Table(offsets) = loops.remove(index)
     {
         return Shape::Table { run, offsets, count };
     }
@@ -188,8 +188,8 @@ fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(
 }
 
 /// Takes a strided loop out. If the loop goes backwards, `source` moves to its lowest address, where it ends.
-fn take(loops: &mut NestLoops, place: usize, source: &mut usize) -> Stride {
-    let stride = loops.remove(place).stride().unwrap_or(Stride::ONCE);
+fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> Stride {
+    let stride = loops.remove(index).stride().unwrap_or(Stride::ONCE);
     if stride.source < 0 {
         let last = stride.last().and_then(|(moved, _)| source.checked_add_signed(moved));
         *source = last.unwrap_or_else(|| unreachable!("the front of a loop is inside the source"));
@@ -228,8 +228,8 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
         return;
     }
-    let Some(place) = position(loops, |step| Some(step.destination) == stride(run)) else { return };
-    let stride = take(loops, place, &mut 0);
+    let Some(index) = position(loops, |step| Some(step.destination) == stride(run)) else { return };
+    let stride = take(loops, index, &mut 0);
     let most = JOINED_RUN.div_euclid(run);
     let joined = (2..=most).rev().find(|&joined| stride.extent.is_multiple_of(joined)).unwrap_or(stride.extent);
     if joined < stride.extent {
@@ -240,7 +240,7 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
             source: stride.source.saturating_mul(times),
             destination: stride.destination.saturating_mul(times),
         };
-        loops.insert(place, Loop::Strided(outer));
+        loops.insert(index, Loop::Strided(outer));
     }
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
@@ -326,15 +326,15 @@ type Sides = fn(Stride) -> (isize, isize);
 /// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes
 /// there.
 fn lengthened(loops: &mut NestLoops, unit: usize, axis: Axis, least: usize, sides: Sides) -> Axis {
-    let (mut places, mut outer) = (axis.extent, SmallVec::<[_; 8]>::new());
-    while places.saturating_mul(unit) < least {
-        let packed = stride(places.saturating_mul(unit));
+    let (mut extent, mut outer) = (axis.extent, SmallVec::<[_; 8]>::new());
+    while extent.saturating_mul(unit) < least {
+        let packed = stride(extent.saturating_mul(unit));
         let next = position(loops, |step| {
-            Some(sides(step).0) == packed && step.extent.saturating_mul(places) <= LARGEST_TABLE
+            Some(sides(step).0) == packed && step.extent.saturating_mul(extent) <= LARGEST_TABLE
         });
-        let Some(place) = next else { break };
-        let stride = take(loops, place, &mut 0);
-        places = places.saturating_mul(stride.extent);
+        let Some(index) = next else { break };
+        let stride = take(loops, index, &mut 0);
+        extent = extent.saturating_mul(stride.extent);
         outer.push((sides(stride).1.unsigned_abs(), stride.extent));
     }
     if outer.is_empty() { axis } else { axis.inside(&outer) }

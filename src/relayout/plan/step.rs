@@ -164,7 +164,7 @@ impl RowsOfBits {
             rows = BitRows { source: 0, destination: 0, ..rows };
         }
         let BitRows { bits, count, source, destination } = rows;
-        let whole_bytes = [bits, source, destination].iter().all(|place| place.is_multiple_of(8)) && bits > 0;
+        let whole_bytes = [bits, source, destination].iter().all(|length| length.is_multiple_of(8)) && bits > 0;
         let whole = whole_bytes.then(|| {
             let bytes = |bits: u64| usize::try_from(bits.div_euclid(8)).ok();
             let stride = |bits: u64| isize::try_from(bits.div_euclid(8)).ok();

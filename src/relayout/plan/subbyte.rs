@@ -116,8 +116,8 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
     let mut outer = copy;
     let elements = outer.elements();
     let bytes = checked::mul(elements, bits.into(), checked::BYTES)?.div_ceil(8);
-    if let Some(place) = packed(&outer, |source, destination| source == 1 && destination == 1) {
-        let row = outer.loops.remove(place).extent();
+    if let Some(index) = packed(&outer, |source, destination| source == 1 && destination == 1) {
+        let row = outer.loops.remove(index).extent();
         let (count, source, destination) = match outer.loops.pop() {
             Some(Loop::Strided { extent, source, destination }) => (extent, source, destination),
             other => {
@@ -164,7 +164,7 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
     for (column, width, across) in parts(columns, wide) {
         for (row, height, down) in parts(rows, deep) {
             let at =
-                |place: usize, pitch: usize| checked::mul(checked::count(place), checked::count(pitch), checked::BYTES);
+                |index: usize, pitch: usize| checked::mul(checked::count(index), checked::count(pitch), checked::BYTES);
             let mut blocks = outer.clone();
             blocks.source = checked::add(
                 blocks.source,
@@ -273,7 +273,7 @@ fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
 /// The index of the loop that is packed on the source (columns), the index of the loop that is packed on the
 /// destination (rows), and the plane that these two loops make.
 pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
-    let stride = |place: usize| match *copy.loops.get(place)? {
+    let stride = |index: usize| match *copy.loops.get(index)? {
         Loop::Strided { extent, source, destination } => {
             Some((usize::try_from(extent).ok()?, usize::try_from(source).ok()?, usize::try_from(destination).ok()?))
         }

@@ -50,16 +50,16 @@ type Rows<T> = (T, NestLoops, (usize, usize));
 
 /// The rows of a box, if they are long and everything begins and ends at whole bytes.
 fn long_rows(copy: &CopyBox, change: &Change) -> Option<Rows<WidthRow>> {
-    let place = long_row(copy)?;
-    let row = copy.loops.get(place)?.extent();
-    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != place).map(|(_, step)| step);
+    let index = long_row(copy)?;
+    let row = copy.loops.get(index)?.extent();
+    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != index).map(|(_, step)| step);
     whole_rows(outer, row, (copy.source, copy.destination), change)
 }
 
 /// The loop that is packed on both sides, if it is long enough to unpack without a staging buffer.
 fn long_row(copy: &CopyBox) -> Option<usize> {
-    let place = copy.loops.iter().position(Loop::is_packed)?;
-    (copy.loops.get(place)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(place)
+    let index = copy.loops.iter().position(Loop::is_packed)?;
+    (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)
 }
 
 /// Rows of `row` elements, if everything begins and ends at whole bytes.
@@ -132,7 +132,7 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
 fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     let mut outer = copy.clone();
     let row = match long_row(copy) {
-        Some(place) => outer.loops.remove(place).extent(),
+        Some(index) => outer.loops.remove(index).extent(),
         None if copy.loops.is_empty() => 1,
         None => return None,
     };
@@ -153,14 +153,14 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
         let mut run = 1;
         // Loops that continue the run on that side are added, until the run has the wanted length.
         while run < length
-            && let Some((place, extent)) = copy.loops.iter().enumerate().find_map(|(place, step)| match *step {
+            && let Some((index, extent)) = copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
                 Loop::Strided { extent, source, destination } if extent > 1 => {
                     let sides = change.sides((source, destination));
-                    ((if packed { sides.0 } else { sides.1 }) == run).then_some((place, extent))
+                    ((if packed { sides.0 } else { sides.1 }) == run).then_some((index, extent))
                 }
                 _ => None,
             })
-            && let Some(own) = staged.get(place).copied()
+            && let Some(own) = staged.get(index).copied()
         {
             let all = staged.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
@@ -170,7 +170,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
                 some = some.saturating_sub(some.checked_rem(change.in_byte).unwrap_or(0));
             }
             let some = some.max(own);
-            if let Some(own) = staged.get_mut(place) {
+            if let Some(own) = staged.get_mut(index) {
                 *own = some;
             }
             if some < extent {
@@ -184,13 +184,13 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
 
 /// Cuts a box in two, if a loop has iterations left that do not fill the staging buffer.
 fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
-    let (place, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(place, (step, &staged))| {
+    let (index, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(index, (step, &staged))| {
         let left = step.extent().checked_rem(staged)?;
-        (left > 0).then(|| (place, step.extent().saturating_sub(left), left))
+        (left > 0).then(|| (index, step.extent().saturating_sub(left), left))
     })?;
     let (mut first, mut second) = (copy.clone(), copy.clone());
     if let (Some(Loop::Strided { extent, source, destination }), Some(Loop::Strided { extent: rest, .. })) =
-        (first.loops.get_mut(place), second.loops.get_mut(place))
+        (first.loops.get_mut(index), second.loops.get_mut(index))
     {
         (*extent, *rest) = (whole, left);
         // Nothing saturates, because these are offsets of elements.
@@ -244,7 +244,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
         return Ok((outer, anywhere(Loops::new(), 1, site)?));
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);
-    let row = rows.iter().position(Loop::is_packed).map_or(1, |place| rows.remove(place).extent());
+    let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
     let whole_outside = whole_rows(outer.loops.iter(), change.in_byte, (outer.source, outer.destination), change);
     let (into, out) = (Site { streaming: false, ..site }, Site { prefetch: false, ..site });
     let (packed, unpacked) = change.sides((into, out));

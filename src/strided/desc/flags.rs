@@ -15,6 +15,7 @@ pub enum TensorFlags {
     /// The caller binds the buffer for every execution.
     #[default]
     None,
-    /// DirectML takes a copy when the operator is initialized (`OWNED_BY_DML`): inputs only.
+    /// DirectML copies the tensor when the operator is initialized (`OWNED_BY_DML`). Only inputs may have
+    /// this flag.
     OwnedByDml,
 }

@@ -29,7 +29,8 @@ impl BufferTensorDesc {
     /// made with sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these
     /// are Chromium's.)
     ///
-    /// DirectML operators want 4 or 5 axes; its page pads the leading ones with 1. Each axis that is added makes the descriptor 16 bytes larger.
+    /// Operators of DirectML take 4 or 5 axes, and its page pads the leading axes with 1. Each axis that is
+    /// added makes the descriptor 16 bytes larger.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};

@@ -246,8 +246,8 @@ impl Description {
         (written, refused.iter().map(sentence).collect())
     }
 
-    /// The bytes that the buffer of `text` has less than that of this layout, in words; empty if there are
-    /// none.
+    /// A note that says by how many bytes the buffer of `text` is shorter than the buffer of this layout;
+    /// empty if it is not shorter.
     fn loss(&self, text: &str) -> String {
         let bytes =
             text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());

@@ -13,7 +13,7 @@ use crate::table::{Table, percent, short_bytes};
 /// Levers that save less than this part of the peak are not shown.
 const WORTH_A_LINE: u128 = 100;
 
-/// The room of the device that `--tpu` names, and the levers of the main memory.
+/// Prints how much memory the device of `--tpu` has left, and what would lower the peak of the main memory.
 pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
     let peak = small(live.total().peak_bytes);
     output.line("")?;

@@ -191,7 +191,7 @@ fn lay_out(
     Ok(Some(LaidOut { findings, files, index, parts: parts.len(), unwritten }))
 }
 
-/// Where the parts of a sharded model go.
+/// The folder that the parts of a sharded model are written to, if the input is one.
 fn shards(arguments: &Arguments) -> Result<Option<NewShards>, Stop> {
     let is_index = arguments.file.extension().is_some_and(|ending| ending == "json");
     match &arguments.out {

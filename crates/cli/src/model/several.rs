@@ -10,7 +10,7 @@ use crate::output::Stop;
 /// The default for the number of parts at a time: each thread has buffers of its own.
 const MOST: usize = 4;
 
-/// How many parts this machine does at once.
+/// How many parts of a model are worked on at the same time on this machine by default.
 pub(super) fn usual() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
 }

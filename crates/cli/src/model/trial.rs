@@ -20,8 +20,8 @@ use super::trip::Answer;
 /// A plan for each tensor of a file, in its order, or the reason why there is none.
 pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
-/// What comes of each plan if nothing is kept. Every tensor has a place of its own, so that no more is needed
-/// than the largest takes.
+/// Tries each plan without keeping the result. Tensors are tried one by one, each in memory of its own, so no
+/// more memory is needed than the largest tensor takes.
 pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let answer = |plan: &Result<Plan<'_>, _>| match plan {
         Ok(plan) => try_out(plan, bar),

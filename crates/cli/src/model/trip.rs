@@ -58,8 +58,8 @@ impl Trip {
         Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
     }
 
-    /// The bytes of memory that it takes: a piece of each way, and a packed buffer between the passes of a
-    /// layout that cannot be cut.
+    /// How many bytes of memory the trip takes: a piece in either direction, and a packed buffer between the
+    /// passes of a layout that cannot be cut.
     pub(super) fn memory(&self) -> u64 {
         self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
     }

@@ -25,8 +25,8 @@ impl Ranges {
         for (time, &id) in (0_u32..).zip(&schedule.order) {
             set(&mut starts, id, time);
         }
-        // The last use of all parts of a result at once. Going through them for every use would take the
-        // product of the sizes of two lines.
+        // This is the last use of a result as a whole, so of all its parts. Going through the parts for every
+        // use would take time in the product of the lengths of two lines.
         let mut whole = starts.clone();
         let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
         for (time, &id) in (0_u32..).zip(&schedule.order) {

@@ -20,8 +20,8 @@ pub(super) struct Schedule {
     placed: Vec<Placed>,
     /// When the asynchronous operation ends that an instruction starts.
     ends: HashMap<u32, u32>,
-    /// The starts without operands that an `async-update` brings operands to, as for a SparseCore. What they
-    /// call runs from the update on.
+    /// Starts without operands, whose operands an `async-update` brings later, as for a SparseCore. The
+    /// computations that they call run from the update on.
     deferred: HashSet<u32>,
 }
 
@@ -115,7 +115,7 @@ impl Schedule {
         if placed.is_entered || found.nodes.is_empty() {
             return;
         }
-        // The times are filled in when its turn comes.
+        // The times of the computation are filled in when the walk reaches it.
         *placed = Placed { is_entered: true, caller, asynchronous, ..NOT_PLACED };
         steps.push(Frame { computation, next: found.nodes.start, called: false });
     }

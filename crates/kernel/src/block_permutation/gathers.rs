@@ -236,8 +236,8 @@ impl Gathers {
     }
 }
 
-/// How many of `blocks` blocks make a period: as few as waste at most a sixteenth of their vectors, or else
-/// as many as are allowed. `None` if all of these together are less than a vector.
+/// How many of `blocks` blocks make a period: the fewest whose last vector repeats at most a sixteenth of the
+/// period, or else the most that are allowed. `None` if these together are shorter than a vector.
 fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
     let waste = |count: usize| (count * block).next_multiple_of(register) - count * block;
     let fits = |count: usize| count * block >= register;

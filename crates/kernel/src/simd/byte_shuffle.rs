@@ -84,7 +84,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
 /// One destination row of a plane.
 struct Row<'a> {
     shuffle: &'a ByteTable,
-    /// The address of its first source vector, and of its first byte on the destination.
+    /// The address of the first source vector of an iteration, and of its first destination byte.
     from: *const u8,
     to: *mut u8,
     later: Option<*const u8>,

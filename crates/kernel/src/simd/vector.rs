@@ -148,7 +148,8 @@ pub(crate) unsafe trait Vector: Copy {
     /// Loads `BYTES / 2` bytes from either pointer.
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the contract of the trait. A vector of more than two lanes has an implementation of its own.
+        // SAFETY: the contract of the trait. A vector of more than two lanes has an implementation of its
+        // own.
         unsafe { Self::load_lanes([low, high]) }
     }
 

@@ -234,8 +234,9 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract. A byte whose highest bit is
-        // set becomes 0: those of 16 and more in the first index, those below 16 in the second.
+        // SAFETY: no memory is touched; the features are the trait's contract. An index whose highest bit is
+        // set gives a 0: the first shuffle gives 0 for indices of 16 and more, and the second for indices
+        // below 16.
         unsafe {
             let first = _mm512_shuffle_epi8(low.0, _mm512_adds_epu8(index.0, _mm512_set1_epi8(0x70)));
             let second = _mm512_shuffle_epi8(high.0, _mm512_sub_epi8(index.0, _mm512_set1_epi8(16)));

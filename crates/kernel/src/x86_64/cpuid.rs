@@ -8,7 +8,6 @@ use crate::machine::{Model, Traits, Vendor};
 ///
 /// The two leaves that describe caches have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol. 3,
 /// function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
-/// exists with the feature TopologyExtensions.
 pub(crate) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;

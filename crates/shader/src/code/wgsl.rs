@@ -52,7 +52,7 @@ impl ComputeShader {
             _ => format!("{x}, {y}, {z}"),
         };
         let _ = writeln!(text, "{arrays}\n@compute @workgroup_size({size})\nfn {}{suffix}(", self.name);
-        // The expressions are the only place where these names are: no variable gets them.
+        // Only expressions have these names, because no variable gets them.
         for (used, parameter) in [
             ("workgroup_id.", "@builtin(workgroup_id) workgroup_id: vec3<u32>"),
             ("local_index", "@builtin(local_invocation_index) local_index: u32"),

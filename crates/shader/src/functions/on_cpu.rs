@@ -45,7 +45,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset) and [`with_walk`](IndexFunctions::with_walk).
+    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset) and
+    /// [`with_walk`](IndexFunctions::with_walk).
     pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
         let arguments = self.arguments(index)?;
         let walk = match self.walks.iter().find(|(known, _)| *known == axis) {

@@ -66,8 +66,9 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair, with the
-    /// reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple of 4.
+    /// The errors of [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair,
+    /// with the reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple
+    /// of 4.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc};

@@ -68,7 +68,8 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// The passes of the general form: one, or the padding and then one for each pair of windows.
+    /// The passes of the general form: a single pass, or a pass for the padding and then a pass for each pair
+    /// of windows.
     pub(super) fn general(&self) -> Result<Vec<Pass>, Error> {
         self.check_words()?;
         if self.destination_words == 0 {

@@ -22,7 +22,7 @@ pub(super) enum Content {
 /// How many groups an invocation copies.
 pub(super) const EACH: u32 = 4;
 
-/// The most loops of a box that is copied in four steps which are written one after the other.
+/// The most loops of a box for which the code of four steps is written out instead of a loop.
 const MOST_LOOPS: usize = 6;
 
 /// The shader for a box of groups of `width` words, with where the first is in both bindings.

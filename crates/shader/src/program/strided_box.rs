@@ -51,7 +51,7 @@ impl StridedBox {
         Some(whole)
     }
 
-    /// How far the first step is from the lowest place of the source.
+    /// How far the first element is from the lowest element of the source.
     pub(super) fn back(&self) -> u64 {
         let back = self.steps.iter().filter(|step| step.reversed);
         back.fold(0, |sum: u64, step| sum.saturating_add(step.source.saturating_mul(step.extent.saturating_sub(1))))
