@@ -8,7 +8,7 @@ use crate::table::Table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// List only the names that contain this text, in upper or lower case. A single match is described in full.
+    /// List only the names that contain this text, in upper or lower case. A single match is described fully.
     word: Option<String>,
 }
 

@@ -314,7 +314,7 @@ fn all_names(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Starts the program, and stops it (SIGSTOP) once it has begun that many new files. It may be done before the
+/// Starts the program, and stops it (SIGSTOP) once it has begun `begun` new files. It may be done before the
 /// signal comes: what it wrote is removed then, and it is started again.
 fn stopped(folder: &Path, arguments: &[String], begun: usize) -> Child {
     let before = all_names(folder);
@@ -358,8 +358,8 @@ fn remove_all_but(kept: &[PathBuf], folder: &Path) {
     }
 }
 
-/// Ctrl-C, `kill` and a closed terminal leave nothing behind, also between two parts of a model and in a folder
-/// that was made for them.
+/// Ctrl-C, `kill` and a closed terminal leave nothing behind, also between two parts of a model, and in a
+/// folder that was made for them.
 #[test]
 fn an_interrupted_program_leaves_nothing() {
     let folder = folder("interrupted");

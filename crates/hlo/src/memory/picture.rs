@@ -66,8 +66,8 @@ impl LiveMemory<'_> {
         self.to_svg_on(space, None)
     }
 
-    /// Draws what [`to_svg`](Self::to_svg) draws, and a line for the HBM that a device of this generation has
-    /// ([`hbm_bytes`]), where `space` is the main memory. If the line would be far above the peak, the title has
+    /// Draws what [`to_svg`](Self::to_svg) draws, and a line for the HBM of a device of this generation
+    /// ([`hbm_bytes`]), if `space` is the main memory. If the line would be far above the peak, the title has
     /// the number instead.
     ///
     /// ```
@@ -122,7 +122,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// As near as an `f64` comes.
+/// The nearest `f64`.
 fn float(number: u128) -> f64 {
     let piece = |shift: u32| f64::from(u32::try_from((number >> shift) & u128::from(u32::MAX)).unwrap_or(u32::MAX));
     let base = f64::from(u32::MAX) + 1.0;
