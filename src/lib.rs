@@ -34,15 +34,22 @@ pub mod strided;
 pub mod tiled;
 pub mod upload;
 
+#[doc(inline)]
 pub use bridge::lower;
 pub use dims::Dims;
+#[doc(inline)]
 pub use element::DataType;
 pub use error::{ArgumentRule, DeviceRule, Error, ErrorKind, ModelFault};
+#[doc(inline)]
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 #[cfg(feature = "relayout")]
+#[doc(inline)]
 pub use relayout::Relayout;
+#[doc(inline)]
 pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_tensor_size};
+#[doc(inline)]
 pub use tiled::{ArrayShape, Shape};
+#[doc(inline)]
 pub use upload::{Buffer, Limits, Role, validate};
 
 /// The code of the README is tested.

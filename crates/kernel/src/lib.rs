@@ -65,3 +65,8 @@ pub use plain::{MOST_PLAIN_LOOPS, PLAIN, PlainNest};
 pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]
 pub use simd::software::take_streamed;
+
+/// The code of the README is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
