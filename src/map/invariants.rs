@@ -138,7 +138,7 @@ impl BoxGroups {
     }
 }
 
-/// The offsets from the first to the last.
+/// A range of offsets, both ends included.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first: i128,

@@ -28,7 +28,7 @@ type Ranges = SmallVec<[(u64, u64); 8]>;
 
 struct Digits {
     stride: u64,
-    /// How many digits there are at this place.
+    /// How many values a digit with this stride takes.
     range: u64,
 }
 

@@ -119,7 +119,7 @@ impl Row {
         self.axes.split(',').filter(|axis| *axis != "..")
     }
 
-    /// How many axes of `rank` are those of `..`.
+    /// How many of `rank` axes the `..` stands for.
     pub(super) fn leading(&self, rank: usize) -> usize {
         rank.saturating_sub(self.axes().count())
     }

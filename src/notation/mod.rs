@@ -262,7 +262,7 @@ impl Notated {
     pub fn lines(&self) -> Vec<Line> {
         let (mut lines, own) = (all(&self.layout), self.to_string());
         let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
-        // Other axis orders of the same places stay, after the one that was written.
+        // Other axis orders of this layout stay, after the one that was written.
         if self.notation() == Notation::AxisOrder {
             lines.retain(|line| line.text.as_ref() != Ok(&own));
         } else {

@@ -20,8 +20,8 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what a copy can do, `plan/` chooses how, `exec/` walks a plan, `crates/kernel/` has
-// the innermost loops: docs/DESIGN.md.
+// The files here are what a copy can do, `plan/` chooses how, `exec/` runs a plan, and `crates/kernel/` has
+// the innermost loops: see docs/DESIGN.md.
 
 // First, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]

@@ -100,11 +100,12 @@ pub struct Limits {
     /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in
     /// boxes.
     pub box_limits: Option<BoxLimits>,
-    /// A tensor is bound where its first element is: its base offset is added to the offset of its buffer. A
-    /// device that is [given strides](Self::takes_strides) is given no base offset, so all of it is.
-    /// Elsewhere it is rounded down to [`offset_alignment`](Self::offset_alignment), and a shader adds the
-    /// rest: [`UploadReport::base_offset`](super::UploadReport::base_offset). If not set, the range begins
-    /// with the tensor's buffer, and a shader adds the whole base offset.
+    /// Whether a binding begins near the first element of the tensor: its base offset is added to the offset
+    /// of its buffer. A device that is [given strides](Self::takes_strides) is given no base offset, so the
+    /// whole base offset is added. For any other device it is rounded down to
+    /// [`offset_alignment`](Self::offset_alignment), and a shader adds the remainder:
+    /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not set, the binding
+    /// begins with the tensor's buffer, and a shader adds the whole base offset.
     pub base_offset_in_binding: bool,
     /// An output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,

@@ -160,9 +160,9 @@ enum Host {
     Other,
 }
 
-/// Runs one command. `words` are those of a command line, the name of the program first; answers are written
-/// to `out`, and refusals, as sentences, to `err`. Returns the exit status: 0 for success, 1 if a check
-/// failed or an input was refused, 2 for wrong usage or an unreadable file.
+/// Runs one command. `words` is the command line, with the name of the program first. Answers are written to
+/// `out`, and refusals are written to `err` as sentences. Returns the exit status: 0 for success, 1 if a
+/// check failed or an input was refused, 2 for wrong usage or an unreadable file.
 ///
 /// ```
 /// let (mut out, mut err) = (Vec::new(), Vec::new());

@@ -27,7 +27,7 @@ use super::cost::{
 use super::machine::Knobs;
 use super::site::{Site, iterations_ahead, number};
 
-/// A whole plane as one panel without a stage.
+/// A whole plane as one panel without a staging buffer.
 const WHOLE: Panels = Panels {
     height: u32::MAX,
     width: u32::MAX,
@@ -221,11 +221,12 @@ fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     }
 }
 
-/// Whether a stage pays, if a register holds `units` units (by trial, on a Zen 4).
+/// Whether a staging buffer pays, if a register holds `units` units. By trial (Zen 4).
 ///
-/// A register that is a line writes lines one by one as fast, unless both pitches are whole pages, or narrow
-/// units go to rows that are half pages apart. Shorter registers, which hold both halves of a line at once,
-/// gain from a stage elsewhere, and in whole pages with single bytes alone.
+/// A register as long as a cache line writes lines one by one, which is as fast as a staging buffer, unless
+/// both pitches are whole pages, or units of 1 or 2 bytes go to rows that are half pages apart. Shorter
+/// registers gain from a staging buffer if the pitches are not whole pages. If they are, they gain for units
+/// of one byte only.
 fn pitches_want_a_stage(plane: &Plane, units: usize) -> bool {
     let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
     let long = plane.destination_row() >= STAGED_RUN;

@@ -1,6 +1,6 @@
-//! What holds of every descriptor, as code: debug builds ask it of each one that is made.
+//! The invariants of a descriptor as code. Debug builds check them for every descriptor that is made.
 //!
-//! The numbers are those of [`BufferTensorDesc`].
+//! The numbers of the invariants are explained at [`BufferTensorDesc`].
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]
 
 use crate::checked::Exact;

@@ -98,7 +98,7 @@ fn a_file_of_the_safetensors_libraries_comes_back_whole() {
             assert!(fs::read(&restored).unwrap() == fs::read(&input).unwrap(), "{rule}");
         }
     }
-    // So does the model of the examples, which they did write.
+    // The model of the examples, which was written by them, is laid out and brought back as well.
     let out = ["model", DIGITS, "--to", "tpu:v5e", "--limits", "none", "--out", text(&laid_out)];
     assert_eq!(run(&out).status, 0);
     let shown = run(&["model", text(&laid_out), "--limits", "none", "--out", text(&restored)]);

@@ -217,7 +217,7 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the part before, which mostly serves the next one as well, and is printed once then.
+/// The shader of the previous part. It mostly serves the next part as well, and is then printed once.
 #[derive(Default)]
 struct Shaders {
     last: Option<Shader>,
