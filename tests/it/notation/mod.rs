@@ -2,6 +2,7 @@
 
 mod bounds;
 mod every_spelling;
+mod page;
 mod reading;
 mod shortest;
 mod spell;
