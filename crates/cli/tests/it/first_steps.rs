@@ -49,6 +49,12 @@ fn the_readme_shows_what_its_commands_do() {
         }
     }
     assert_eq!(commands, 2);
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/digits.safetensors");
+    let printed = run(&["model", model, "--to", "tpu:v5e"]).stdout;
+    let shown = page.split_once("```text\n").unwrap().1.split_once("\n```").unwrap().0;
+    for line in shown.lines() {
+        assert!(printed.lines().any(|printed| printed.trim_end() == line.trim_end()), "{line}\n{printed}");
+    }
     let svg = std::env::temp_dir().join(format!("tensor-layout-{}-padded-nhwc.svg", std::process::id()));
     let (before, drawn) = page.split_once("`tensor-layout draw ").unwrap();
     assert!(before.contains("](docs/pictures/padded-nhwc.svg)"));
