@@ -126,8 +126,8 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// The passes of a box of elements that goes through workgroup memory in tiles. A part of the box gets tiles
-    /// of its own.
+    /// The passes of a box of elements that goes through workgroup memory in tiles. A part of the box gets
+    /// tiles of its own.
     pub(super) fn transpose(&self, copy: &StridedBox, width: Width, tile: Tile) -> Result<Option<Vec<Pass>>, Error> {
         // An offset of elements in words, rounded down, and how many words hold so many elements from there
         // on.
