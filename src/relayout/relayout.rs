@@ -220,6 +220,8 @@ impl Relayout {
         };
         match settings.padding {
             Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
+            // The plan is a KiB, which every step of `with_padding` would move.
+            Padding::Keep => Ok(plan),
             padding => plan.with_padding(padding),
         }
     }

@@ -15,8 +15,12 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// The most runs that a plain loop nest copies. More runs are faster with a kernel. By trial (Zen 3).
+/// The most runs that a plain loop nest copies, if a kernel would have to be chosen first, or if it would copy
+/// runs as well. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
+
+/// The most runs that a plain loop nest copies, if planning has chosen a kernel that transposes. By trial
+/// (Zen 3).
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 
 /// A whole copy that is small. Its plain loop nest is built again for each run.
@@ -32,7 +36,8 @@ impl Plain {
     pub(crate) fn new(program: &Program) -> Option<Plain> {
         let bits = program.widths.source;
         let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
-        if other || program.boxes.count() != 1 {
+        let large = program.traffic.written > u64::try_from(MOST_PLAIN_BYTES).unwrap_or(u64::MAX);
+        if other || large || program.boxes.count() != 1 {
             return None;
         }
         let element = usize::try_from(bits.div_euclid(8)).ok()?;
