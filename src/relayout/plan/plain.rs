@@ -15,8 +15,8 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// The most runs that a plain loop nest copies, if a kernel would have to be chosen first, or if it would copy
-/// runs as well. By trial (Zen 3).
+/// The most runs that a plain loop nest copies, if a kernel would have to be chosen first or would copy runs
+/// as well. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 
 /// The most runs that a plain loop nest copies, if planning has chosen a kernel that transposes. By trial
