@@ -135,7 +135,7 @@ impl Copy {
                 if relayout.reads_destination() {
                     relayout.run(source, own).unwrap();
                 } else {
-                    relayout.run_write_only(source, own.into()).unwrap();
+                    relayout.run_write_only(source, own).unwrap();
                 }
             }
             8 => {
@@ -144,7 +144,7 @@ impl Copy {
                     if piece.reads_destination() {
                         piece.run(source, own).unwrap();
                     } else {
-                        piece.run_write_only(source, own.into()).unwrap();
+                        piece.run_write_only(source, own).unwrap();
                     }
                 }
             }

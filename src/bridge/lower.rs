@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::checked::{self, BYTES, Dims};
+use crate::element::bits_in_words;
 use crate::error::Error;
 use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::BufferTensorDesc;
@@ -135,10 +136,10 @@ pub fn lower(layout: &(impl ToIndexMap + ?Sized)) -> Result<Lowering, Error> {
 fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) -> Result<Lowering, Error> {
     let reason = match map.class() {
         LayoutClass::Affine | LayoutClass::Split if map.element_bits() != map.data_type().bits() => format!(
-            "an element of {} takes {} bits here, and strides count elements of {} bits",
+            "an element of {} takes {} here, and strides count elements of {}",
             map.data_type(),
-            map.element_bits(),
-            map.data_type().bits()
+            bits_in_words(map.element_bits()),
+            bits_in_words(map.data_type().bits())
         ),
         LayoutClass::Affine => return affine(minor_to_major, &map).map(Lowering::Strided),
         LayoutClass::Split => return split(&map).map(Lowering::Split),
@@ -155,7 +156,8 @@ fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result
         let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
         if size <= 1 || map.element_count() == 0 {
             *stride = packed;
-            packed = checked::mul(packed, size.max(1), checked::OFFSET)?;
+            // It saturates without elements alone, where no stride is ever used.
+            packed = packed.saturating_mul(size.max(1));
         } else {
             packed = packed.max(checked::mul(*stride, size, checked::OFFSET)?);
         }

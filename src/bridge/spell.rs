@@ -124,6 +124,11 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
         tiles.extend(wide_strides(&memory)?);
         if tiles.is_empty() {
             order = carried::near_row_major(map, &carried::by_stride(map));
+            // Nothing is shorter than a layout without tiles and tail alignment: dense layouts end here.
+            let plain = wanted.spelling(&order, &[]).filter(|shape| shape.layout().tail_padding_alignment <= 1);
+            if let Some(plain) = plain {
+                return Ok(plain);
+            }
         }
         spellings.push((order, tiles));
         orders_of_memory.push(memory);

@@ -21,7 +21,7 @@ use super::extents::{Extent, extents, own_component, row_length, tile_length};
 ///
 /// let draw = |text: &str| Picture::new(&text.parse::<ArrayShape>()?.to_index_map()?, text);
 /// let picture = draw("f32[3,5]{1,0:T(2,2)}")?;
-/// assert!(picture.to_string().contains("15 elements in 24 places: 9 of them are padding"));
+/// assert!(picture.to_string().contains("15 elements, 24 physical: 9 of them are padding"));
 /// assert!(picture.to_svg().starts_with("<svg"));
 /// assert_eq!((MAX_ELEMENTS, MAX_COLUMNS), (1024, 64));
 /// assert_eq!(draw("f32[64,64]").unwrap_err().code(), "out_of_limits");
@@ -133,7 +133,7 @@ impl Picture {
     ///
     /// let desc: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
     /// let picture = Picture::new(&desc.to_index_map()?, "two rows of three")?;
-    /// assert!(picture.to_string().contains("6 elements in 8 places: 2 of them are padding"));
+    /// assert!(picture.to_string().contains("6 elements, 8 physical: 2 of them are padding"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
@@ -145,7 +145,7 @@ impl Picture {
 
     /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line
     /// that says what is left out. The corner is the first 16 indices of each of the last two dimensions, of
-    /// at most 4 matrices, and the first 256 places in memory from the base offset on.
+    /// at most 4 matrices, and the first 256 physical elements from the base offset on.
     ///
     /// # Errors
     ///
@@ -156,7 +156,7 @@ impl Picture {
     ///
     /// let large: ArrayShape = "f32[100000,100000]{1,0:T(8,128)}".parse()?;
     /// let text = Picture::corner(&large.to_index_map()?, &large.to_string())?.to_string();
-    /// assert!(text.contains("shown: [0:16,0:16], and the places 0 to 255"));
+    /// assert!(text.contains("shown: [0:16,0:16], and the physical elements 0 to 255"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn corner(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
@@ -164,7 +164,7 @@ impl Picture {
     }
 
     /// Like [`Picture::corner`], but a layout that is too large is drawn around this index: the 16 indices in
-    /// which it is of each of the last two dimensions, and the 256 places in memory in which it is.
+    /// which it is of each of the last two dimensions, and the 256 physical elements around it.
     ///
     /// # Errors
     ///
@@ -192,9 +192,9 @@ impl Picture {
         let slices: Vec<String> = part.extents.iter().map(slice).collect();
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
         picture.summary = format!(
-            "{} in {}; shown: [{}], and the places {first} to {last}",
+            "{}, {} physical; shown: [{}], and the physical elements {first} to {last}",
             plural(map.element_count(), "element"),
-            plural(map.physical_elements(), "place"),
+            map.physical_elements(),
             slices.join(",")
         );
         Ok(picture)
@@ -224,7 +224,7 @@ impl Picture {
         })
     }
 
-    /// `15 elements in 24 places: 9 of them are padding`.
+    /// `15 elements, 24 physical: 9 of them are padding`.
     pub(super) fn summary(&self) -> &str {
         &self.summary
     }
@@ -283,7 +283,7 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
     };
     limit("the number of elements to draw", map.element_count(), MAX_ELEMENTS)?;
     let places = map.physical_elements().saturating_sub(map.base());
-    limit("the number of places in memory to draw", places, MAX_ELEMENTS)?;
+    limit("the number of physical elements to draw", places, MAX_ELEMENTS)?;
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
@@ -324,23 +324,23 @@ fn plural(count: u64, word: &str) -> String {
 
 /// What a whole picture shows, in a line.
 fn summary(map: &IndexMap, memory: &[Cell]) -> String {
-    let (logical, places) = (map.element_count(), checked::count(memory.len()));
+    let (logical, physical) = (map.element_count(), checked::count(memory.len()));
     let elements = plural(logical, "element");
     let elements = match map.base() {
         0 => elements,
-        base => format!("{elements} from place {base} on"),
+        base => format!("{elements} from element {base} on"),
     };
     let broadcast = broadcast_axes(map);
     let axes = || map.sizes().iter().zip(&broadcast).filter(|(_, is_broadcast)| **is_broadcast).map(|(size, _)| *size);
-    match memory.iter().filter(|place| place.index.is_none()).count() {
-        0 if logical > places && axes().product::<u64>().times(places) == logical => {
+    match memory.iter().filter(|cell| cell.index.is_none()).count() {
+        0 if logical > physical && axes().product::<u64>().times(physical) == logical => {
             let shared = axes().product::<u64>();
-            format!("{elements} in {}: each is shared by {shared}", plural(places, "place"))
+            format!("{elements}, {physical} physical: each is shared by {shared}")
         }
-        0 if logical > places => format!("{elements} in {}: some are shared", plural(places, "place")),
+        0 if logical > physical => format!("{elements}, {physical} physical: some are shared"),
         0 => format!("{elements}, no padding"),
-        1 => format!("{elements} in {places} places: 1 of them is padding"),
-        padding => format!("{elements} in {places} places: {padding} of them are padding"),
+        1 => format!("{elements}, {physical} physical: 1 of them is padding"),
+        padding => format!("{elements}, {physical} physical: {padding} of them are padding"),
     }
 }
 

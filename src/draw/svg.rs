@@ -84,7 +84,7 @@ impl Picture {
         y += 12;
         self.draw_legend(&mut page, y);
         y += 44;
-        page.heading(y, "The tensor: the number of a cell is its place in memory");
+        page.heading(y, "The tensor: the number of a cell is its offset in memory, in elements");
         y += 14;
         y = self.draw_panels(&mut page, y) + 28;
         page.heading(y, "The memory: element and byte of each row; a cell has the index of its element");
@@ -142,7 +142,7 @@ impl Picture {
             page.text(left - 8, y + 18, "byte end", &byte);
             let mut x = left;
             if is_folded {
-                let words = format!("{} places of padding", range.len());
+                let words = format!("{} elements of padding", range.len());
                 let (data, wide) =
                     (format!("data-offset=\"{}\" data-count=\"{}\"", self.offset_of(start), range.len()), 220);
                 page.cell((x, y), wide, None, &words, &data);
@@ -270,8 +270,8 @@ impl Page {
         let (style, dark) = (groups(&COLOURS), groups(&DARK_COLOURS));
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>{}. Above, each element of the tensor with its place in memory; below, \
-             each place with the index of its element.</desc>\n<style>\n\
+             viewBox=\"0 0 {width} {height}\">\n<title>{}</title>\n<desc>{}. Above, each element of the tensor with its offset in memory; below, \
+             each physical element with its index.</desc>\n<style>\n\
              text{{font:13px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;fill:#8a919c}}\n\
              .caption{{font-size:18px;font-weight:bold;fill:#1c2430}}\n\
              .note,.heading{{font-family:system-ui,\"DejaVu Sans\",\"Segoe UI\",Helvetica,Arial,sans-serif;fill:#4a5361}}\n\

@@ -55,7 +55,7 @@ impl Picture {
             let first = self.offset_of(start);
             let mut line = format!("{first:>name$} {:>byte_width$} │", byte_name(start));
             if is_folded {
-                line.push_str(&format!(" {PADDING} {} places of padding", range.len()));
+                line.push_str(&format!(" {PADDING} {} elements of padding", range.len()));
                 lines.push(line);
                 continue;
             }

@@ -190,8 +190,8 @@ impl DataType {
     pub(crate) fn width_in_words(self) -> &'static str {
         match self.row().bits {
             1 | 2 | 4 | 6 => {
-                "those as wide as their type, and sizes alone are XLA's, with a byte for each element: write strides, as in u4[3,5]:[5,1], \
-                 or E(n), as in u4[3,5]{1,0:E(4)}, for packed ones"
+                "those as wide as their type (sizes alone are XLA's, with a byte for each element: for packed ones write strides, as in \
+                 u4[3,5]:[5,1], or E(n), as in u4[3,5]{1,0:E(4)})"
             }
             _ => "those as wide as their type",
         }

@@ -15,4 +15,4 @@ mod data_type;
 pub use data_type::{DataType, ElementKind, Naming};
 
 #[cfg(feature = "relayout")]
-pub(crate) use bits::{read_bits, write_bits};
+pub(crate) use bits::{bits_in_words, read_bits, write_bits};

@@ -275,6 +275,11 @@ impl Error {
         Error::UnknownName { code: "unknown_limits", name, reason: reason.into() }
     }
 
+    pub(crate) fn unknown_limit(name: &str, fields: &[&str]) -> Error {
+        let reason = format!("is no limit that can be set by name: expected one of {}", fields.join(", "));
+        Error::UnknownName { code: "unknown_limits", name: name.to_owned(), reason: reason.into() }
+    }
+
     pub(crate) fn bad_axis_order(name: String, reason: &str) -> Error {
         Error::UnknownName {
             code: "bad_axis_order",

@@ -12,7 +12,7 @@ use core::fmt::Write;
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
-use crate::element::{DataType, Naming};
+use crate::element::{DataType, Naming, bits_in_words};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
@@ -32,7 +32,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let bits = strided.element_bits;
     if bits != data_type.bits() {
         let own = data_type.bits();
-        return refuse(format!("an element of {data_type} takes {bits} bits here, and {own} in DirectML"));
+        return refuse(format!("an element of {data_type} takes {} here, and {own} in DirectML", bits_in_words(bits)));
     }
     if strided.base != 0 {
         return refuse(format!("it begins at element {}, and the form has no base offset", strided.base));
@@ -43,8 +43,12 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     if let Some(axis) = strided.sizes.iter().position(|&size| size == 0) {
         return refuse(format!("axis {axis} has size 0, and DirectML has no empty tensors"));
     }
-    for (what, numbers) in [("size", &strided.sizes), ("stride", &strided.strides)] {
-        if let Some((axis, number)) = numbers.iter().enumerate().find(|&(_, &number)| number > u64::from(u32::MAX)) {
+    let most = u64::from(u32::MAX);
+    // A stride that is free is never too large.
+    let strides = strided.sizes.iter().zip(&strided.strides);
+    let strides: Dims = strides.map(|(&size, &stride)| if size == 1 && stride > most { 1 } else { stride }).collect();
+    for (what, numbers) in [("size", &strided.sizes), ("stride", &strides)] {
+        if let Some((axis, number)) = numbers.iter().enumerate().find(|&(_, &number)| number > most) {
             return refuse(format!("axis {axis} has {what} {number}, and DirectML's numbers have 32 bits"));
         }
     }
@@ -53,7 +57,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     if strided.flags == TensorFlags::OwnedByDml {
         text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
     }
-    let _ = write!(text, ",\"Sizes\":{},\"Strides\":{}", list(&strided.sizes), list(&strided.strides));
+    let _ = write!(text, ",\"Sizes\":{},\"Strides\":{}", list(&strided.sizes), list(&strides));
     let _ = write!(text, ",\"TotalTensorSizeInBytes\":{}", strided.total_size_in_bytes()?);
     if strided.alignment != 0 {
         let _ = write!(text, ",\"GuaranteedBaseOffsetAlignment\":{}", strided.alignment);

@@ -9,6 +9,7 @@ use core::fmt;
 use smallvec::SmallVec;
 
 use crate::bridge::{Lowering, lower, raise, spell};
+use crate::element::bits_in_words;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 #[cfg(feature = "named")]
@@ -89,8 +90,13 @@ impl fmt::Display for Line {
 /// ```
 #[must_use]
 pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
-    let writer = Writer::of(layout.into());
-    Notation::ALL.iter().flat_map(|&notation| writer.lines(notation)).collect()
+    lines_in(layout.into(), Notation::ALL)
+}
+
+/// The lines of [`all`] in some notations.
+pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
+    let writer = Writer::of(layout);
+    notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
 }
 
 /// The layout in one notation; see [`all`].
@@ -239,7 +245,7 @@ fn no_name() -> Error {
 /// Refuses elements in another width than their type's.
 fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
     let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
-    let reason = || format!("an element of {data_type} takes {bits} bits here, and {own} in this notation");
+    let reason = || format!("an element of {data_type} takes {} here, and {own} in this notation", bits_in_words(bits));
     if bits == own { Ok(()) } else { Err(Error::NotExpressible { target, reason: reason() }) }
 }
 

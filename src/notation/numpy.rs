@@ -8,7 +8,7 @@
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
-use crate::element::{DataType, Naming};
+use crate::element::{DataType, Naming, bits_in_words};
 use crate::error::Error;
 use crate::map::IndexMap;
 use crate::strided::BufferTensorDesc;
@@ -34,7 +34,10 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let bits = strided.element_bits;
     if bits != data_type.xla_storage_bits() {
         let own = data_type.xla_storage_bits();
-        return Err(refuse(format!("an element of {data_type} takes {bits} bits here, and {own} in NumPy")));
+        return Err(refuse(format!(
+            "an element of {data_type} takes {} here, and {own} in NumPy",
+            bits_in_words(bits)
+        )));
     }
     let bytes = u64::from(bits.div_euclid(8));
     let in_bytes = |elements: u64| checked::mul(elements, bytes, BYTES);
@@ -166,7 +169,7 @@ fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
             (name, name.len().plus(2))
         }
         None => {
-            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '<' | '>' | '|' | '=');
             let name = rest.get(..rest.find(|c| !is_name(c)).unwrap_or(rest.len())).unwrap_or("");
             (name.rsplit_once('.').map_or(name, |(_, name)| name), name.len())
         }

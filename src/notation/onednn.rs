@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Exact};
 use crate::cursor::Cursor;
-use crate::element::DataType;
+use crate::element::{DataType, bits_in_words};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::short_sort::sort_by_key;
@@ -73,7 +73,7 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     let reason = if map.element_bits() == map.data_type().bits() {
         "its buffer is padded after the last block".into()
     } else {
-        format!("an element takes {} bits here, and {} in oneDNN", map.element_bits(), map.data_type().bits())
+        format!("an element takes {} here, and {} in oneDNN", bits_in_words(map.element_bits()), map.data_type().bits())
     };
     Err(Error::NotExpressible { target: "oneDNN tag", reason })
 }

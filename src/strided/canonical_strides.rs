@@ -21,9 +21,14 @@ impl BufferTensorDesc {
     /// ```
     #[must_use]
     pub fn with_canonical_strides(self) -> Self {
+        self.with_canonical_strides_up_to(u64::MAX)
+    }
+
+    /// The same tensor with canonical strides, but 1 for those that are greater than `most`.
+    pub(crate) fn with_canonical_strides_up_to(self, most: u64) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, strides) = axes.both_mut();
-        set_free_strides(sizes, strides, |_, _, packed| packed);
+        set_free_strides(sizes, strides, |_, _, packed| if packed > most { 1 } else { packed });
         if axes.strides() == self.strides() { self } else { self.with_axes(axes) }
     }
 }

@@ -57,12 +57,7 @@ impl Limits {
                 } else if let Some(truth) = self.truth_mut(field) {
                     *truth = one_of(value, "a truth", &[false, true], |truth| if truth { "true" } else { "false" })?;
                 } else {
-                    let reason = "is no limit that can be set by name: expected a field of `Limits` that holds a number or a truth";
-                    return Err(Error::UnknownName {
-                        code: "unknown_limits",
-                        name: field.to_owned(),
-                        reason: reason.into(),
-                    });
+                    return Err(Error::unknown_limit(field, &[&["min_rank", "max_rank"], NUMBERS, TRUTHS].concat()));
                 }
             }
         }
@@ -72,7 +67,9 @@ impl Limits {
 
 /// The fields of one type, by their names.
 macro_rules! by_name {
-    ($function:ident, $type:ty: $($field:ident)*) => {
+    ($function:ident, $names:ident, $type:ty: $($field:ident)*) => {
+        const $names: &[&str] = &[$(stringify!($field)),*];
+
         impl Limits {
             fn $function(&mut self, name: &str) -> Option<&mut $type> {
                 match name {
@@ -84,9 +81,9 @@ macro_rules! by_name {
     };
 }
 
-by_name!(number_mut, u64: max_size max_stride max_elements max_logical_elements size_multiple min_binding max_binding
+by_name!(number_mut, NUMBERS, u64: max_size max_stride max_elements max_logical_elements size_multiple min_binding max_binding
     offset_alignment max_buffer max_copy stride_multiple max_stride_bytes max_extent write_unit);
-by_name!(truth_mut, bool: zero_sizes takes_strides sizes_only copies_only unit_inner_stride ordered_strides zero_offset
+by_name!(truth_mut, TRUTHS, bool: zero_sizes takes_strides sizes_only copies_only unit_inner_stride ordered_strides zero_offset
     whole_elements base_offset_in_binding writes_padding exclusive_ranges one_usage);
 
 impl FromStr for Limits {

@@ -15,7 +15,7 @@ use crate::strided::IndexWidth;
 
 use super::limits::Limits;
 use super::pieces::Pieces;
-use super::warning::Warning;
+use super::warning::{Warning, in_bytes};
 
 /// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
 /// otherwise.
@@ -165,8 +165,9 @@ impl fmt::Display for UploadReport {
         }
         if self.gap_bits > 0 {
             let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
-            let (bits, other) = (self.gap_bits, "which belong to others if this is a part of a larger buffer");
-            writeln!(f, "gaps             {bits} bits, {other}: {kept}")?;
+            let (gaps, other) =
+                (in_bytes(self.gap_bits), "which belong to others if this is a part of a larger buffer");
+            writeln!(f, "gaps             {gaps}, {other}: {kept}")?;
         }
         writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
         let found = self.alignment_found.map_or_else(|| "any".to_owned(), |found| found.to_string());

@@ -1,5 +1,7 @@
 //! `Warning`: what a check accepts and its caller should know.
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 use crate::strided::IndexWidth;
@@ -53,8 +55,9 @@ impl fmt::Display for Warning {
         match self {
             Warning::GapsOverwritten { bits } => write!(
                 f,
-                "the device may overwrite the {bits} bits between the elements of this output: if they are not its own padding, say so, with \
-                 `as_part` or a base offset"
+                "the device may overwrite the {} between the elements of this output: if they are not its own padding, say so, with \
+                 `as_part` or a base offset",
+                in_bytes(*bits)
             ),
             Warning::WideByteOffsets { elements, bytes } => write!(
                 f,
@@ -63,4 +66,9 @@ impl fmt::Display for Warning {
             ),
         }
     }
+}
+
+/// A number of bits, in bytes if they are whole.
+pub(super) fn in_bytes(bits: u128) -> String {
+    if bits.is_multiple_of(8) { format!("{} bytes", bits.div_euclid(8)) } else { format!("{bits} bits") }
 }

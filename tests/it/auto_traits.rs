@@ -139,7 +139,7 @@ fn directml_types() {
     shared::<DirectmlFields<'_>>();
     shared::<DirectmlTensor>();
     pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding);
-    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>, LentTensorDesc<'_>);
+    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>, DirectmlTensorDesc);
 }
 
 #[cfg(feature = "dlpack")]

@@ -13,7 +13,7 @@ fn picture(layout: &str) -> Result<Picture, Error> {
 fn figure_1_as_text() {
     let expected = "\
 f32[3,5]{1,0:T(2,2)}
-15 elements in 24 places: 9 of them are padding
+15 elements, 24 physical: 9 of them are padding
 
 the tensor: where each element is stored
 
@@ -126,20 +126,20 @@ fn cells_tell_scripts_where_they_are() {
 fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
     let text = |layout: &str| picture(layout).unwrap().to_string();
     let broadcast = text("f32[4,3]:[0,1]");
-    assert!(broadcast.contains("12 elements in 3 places: each is shared by 4\n"), "{broadcast}");
+    assert!(broadcast.contains("12 elements, 3 physical: each is shared by 4\n"), "{broadcast}");
     assert!(broadcast.contains("  0   0 │ *,0 *,1 *,2\n"), "{broadcast}");
     let base = text("f32[2,2]:[2,1]+6");
-    assert!(base.contains("4 elements from place 6 on, no padding\n"), "{base}");
+    assert!(base.contains("4 elements from element 6 on, no padding\n"), "{base}");
     assert!(base.contains("  6  24 │ 0,0 0,1\n  8  32 │ 1,0 1,1\n"), "{base}");
     let folded = text("f32[3,5]{1,0:T(2,2)L(240)}");
-    assert!(folded.contains(" ·· 216 places of padding\n"), "{folded}");
+    assert!(folded.contains(" ·· 216 elements of padding\n"), "{folded}");
     let nibbles = text("s4[2,4]:[4,1]");
     assert!(nibbles.contains("  0   0 │ 0,0 0,1 ╎ 0,2 0,3\n  4   2 │ 1,0 1,1 ╎ 1,2 1,3\n"), "{nibbles}");
     let wide = text("f32[2,40]");
     assert!(wide.contains("\n  columns 0 to 15\n") && wide.contains("\n  columns 32 to 39\n"), "{wide}");
     assert!(wide.lines().all(|line| line.chars().count() <= 130), "{wide}");
     let svg = picture("f32[4,3]:[0,1]").unwrap().to_svg();
-    assert!(svg.contains("<desc>12 elements in 3 places") && svg.contains("prefers-color-scheme:dark"), "{svg}");
+    assert!(svg.contains("<desc>12 elements, 3 physical") && svg.contains("prefers-color-scheme:dark"), "{svg}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn the_corner_of_a_large_layout() {
         }
     }
     let text = corner("f32[100000,100000]").to_string();
-    let summary = "10000000000 elements in 10000000000 places; shown: [0:16,0:16], and the places 0 to 255";
+    let summary = "10000000000 elements, 10000000000 physical; shown: [0:16,0:16], and the physical elements 0 to 255";
     assert_eq!(text.lines().nth(1), Some(summary));
     // What fits is drawn whole.
     assert_eq!(corner("f32[3,5]{1,0:T(2,2)}").to_string(), picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_string());

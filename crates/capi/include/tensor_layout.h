@@ -157,6 +157,10 @@ TlStatus tl_layout_strided(uint32_t data_type_number,
                            TlLayout **layout,
                            TlError *error);
 
+// The same layout as a part of a larger buffer, as one that begins after element 0 always is: the bytes
+// between its elements may be others', so no copy fills them. `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
+TlStatus tl_layout_as_part(const TlLayout *layout, TlLayout **part, TlError *error);
+
 // What `PJRT_Client_BufferFromHostBuffer` passes: dims, and byte strides that may be negative, or none for
 // packed row-major (`num_byte_strides` 0). A pointer to index 0 is `tl_layout_first_byte` bytes into the
 // buffer.

@@ -103,6 +103,28 @@ pub unsafe extern "C" fn tl_layout_strided(
     }
 }
 
+/// The same layout as a part of a larger buffer, as one that begins after element 0 always is: the bytes
+/// between its elements may be others', so no copy fills them. `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_as_part(
+    layout: *const TlLayout,
+    part: *mut *mut TlLayout,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: as above.
+    unsafe {
+        guarded(error, || {
+            let whole = reference("layout", layout)?;
+            let Some(desc) = whole.notated.as_descriptor() else {
+                let reason = "only sizes and strides have gaps that may be others'".into();
+                return Err(Error::NotExpressible { target: "part of a larger buffer", reason }.into());
+            };
+            let (reversed, first_byte) = (whole.reversed.clone(), whole.first_byte);
+            give(part, "part", TlLayout { reversed, first_byte, ..TlLayout::new(desc.as_part().into())? })
+        })
+    }
+}
+
 /// What `PJRT_Client_BufferFromHostBuffer` passes: dims, and byte strides that may be negative, or none for
 /// packed row-major (`num_byte_strides` 0). A pointer to index 0 is `tl_layout_first_byte` bytes into the
 /// buffer.

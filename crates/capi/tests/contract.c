@@ -58,6 +58,19 @@ static void sizes_and_strides(void) {
   assert(tl_layout_text(layout, NULL, 0) == 16 && tl_layout_text(NULL, text, sizeof text) == 0 && text[0] == 0);
   tl_layout_free(layout);
   tl_layout_free(NULL);
+
+  // A part that begins with its buffer.
+  TlLayout* part = NULL;
+  assert(tl_layout_strided(TL_TYPE_F16, sizes, strides, 2, 0, &layout, &error) == TL_STATUS_OK);
+  assert(tl_layout_as_part(layout, &part, &error) == TL_STATUS_OK);
+  char long_text[32];
+  tl_layout_text(part, long_text, sizeof long_text);
+  assert(strcmp(long_text, "f16[2,3]:[5,1]+0") == 0);
+  tl_layout_free(part);
+  tl_layout_free(layout);
+  assert(tl_layout_parse("f32[3,5]{1,0:T(2,2)}", 20, &layout, &error) == TL_STATUS_OK);
+  refused(tl_layout_as_part(layout, &part, &error), TL_STATUS_NOT_EXPRESSIBLE, "not_expressible");
+  tl_layout_free(layout);
 }
 
 static void types(void) {

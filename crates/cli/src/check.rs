@@ -124,7 +124,8 @@ impl Answer {
             RoleName::Output => Role::Output,
         };
         // A device that is told a type is told this one, not bytes instead.
-        let wide = limits.takes_strides && storage.is_some() && remark.is_some();
+        let is_bytes = desc.data_type() != layout.to_index_map()?.data_type();
+        let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
         let description = validate_description(described, limits);
         let needed = needed_buffer(&description, arguments.offset);

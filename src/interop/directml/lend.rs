@@ -1,6 +1,6 @@
 //! From a descriptor to the structure DirectML reads.
 
-use alloc::boxed::Box;
+use alloc::rc::Rc;
 use alloc::vec;
 use core::ffi::c_void;
 use core::ops::Deref;
@@ -58,7 +58,7 @@ impl DirectmlTensor {
     /// Everything the level does not accept: the errors of [`validate_description`],
     /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
-        let desc = &desc.clone().with_canonical_strides();
+        let desc = &desc.clone().with_canonical_strides_up_to(u32::MAX.into());
         let report = validate_description(desc, &Limits::directml_level(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
         let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
@@ -77,28 +77,6 @@ impl DirectmlTensor {
             alignment: desc.first_element_alignment(),
             offset_in_bytes: report.bound.start,
         })
-    }
-
-    /// `DML_TENSOR_DESC`, as operators take it, whose pointers are valid while this tensor is borrowed.
-    ///
-    /// ```
-    /// use tensor_layout::interop::directml::{DirectmlTensor, LentTensorDesc};
-    /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
-    ///
-    /// let rows = BufferTensorDesc::packed(DataType::F16, &[64, 128])?.slice_axis(0, 3..7)?;
-    /// let tensor = DirectmlTensor::new(&rows, FeatureLevel::V5_0)?;
-    /// let desc: LentTensorDesc<'_> = tensor.tensor_desc();
-    /// assert_eq!(desc.tensor_type, 1);
-    /// // The arena is an `ID3D12Resource`; the tensor begins 768 bytes into it.
-    /// let binding = tensor.binding(std::ptr::null_mut(), 0)?;
-    /// assert_eq!((binding.offset, binding.size_in_bytes), (768, 1024));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn tensor_desc(&self) -> LentTensorDesc<'_> {
-        let inner = Box::new(self.lend());
-        let desc: *const DmlBufferTensorDesc = &**inner;
-        LentTensorDesc { desc: DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast() }, _inner: inner }
     }
 
     /// The binding of the tensor in a buffer that begins `offset` bytes into a resource.
@@ -128,15 +106,56 @@ impl DirectmlTensor {
     }
 }
 
-/// A `DML_TENSOR_DESC` together with the structure that it points to: see [`DirectmlTensor::tensor_desc`].
-#[derive(Debug)]
-pub struct LentTensorDesc<'a> {
+/// A `DML_TENSOR_DESC`, as operators take it, that owns all it points to: from a descriptor in one step.
+///
+/// ```
+/// use tensor_layout::interop::directml::{DirectmlTensorDesc, DmlTensorDesc};
+/// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
+///
+/// let rows = BufferTensorDesc::packed(DataType::F16, &[64, 128])?.slice_axis(0, 3..7)?;
+/// let input = DirectmlTensorDesc::new(&rows, FeatureLevel::V5_0)?;
+/// // Valid for as long as `input` lives.
+/// let for_operators: &DmlTensorDesc = &input;
+/// assert_eq!(for_operators.tensor_type, 1);
+/// // The arena is an `ID3D12Resource`; the tensor begins 768 bytes into it.
+/// let binding = input.binding(std::ptr::null_mut(), 0)?;
+/// assert_eq!((binding.offset, binding.size_in_bytes), (768, 1024));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DirectmlTensorDesc {
     desc: DmlTensorDesc,
-    /// At a place that does not change when this value moves.
-    _inner: Box<Lent<'a, DmlBufferTensorDesc>>,
+    /// What `desc` points to. An `Rc`, unlike a `Box`, may be moved while there are pointers into it.
+    _buffer: Rc<DmlBufferTensorDesc>,
+    /// The arrays that `_buffer` points to.
+    tensor: Rc<DirectmlTensor>,
 }
 
-impl Deref for LentTensorDesc<'_> {
+impl DirectmlTensorDesc {
+    /// The tensor as DirectML of this level is given about it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`DirectmlTensor::new`].
+    pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensorDesc, Errors> {
+        let tensor = Rc::new(DirectmlTensor::new(desc, level)?);
+        let buffer = Rc::new(*tensor.lend());
+        let desc = DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: Rc::as_ptr(&buffer).cast() };
+        Ok(DirectmlTensorDesc { desc, _buffer: buffer, tensor })
+    }
+
+    /// The binding of the tensor in a buffer that begins `offset` bytes into a resource.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`].
+    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<DmlBufferBinding, Error> {
+        self.tensor.binding(buffer, offset)
+    }
+}
+
+/// The structure to hand to DirectML, by pointer.
+impl Deref for DirectmlTensorDesc {
     type Target = DmlTensorDesc;
 
     fn deref(&self) -> &DmlTensorDesc {

@@ -1,7 +1,9 @@
 //! DirectML: its structures, both ways, on any platform.
 //!
-//! * [`DirectmlTensor`] checks a descriptor for a feature level and lends `DML_BUFFER_TENSOR_DESC` and
-//!   `DML_TENSOR_DESC`; for the `windows` crate the feature `windows` has a `From` both ways.
+//! * [`DirectmlTensorDesc`] is the `DML_TENSOR_DESC` of a descriptor, checked for a feature level, in one step,
+//!   and fills a `DML_BUFFER_BINDING`.
+//! * [`DirectmlTensor`] does it in two, and lends `DML_BUFFER_TENSOR_DESC` as well; for the `windows` crate the
+//!   feature `windows` has a `From` both ways.
 //! * [`DirectmlFields`] and [`DmlBufferTensorDesc::to_desc`] read them back, checked.
 //! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::DirectMl).
 //!
@@ -37,7 +39,7 @@ mod read;
 #[cfg(all(windows, feature = "windows"))]
 mod windows;
 
-pub use lend::{DirectmlTensor, LentTensorDesc};
+pub use lend::{DirectmlTensor, DirectmlTensorDesc};
 pub use raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
 };

@@ -1,5 +1,7 @@
 //! Running boxes that take several steps: `plan/step.rs` says what they are.
 
+use std::ops::Range;
+
 use strided_copy::{Destination, bit_rows, width};
 
 use crate::element::{read_bits, write_bits};
@@ -106,29 +108,32 @@ fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
 fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
     // All offsets count elements. One side has a byte for each element, and the other side packs them.
-    let packed = u64::from(8_u32).div_euclid(change.in_byte);
+    let packed = u64::try_from(change.bits).unwrap_or(8);
     let sides = change.sides((packed, 8));
     let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
     each_element(loops, start.0, start.1, &mut |from, to| {
-        let element = |i: u64| -> (usize, usize) {
-            let offset = |start: u64| {
-                let offset = start.checked_add(i).and_then(|offset| usize::try_from(offset).ok());
-                offset.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
-            };
-            (offset(from), offset(to))
+        let in_memory = |count: Option<u64>| {
+            let count = count.and_then(|count| usize::try_from(count).ok());
+            count.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
         };
+        let element = |i: u64| (in_memory(from.checked_add(i)), in_memory(to.checked_add(i)));
+        let mut change_elements = |elements: Range<u64>| {
+            let ((from, to), count) = (element(elements.start), elements.end.checked_sub(elements.start));
+            width::change_elements(source, from, destination, to, &change.row(1), in_memory(count));
+        };
+        if !change.has_kernels() {
+            return change_elements(0..*row);
+        }
         let (first, _) = change.sides((from, to));
         // A row is the elements up to the first whole byte, the whole bytes, and the remaining elements.
-        let head = first.next_multiple_of(change.in_byte).saturating_sub(first).min(*row);
-        let whole = row.saturating_sub(head).div_euclid(change.in_byte);
-        let tail = head.saturating_add(whole.saturating_mul(change.in_byte));
-        for i in (0..head).chain(tail..*row) {
-            let (from, to) = element(i);
-            width::change_element(source, from, destination, to, &change.row(1));
-        }
+        let head = first.next_multiple_of(change.group).saturating_sub(first).min(*row);
+        let whole = row.saturating_sub(head).div_euclid(change.group);
+        let tail = head.saturating_add(whole.saturating_mul(change.group));
+        change_elements(0..head);
+        change_elements(tail..*row);
         if let Some((_, copy)) = wholes.iter().find(|(bytes, _)| *bytes == whole) {
             let (from, to) = element(head);
-            let in_byte = usize::try_from(change.in_byte).unwrap_or(1);
+            let in_byte = usize::try_from(change.group).unwrap_or(1);
             let (packed, unpacked) = change.sides((from, to));
             let moved = change.sides((packed.div_euclid(in_byte), unpacked));
             copy.run_moved(moved, source, destination.reborrow());

@@ -77,6 +77,10 @@ fn each_in_words(text: &mut String, steps: &[Step], indent: &str, vectors: bool)
             Step::Width(rows) => {
                 let verb = width_change_in_words(rows.change.bits, rows.change.change);
                 let row = counted(rows.row, "element", "elements");
+                if !rows.change.has_kernels() {
+                    line(text, format_args!("{indent}{verb} a row of {row}, element by element"));
+                    continue;
+                }
                 line(text, format_args!("{indent}{verb} a row of {row} that begins inside a byte; its whole bytes:"));
                 for (_, copy) in rows.wholes.iter().take(1) {
                     copy_in_words(text, copy, &format!("{indent}  "), vectors);

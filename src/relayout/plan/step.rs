@@ -187,7 +187,7 @@ impl WidthRows {
     ///
     /// [`Error::Overflow`] if an offset does not fit.
     pub(crate) fn new(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
-        let whole = row.checked_div(change.in_byte).unwrap_or(0);
+        let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
         let mut wholes = Vec::new();
         for bytes in [whole, whole.saturating_sub(1)] {
             if bytes > 0 && wholes.iter().all(|(other, _)| *other != bytes) {

@@ -1,13 +1,17 @@
-//! Boxes whose elements change their storage width: 1, 2 or 4 bits on one side, a byte each on the other.
+//! Boxes whose elements change their storage width: 1, 2, 4 or 6 bits on one side, a byte each on the other.
 //!
 //! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so
 //! are words of 32 bits that hold one element of each of several rows. Any other box goes through a staging
 //! buffer, which has a byte for each element in the order of the packed side. To unpack, rows are unpacked
 //! into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes them to
 //! the destination. To pack, such a copy fills the staging buffer, and its rows are packed from there.
+//!
+//! Elements of 6 bits have no kernels over registers. Their rows are changed element by element, from one
+//! buffer to the other or in the staging buffer.
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
@@ -69,7 +73,7 @@ fn whole_rows<'a>(
     start: (u64, u64),
     change: &Change,
 ) -> Option<Rows<WidthRow>> {
-    let packed = usize::try_from(change.whole_bytes(row)?).ok()?;
+    let packed = usize::try_from(change.whole_bytes(row).filter(|_| change.has_kernels())?).ok()?;
     let loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     Some((change.row(packed), loops, change.in_bytes(start)?))
 }
@@ -120,8 +124,8 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
             part(&copy, &staged, &change, site)?
         };
         let elements = copy.elements();
-        let bytes = if change.unpacks() { elements } else { elements.div_ceil(change.in_byte) };
         let packed = u32::try_from(change.bits).unwrap_or(8);
+        let bytes = if change.unpacks() { elements } else { checked::bytes_for(elements, packed)? };
         let bits = change.sides((packed, 8));
         planned.push(StepBox { outer, bits, steps: vec![step], bytes });
     }
@@ -165,9 +169,9 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
             let all = staged.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
-            if some < extent && some > change.in_byte {
+            if some < extent && some > change.group {
                 // The iterations of the innermost loop must fill whole bytes.
-                some = some.saturating_sub(some.checked_rem(change.in_byte).unwrap_or(0));
+                some = some.saturating_sub(some.checked_rem(change.group).unwrap_or(0));
             }
             let some = some.max(own);
             if let Some(own) = staged.get_mut(index) {
@@ -245,7 +249,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);
     let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
-    let whole_outside = whole_rows(outer.loops.iter(), change.in_byte, (outer.source, outer.destination), change);
+    let whole_outside = whole_rows(outer.loops.iter(), change.group, (outer.source, outer.destination), change);
     let (into, out) = (Site { streaming: false, ..site }, Site { prefetch: false, ..site });
     let (packed, unpacked) = change.sides((into, out));
     let rows = match whole_rows(rows.iter(), row, (0, 0), change).filter(|_| whole_outside.is_some()) {

@@ -29,19 +29,21 @@ impl Widths {
         // XLA packs truth values as bits.
         let value = if data_type == DataType::Pred { 1 } else { data_type.bits() };
         self.source == self.destination
-            || matches!(packed, 1 | 2 | 4) && self.source.max(self.destination) == 8 && value <= packed
+            || matches!(packed, 1 | 2 | 4 | 6) && self.source.max(self.destination) == 8 && value <= packed
     }
 
     /// The change of the elements; `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
-        let in_byte = u64::from(8_u32.checked_div(self.source.min(self.destination))?);
+        // 4 elements of 6 bits fill 3 bytes; of the other widths, several elements fill one.
+        let (group, group_bytes) =
+            if bits == 6 { (4, 3) } else { (u64::try_from(8_usize.checked_div(bits)?).ok()?, 1) };
         let change = match self.source.cmp(&self.destination) {
             Ordering::Equal => return None,
             Ordering::Less => WidthChange::Unpack { signed: self.signed },
             Ordering::Greater => WidthChange::Pack,
         };
-        Some(Change { bits, in_byte, change })
+        Some(Change { bits, group, group_bytes, change })
     }
 }
 
@@ -50,8 +52,10 @@ impl Widths {
 pub(crate) struct Change {
     /// The number of bits of a packed element.
     pub(crate) bits: usize,
-    /// The number of packed elements that a byte holds.
-    pub(crate) in_byte: u64,
+    /// The least number of packed elements that fill whole bytes.
+    pub(crate) group: u64,
+    /// The number of bytes that a group fills.
+    pub(crate) group_bytes: u64,
     pub(crate) change: WidthChange,
 }
 
@@ -67,6 +71,11 @@ impl Change {
         if self.unpacks() { (source, destination) } else { (destination, source) }
     }
 
+    /// Whether there are kernels that change rows of whole bytes.
+    pub(crate) fn has_kernels(&self) -> bool {
+        self.group_bytes == 1
+    }
+
     /// A row with `packed` bytes on the packed side.
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
         WidthRow { bits: self.bits, change: self.change, packed }
@@ -74,7 +83,8 @@ impl Change {
 
     /// How many bytes `elements` packed elements fill; `None` if these are not whole bytes.
     pub(super) fn whole_bytes(&self, elements: u64) -> Option<u64> {
-        elements.is_multiple_of(self.in_byte).then(|| elements.checked_div(self.in_byte)).flatten()
+        let groups = elements.is_multiple_of(self.group).then(|| elements.checked_div(self.group)).flatten();
+        groups?.checked_mul(self.group_bytes)
     }
 
     /// Offsets of elements in bytes; `None` if the offset on the packed side is not whole bytes.

@@ -125,6 +125,13 @@ fn descriptors() {
         (desc.windows(0, 2, 1), desc.reinterpret(DataType::U8), desc.split_elements(DataType::U8))
     });
     each_desc("broadcast_sizes", |desc| broadcast_sizes(&[desc.sizes(), desc.sizes()]));
+    each_desc("free strides", |desc| (desc.axis_orders(), desc.clone().with_canonical_strides().strides().len()));
+    each_desc("parts", |desc| {
+        (desc.as_part(), desc.clone().with_base_offset_in_bytes(77_u64), desc.offset_in_bytes(&vec![0; desc.rank()]))
+    });
+    each_desc("sizes", |desc| {
+        (desc.logical_size_in_bytes(), desc.exact_size_in_bytes(), desc.bound_size_in_bytes(), desc.byte_index_width())
+    });
     each_desc("raise", raise);
 }
 
@@ -133,7 +140,7 @@ fn spelling() {
     each_map("spell", spell);
     each_map("to_text", |map| AnyLayout::from(map).to_text());
     each_map("lower", lower);
-    each("lines", |subject| subject.notated.lines());
+    each("lines", |subject| (subject.notated.lines(), subject.notated.lines_in(&[Notation::AxisOrder])));
     each("text_in", |subject| {
         Notation::ALL.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
     });
@@ -173,6 +180,7 @@ fn planning() {
 #[test]
 fn pieces() {
     each_plan("partition(64)", |plan| plan.partition(64));
+    each_plan("partition_of", |plan| plan.partition_of(64, &mut []).is_ok());
     each_plan("partition(10^6)", |plan| plan.partition(1_000_000));
     each_plan("partition_aligned", |plan| plan.partition_aligned(4096, 4096));
     each_plan("partition of a padded copy", |plan| {
@@ -186,6 +194,22 @@ fn words_and_pictures() {
     each_plan("explain of a padded copy", |plan| plan.clone().with_padding(Padding::Zero).map(|plan| plan.explain()));
     each_map("Picture::new", |map| Picture::new(map, "a").map(|picture| (picture.to_string(), picture.to_svg())));
     each_map("Picture::corner", |map| Picture::corner(map, "a").map(|picture| (picture.to_string(), picture.to_svg())));
+}
+
+/// The most levels, layers and texels that there are.
+#[test]
+fn textures() {
+    use tensor_layout::upload::{Texture, TextureApi, TexturePlane};
+    for (format, api) in [("r8", TextureApi::WebGpu), ("nv12", TextureApi::D3d12), ("bc1", TextureApi::Metal)] {
+        let planes = || TexturePlane::of_format(format).unwrap();
+        for (width, height, layers) in [(u64::MAX, u64::MAX, 1), (1 << 20, 1 << 20, u64::MAX), (1, 1, 1 << 40)] {
+            limited("Texture::in_buffer", format, || {
+                let texture = Texture::new(planes(), width, height);
+                let levels = Texture { mip_levels: 20, layers, ..texture };
+                levels.in_buffer(api).is_ok()
+            });
+        }
+    }
 }
 
 #[test]

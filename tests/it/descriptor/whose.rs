@@ -93,7 +93,7 @@ fn each_size_has_one_meaning() {
 #[cfg(feature = "directml")]
 #[test]
 fn directml_is_given_the_bound_bytes() {
-    use tensor_layout::interop::directml::DirectmlTensor;
+    use tensor_layout::interop::directml::{DirectmlTensor, DirectmlTensorDesc, DmlBufferTensorDesc};
     use tensor_layout::upload::{Buffer, FeatureLevel, Limits, Role, validate};
 
     let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 8]).unwrap();
@@ -103,11 +103,16 @@ fn directml_is_given_the_bound_bytes() {
         let binding = tensor.binding(std::ptr::null_mut(), 256).unwrap();
         let report = validate(&desc, &Buffer::new(4096, 256, Role::Input), &Limits::directml()).unwrap();
         assert_eq!((binding.offset, binding.size_in_bytes), (report.bound.start, report.total_bytes));
-        let (outer, inner) = (tensor.tensor_desc(), tensor.lend());
-        assert_eq!(outer.tensor_type, 1);
-        // SAFETY: both point into `tensor`, which lives.
-        let read = unsafe { (*outer.desc.cast::<tensor_layout::interop::directml::DmlBufferTensorDesc>()).to_desc() };
-        // SAFETY: as above.
+        // In one step; what it points to does not move with it, and is shared by a clone.
+        let moved = Box::new(DirectmlTensorDesc::new(&desc, FeatureLevel::LATEST).unwrap());
+        let clone = moved.clone();
+        let outer = *moved;
+        assert_eq!((outer.tensor_type, outer.binding(std::ptr::null_mut(), 256).unwrap().offset), (1, binding.offset));
+        let inner = tensor.lend();
+        drop(outer);
+        // SAFETY: it points into `clone`, which lives.
+        let read = unsafe { (*clone.desc.cast::<DmlBufferTensorDesc>()).to_desc() };
+        // SAFETY: it points into `tensor`, which lives.
         assert_eq!(read, unsafe { inner.to_desc() });
     }
 }

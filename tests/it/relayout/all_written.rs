@@ -8,7 +8,7 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
 
 /// Layouts of the same elements. Each is copied to each.
-const GROUPS: [&[&str]; 7] = [
+const GROUPS: [&[&str]; 8] = [
     // Tiles that do not divide each other, ragged on every side, and strides that only just nest.
     &[
         "u8[13,17]",
@@ -34,6 +34,13 @@ const GROUPS: [&[&str]; 7] = [
         "s4[9,7]{1,0:T(2,3)(2,1)E(4)}",
         "s4[9,7]{1,0}",
         "s4[9,7]{0,1:T(5,3)}",
+    ],
+    &[
+        "f6e2m3fn[9,7]:[7,1]",
+        "f6e2m3fn[9,7]:[8,1]+3",
+        "f6e2m3fn[9,7]{0,1:T(4,3)E(6)}",
+        "f6e2m3fn[9,7]",
+        "f6e2m3fn[9,7]{0,1}",
     ],
     &["pred[5,67]{1,0:E(1)}", "pred[5,67]{0,1:E(1)}", "pred[5,67]{1,0}", "pred[5,67]{1,0:T(3,5)E(1)}"],
     // Rows of a line and of a page and a bit, elements of two lines, axes of one index and of none.

@@ -1,5 +1,5 @@
-//! Copies that change the storage width of their elements, against the literal one: 1, 2 and 4 bits unpacked
-//! to 8, and packed.
+//! Copies that change the storage width of their elements, against the literal one: 1, 2, 4 and 6 bits
+//! unpacked to 8, and packed.
 
 use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
@@ -13,8 +13,10 @@ use tensor_layout::{ArrayShape, DataType};
 
 /// Small types, and truth values as bits.
 fn data_type() -> impl Strategy<Value = (DataType, u32)> {
-    use DataType::{F4E2M1FN, Pred, S1, S2, S4, U1, U2, U4};
-    prop::sample::select(vec![(S4, 4), (U4, 4), (S2, 2), (U2, 2), (S1, 1), (U1, 1), (S2, 4), (F4E2M1FN, 4), (Pred, 1)])
+    use DataType::{F4E2M1FN, F6E2M3FN, F6E3M2FN, Pred, S1, S2, S4, U1, U2, U4};
+    let fours = [(S4, 4), (U4, 4), (S2, 4), (F4E2M1FN, 4)];
+    let others = [(S2, 2), (U2, 2), (S1, 1), (U1, 1), (Pred, 1), (F6E2M3FN, 6), (F6E3M2FN, 6), (F4E2M1FN, 6)];
+    prop::sample::select([&fours[..], &others[..]].concat())
 }
 
 /// A tiled shape in this many bits, or a descriptor if its elements take as many.
@@ -159,6 +161,9 @@ fn numbers_keep_their_value() {
         ("u2", vec![0b1110_0100], vec![0, 1, 2, 3]),
         ("s1", vec![0b1000_0110], vec![0, -1, -1, 0, 0, 0, 0, -1]),
         ("pred", vec![0b1000_0110], vec![0, 1, 1, 0, 0, 0, 0, 1]),
+        // 111111 000010 100001 000011, the last element first: nothing is sign-extended.
+        ("f6e2m3fn", vec![0b0100_0011, 0b0010_1000, 0b1111_1100], vec![0b00_0011, 0b10_0001, 0b00_0010, 0b11_1111]),
+        ("f6e3m2fn", vec![0x42, 0x0c, 0x40, 0xff, 0x07, 0xfc], vec![2, 49, 0, 16, 63, 31, 0, 63]),
     ] {
         let bits = packed.len() * 8 / unpacked.len();
         let [narrow, wide]: [ArrayShape; 2] = [format!("{{0:E({bits})}}"), "{0}".into()]
@@ -185,6 +190,8 @@ fn large_arrays_are_unpacked_and_packed() {
         ("u2[515,600]{1,0:T(8,128)(4,1)E(2)}", "u2[515,600]{0,1:T(8,128)}"),
         ("pred[515,600]{1,0:E(1)}", "pred[515,600]{1,0:T(8,128)(4,1)}"),
         ("s4[480,5]{1,0:T(48,1)E(4)}", "s4[480,5]{1,0:T(32,1)}"),
+        ("f6e2m3fn[515,601]{1,0:E(6)}", "f6e2m3fn[515,601]{1,0}"),
+        ("f6e3m2fn[515,601]{0,1:E(6)}", "f6e3m2fn[515,601]{1,0:T(8,128)}"),
     ] {
         let side = |text: &str| Side::tiled(&text.parse().unwrap());
         let (packed, bytes) = (side(packed), side(bytes));
@@ -207,5 +214,5 @@ fn other_widths_and_types_are_refused() {
     assert_eq!(code("s2[2,3]{1,0:E(2)}", "s2[2,3]{1,0:E(4)}"), "element_bits_mismatch");
     assert_eq!(code("s4[2,3]{1,0:E(4)}", "s4[2,3]{1,0:E(16)}"), "element_bits_mismatch");
     assert_eq!(code("s8[2,3]", "s8[2,3]{1,0:E(4)}"), "element_bits_mismatch");
-    assert_eq!(code("f6e2m3fn[2,3]{1,0:E(6)}", "f6e2m3fn[2,3]{1,0}"), "element_bits_mismatch");
+    assert_eq!(code("f6e2m3fn[2,3]{1,0:E(6)}", "f6e2m3fn[2,3]{1,0:E(16)}"), "element_bits_mismatch");
 }

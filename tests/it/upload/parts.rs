@@ -28,7 +28,7 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
     // A tensor that has its buffer to itself: accepted, with a warning that cannot be overlooked.
     let report = validate(&own_numbers, &output, &Limits::directml()).unwrap();
     assert_eq!(report.warnings, [Warning::GapsOverwritten { bits: 160 }]);
-    assert!(report.to_string().contains("\nwarning          the device may overwrite the 160 bits"), "{report}");
+    assert!(report.to_string().contains("\nwarning          the device may overwrite the 20 bytes"), "{report}");
     // A part without gaps is fine: rows of an arena.
     let rows = desc("u8[8,16]:[16,1]").slice_axis(0, 2..4).unwrap();
     assert!(validate(&rows, &Buffer::new(128, 0, Role::Output), &Limits::directml()).unwrap().warnings.is_empty());

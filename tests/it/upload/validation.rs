@@ -365,7 +365,7 @@ fn the_report_names_gaps_pieces_and_copies() {
         let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
         assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
         let line =
-            format!("gaps             64 bits, which belong to others if this is a part of a larger buffer: {says}\n");
+            format!("gaps             8 bytes, which belong to others if this is a part of a larger buffer: {says}\n");
         assert!(report.to_string().contains(&line), "{report}");
         assert!(report.to_string().contains("alignment        required 1, found 4\n"), "{report}");
         let report = validate(&rows, &Buffer::new(64, 4, Role::Input), &limits).unwrap();

@@ -109,7 +109,7 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
         (vec!["gaps_overwritten"], 7 * 32 * 32, true)
     );
     assert!(errors.report.to_string().contains(
-        "gaps             7168 bits, which belong to others if this is a part of a larger buffer: the device may overwrite them\n"
+        "gaps             896 bytes, which belong to others if this is a part of a larger buffer: the device may overwrite them\n"
     ));
     let report = at(&left, Role::Output, &Limits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));

@@ -14,6 +14,8 @@ use crate::terminal::{Ink, painted};
 /// A layout and its facts.
 pub(super) struct Description {
     layout: Notated,
+    /// The layout in every notation, but for names.
+    lines: Vec<Line>,
     with_names: bool,
     /// Or the reason why there is none: an array that is divided among memories has no single buffer.
     map: Result<Mapped, Error>,
@@ -42,10 +44,14 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 impl Description {
     /// `with_names`: whether the names that the layout has are looked up, which takes most of the time.
     pub(super) fn of(layout: Notated, with_names: bool) -> Result<Description, Error> {
+        let notations: Vec<Notation> =
+            Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
+        let lines = layout.lines_in(&notations);
         let map = match (layout.to_index_map(), layout.layout()) {
             (Ok(map), _) => map,
             (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
                 return Ok(Description {
+                    lines,
                     with_names,
                     map: Err(error),
                     data_type: shape.data_type(),
@@ -62,6 +68,7 @@ impl Description {
         let lowering = lower(layout.layout())?;
         let min_size_in_bytes = min_size_in_bytes(&map)?;
         Ok(Description {
+            lines,
             with_names,
             data_type: map.data_type(),
             sizes: map.sizes().to_vec(),
@@ -164,9 +171,9 @@ impl Description {
 
     /// Every axis order that fits, without the type and the sizes.
     fn axis_orders(&self) -> Vec<String> {
-        let lines = self.layout.lines().into_iter().filter(|line| line.notation == Notation::AxisOrder);
-        let order = |text: String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
-        lines.filter_map(|line| line.text.ok().and_then(order)).collect()
+        let lines = self.lines.iter().filter(|line| line.notation == Notation::AxisOrder);
+        let order = |text: &String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
+        lines.filter_map(|line| line.text.as_ref().ok().and_then(order)).collect()
     }
 
     /// Each notation with its text or the reason why there is none.
@@ -175,8 +182,7 @@ impl Description {
             let reason = line.reason();
             (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
-        let mut lines = self.layout.lines();
-        lines.retain(|line| line.notation != Notation::Named);
+        let mut lines = self.lines.clone();
         // Of several axis orders the first is the text.
         lines.dedup_by_key(|line| line.notation);
         Value::Object(lines.into_iter().map(entry).collect())
@@ -227,7 +233,7 @@ impl Description {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
         let own = Ok(self.layout.to_string());
-        for line in self.layout.lines().iter().filter(|line| line.text != own && line.notation != Notation::Named) {
+        for line in self.lines.iter().filter(|line| line.text != own) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
                 written.push(format!("{title:<18} {text}{}", self.loss(text)));
@@ -249,6 +255,11 @@ impl Description {
     /// A note that says by how many bytes the buffer of `text` is shorter than the buffer of this layout;
     /// empty if it is not shorter.
     fn loss(&self, text: &str) -> String {
+        let last = self.map.as_ref().map_or(0, |mapped| mapped.map.span_elements());
+        if last == self.physical_elements {
+            // Every text has the last element.
+            return String::new();
+        }
         let bytes =
             text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());
         match bytes {

@@ -1,4 +1,4 @@
-//! docs/FIRST_STEPS.md and README.md: their commands print and draw what the pages show.
+//! docs/FIRST_STEPS.md, docs/CASES.md and README.md: their commands print and draw what the pages show.
 
 use crate::command_line::run;
 
@@ -18,7 +18,18 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_first_steps_print_what_they_show() {
-    let page = include_str!("../../../../docs/FIRST_STEPS.md");
+    let commands = run_all(include_str!("../../../../docs/FIRST_STEPS.md"));
+    assert!(commands > 10, "{commands}");
+}
+
+#[test]
+fn the_cases_are_answered_as_they_show() {
+    let commands = run_all(include_str!("../../../../docs/CASES.md"));
+    assert!(commands > 40, "{commands}");
+}
+
+/// Runs the commands of a page, and compares what they print with what it shows; `...` stands for the rest.
+fn run_all(page: &str) -> usize {
     let mut commands = 0;
     for block in page.split("```console\n").skip(1) {
         let (block, _) = block.split_once("\n```").unwrap();
@@ -32,7 +43,7 @@ fn the_first_steps_print_what_they_show() {
         }
         commands += 1;
     }
-    assert!(commands > 10, "{commands}");
+    commands
 }
 
 /// README.md: its commands are those that CI runs, its picture is the one that its command draws, and it

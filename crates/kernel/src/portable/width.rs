@@ -23,7 +23,7 @@ fn row_of<const BITS: usize, const PARTS: usize>(
     match row.change {
         WidthChange::Unpack { signed } => {
             for (i, byte) in iteration.source[..row.packed].iter().enumerate() {
-                let elements: [u8; PARTS] = std::array::from_fn(|part| unpacked::<BITS>(byte >> (part * BITS), signed));
+                let elements: [u8; PARTS] = std::array::from_fn(|part| extended(byte >> (part * BITS), BITS, signed));
                 destination.write(iteration.to + i * PARTS, &elements);
             }
         }
@@ -54,7 +54,7 @@ fn words_of<const BITS: usize>(iteration: &Iteration<'_>, destination: &mut Dest
             let (from, _) = iteration.source[..words * WORD].as_chunks::<WORD>();
             for (i, bits) in (0..32).step_by(BITS).enumerate() {
                 for (index, word) in from.iter().enumerate() {
-                    let element = unpacked::<BITS>(word[bits / 8] >> (bits % 8), signed);
+                    let element = extended(word[bits / 8] >> (bits % 8), BITS, signed);
                     destination.write(iteration.to + i * pitch + index, &[element]);
                 }
             }
@@ -69,11 +69,11 @@ fn words_of<const BITS: usize>(iteration: &Iteration<'_>, destination: &mut Dest
     }
 }
 
-/// The low `BITS` bits of a byte. The bits above become copies of the sign, or zeros.
+/// The low `bits` bits of a byte. The bits above become copies of the sign, or zeros.
 #[inline(always)]
-fn unpacked<const BITS: usize>(byte: u8, signed: bool) -> u8 {
-    let low = byte & mask(BITS);
-    if signed { (low ^ (1 << (BITS - 1))).wrapping_sub(1 << (BITS - 1)) } else { low }
+fn extended(byte: u8, bits: usize, signed: bool) -> u8 {
+    let low = byte & mask(bits);
+    if signed { (low ^ (1 << (bits - 1))).wrapping_sub(1 << (bits - 1)) } else { low }
 }
 
 /// A mask of the low `bits` bits.
@@ -81,32 +81,49 @@ const fn mask(bits: usize) -> u8 {
     u8::MAX >> (8 - bits)
 }
 
-/// Unpacks one element, or packs it. `from` and `to` are indices of elements; on the packed side, an element
-/// begins inside a byte. The other bits of a packed byte keep their values.
+/// Unpacks a few elements in a row, or packs them: elements of 1 to 7 bits, which may begin inside a byte and
+/// end in the next one. `from` and `to` are indices of elements. The other bits of a packed byte keep their
+/// values.
 ///
 /// # Panics
 ///
-/// If the element is not inside a buffer, or is packed into a destination that cannot be read.
-pub fn change_element(source: &[u8], from: usize, destination: &mut Destination<'_>, to: usize, row: &WidthRow) {
+/// If an element is not inside a buffer, or is packed into a destination that cannot be read.
+pub fn change_elements(
+    source: &[u8],
+    from: usize,
+    destination: &mut Destination<'_>,
+    to: usize,
+    row: &WidthRow,
+    count: usize,
+) {
     let bits = row.bits;
-    // The byte that holds a packed element, and the number of bits in front of it.
-    let index = |element: usize| (element / (8 / bits), element % (8 / bits) * bits);
-    match row.change {
-        WidthChange::Unpack { signed } => {
-            let (byte, before) = index(from);
-            let low = source[byte] >> before;
-            let element = match bits {
-                4 => unpacked::<4>(low, signed),
-                2 => unpacked::<2>(low, signed),
-                _ => unpacked::<1>(low, signed),
-            };
-            destination.write(to, &[element]);
-        }
-        WidthChange::Pack => {
-            let (byte, before) = index(to);
-            let value = (source[from] & mask(bits)) << before;
-            let byte = &mut destination.bytes_to_change()[byte];
-            *byte = (*byte & !(mask(bits) << before)) | value;
+    // The byte in which a packed element begins, and the number of bits in front of the element. Eight elements
+    // fill `bits` bytes.
+    let index = |element: usize| {
+        let bit = element % 8 * bits;
+        (element / 8 * bits + bit / 8, bit % 8)
+    };
+    let pair = |bytes: &[u8], byte: usize, crosses: bool| {
+        u16::from_le_bytes([bytes[byte], if crosses { bytes[byte + 1] } else { 0 }])
+    };
+    for i in 0..count {
+        let (byte, before) = index(if row.change == WidthChange::Pack { to + i } else { from + i });
+        let crosses = before + bits > 8;
+        match row.change {
+            WidthChange::Unpack { signed } => {
+                let [low, _] = (pair(source, byte, crosses) >> before).to_le_bytes();
+                destination.write(to + i, &[extended(low, bits, signed)]);
+            }
+            WidthChange::Pack => {
+                let bytes = destination.bytes_to_change();
+                let keep = !(u16::from(mask(bits)) << before);
+                let value = u16::from(source[from + i] & mask(bits)) << before;
+                let [low, high] = (pair(bytes, byte, crosses) & keep | value).to_le_bytes();
+                bytes[byte] = low;
+                if crosses {
+                    bytes[byte + 1] = high;
+                }
+            }
         }
     }
 }
