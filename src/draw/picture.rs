@@ -163,8 +163,8 @@ impl Picture {
         Picture::around(map, caption, &vec![0; map.sizes().len()])
     }
 
-    /// Like [`Picture::corner`], but a layout that is too large is drawn around this index: the 16 indices in
-    /// which it is of each of the last two dimensions, and the 256 physical elements around it.
+    /// Like [`Picture::corner`], but a layout that is too large is drawn around this index: 16 indices of
+    /// each of the last two dimensions, and 256 physical elements, among which it is.
     ///
     /// # Errors
     ///

@@ -97,8 +97,8 @@ pub fn change_elements(
     count: usize,
 ) {
     let bits = row.bits;
-    // The byte in which a packed element begins, and the number of bits in front of the element. Eight elements
-    // fill `bits` bytes.
+    // The byte in which a packed element begins, and the number of bits in front of the element. Eight
+    // elements fill `bits` bytes.
     let index = |element: usize| {
         let bit = element % 8 * bits;
         (element / 8 * bits + bit / 8, bit % 8)
