@@ -4,9 +4,6 @@
 //! the low half of its byte. That is the order of ONNX, WebNN, DLPack and XLA's CPU backend;
 //! DirectML's pages do not name one.
 
-use alloc::format;
-use alloc::string::String;
-
 use crate::checked::Exact;
 
 /// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
@@ -37,11 +34,6 @@ pub(crate) fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) 
         *byte = (*byte & !keep) | part;
     }
     Some(())
-}
-
-/// `4 bits`, `1 bit`.
-pub(crate) fn bits_in_words(bits: u32) -> String {
-    format!("{bits} {}", if bits == 1 { "bit" } else { "bits" })
 }
 
 /// A mask of `count` low bits, `count <= 128`.

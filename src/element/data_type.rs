@@ -4,6 +4,8 @@
 //! (XLA's xla_data.proto).
 
 use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
@@ -302,6 +304,11 @@ impl FromStr for DataType {
             })
             .ok_or_else(|| Error::unknown_data_type(whole.to_owned()))
     }
+}
+
+/// `4 bits`, `1 bit`.
+pub(crate) fn bits_in_words(bits: u32) -> String {
+    format!("{bits} {}", if bits == 1 { "bit" } else { "bits" })
 }
 
 /// What frameworks call the usual types, beside the names that the table has.

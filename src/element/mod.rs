@@ -12,7 +12,8 @@
 mod bits;
 mod data_type;
 
+pub(crate) use data_type::bits_in_words;
 pub use data_type::{DataType, ElementKind, Naming};
 
 #[cfg(feature = "relayout")]
-pub(crate) use bits::{bits_in_words, read_bits, write_bits};
+pub(crate) use bits::{read_bits, write_bits};

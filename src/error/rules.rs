@@ -277,7 +277,7 @@ impl Error {
 
     pub(crate) fn unknown_limit(name: &str, fields: &[&str]) -> Error {
         let reason = format!("is no limit that can be set by name: expected one of {}", fields.join(", "));
-        Error::UnknownName { code: "unknown_limits", name: name.to_owned(), reason: reason.into() }
+        Error::UnknownName { code: "unknown_limits", name: name.into(), reason: reason.into() }
     }
 
     pub(crate) fn bad_axis_order(name: String, reason: &str) -> Error {

@@ -18,7 +18,7 @@ use crate::short_sort::sort_by_key;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 
 use super::strided::{Strided, insert_missing, list};
-use super::{AnyLayout, Notation, cute, directml, numpy, onednn, type_and_sizes};
+use super::{AnyLayout, Notated, Notation, cute, directml, numpy, onednn, type_and_sizes};
 
 /// A layout in one notation, or why that notation cannot say it: one line of [`all`].
 ///
@@ -37,7 +37,7 @@ use super::{AnyLayout, Notation, cute, directml, numpy, onednn, type_and_sizes};
 pub struct Line {
     /// The notation.
     pub notation: Notation,
-    /// The text, which [`Notated`](super::Notated) reads back, or the reason why there is none.
+    /// The text, which [`Notated`] reads back, or the reason why there is none.
     pub text: Result<String, Error>,
 }
 
@@ -67,7 +67,7 @@ impl fmt::Display for Line {
 /// is none. Where axes of size 1 let several axis orders in use describe it, there is a line for each. With
 /// the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
 ///
-/// Every text reads back, by [`Notated`](super::Notated), to the same layout: the same type and sizes,
+/// Every text reads back, by [`Notated`], to the same layout: the same type and sizes,
 /// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give
 /// the end of the buffer; in the others it ends after the last element. Memory spaces (`S(n)`) are XLA's
 /// alone, flags and alignments DirectML's.
@@ -97,6 +97,40 @@ pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
 pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
     let writer = Writer::of(layout);
     notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
+}
+
+impl Notated {
+    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an
+    /// axis order keeps its letters and a oneDNN tag its blocks.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        self.lines_in(Notation::ALL)
+    }
+
+    /// The [`lines`](Self::lines) in some notations. Names take far longer to look up than all the others
+    /// together.
+    ///
+    /// ```
+    /// use tensor_layout::notation::{Notated, Notation};
+    ///
+    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
+    /// let texts: Vec<String> = layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect();
+    /// assert_eq!(texts, ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
+        let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
+        let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
+        // Other axis orders of this layout stay, after the one that was written.
+        if self.notation() == Notation::AxisOrder {
+            lines.retain(|line| line.text.as_ref() != Ok(&own));
+        } else {
+            lines.remove(place);
+        }
+        lines.insert(place, Line { notation: self.notation(), text: Ok(own) });
+        lines
+    }
 }
 
 /// The layout in one notation; see [`all`].

@@ -38,7 +38,6 @@ mod view_step;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 pub use lines::{Line, all, text_in};
 pub use list::read_list;
@@ -254,38 +253,6 @@ impl Notated {
             #[cfg(feature = "named")]
             Spelling::Named(_) => Notation::Named,
         }
-    }
-
-    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an
-    /// axis order keeps its letters and a oneDNN tag its blocks.
-    #[must_use]
-    pub fn lines(&self) -> Vec<Line> {
-        self.lines_in(Notation::ALL)
-    }
-
-    /// The [`lines`](Self::lines) in some notations. Names take far longer to look up than all the others
-    /// together.
-    ///
-    /// ```
-    /// use tensor_layout::notation::{Notated, Notation};
-    ///
-    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
-    /// let texts: Vec<String> = layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect();
-    /// assert_eq!(texts, ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
-        let (mut lines, own) = (lines::lines_in(self.layout.clone(), notations), self.to_string());
-        let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
-        // Other axis orders of this layout stay, after the one that was written.
-        if self.notation() == Notation::AxisOrder {
-            lines.retain(|line| line.text.as_ref() != Ok(&own));
-        } else {
-            lines.remove(place);
-        }
-        lines.insert(place, Line { notation: self.notation(), text: Ok(own) });
-        lines
     }
 
     /// The layout in one notation, as [`text_in`] gives it; in its own as it was written, canonically.

@@ -16,8 +16,8 @@ use super::tensor::Tensor;
 ///
 /// Strides of axes of size 1 are free, and all strides are if there are no elements. The device compares
 /// numbers all the same, so the rules are applied to the strides as they are and, if those break one, again
-/// with free ones as the device takes them. What the free ones alone break is an error of its own kind, of the
-/// axis of size 1.
+/// with free ones as the device takes them. What the free ones alone break is an error of its own kind, of
+/// the axis of size 1.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     if sizes.contains(&0) {
