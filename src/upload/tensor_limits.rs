@@ -47,6 +47,12 @@ pub enum Swizzle {
 }
 
 /// Whose uniform bindings: see [`Limits::uniform`].
+///
+/// ```
+/// use tensor_layout::upload::{Limits, Uniform};
+///
+/// assert_eq!(Limits::uniform(Uniform::WebGpu).max_binding, 64 << 10);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Uniform {

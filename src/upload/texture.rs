@@ -29,6 +29,14 @@ use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 
 /// What copies between a buffer and a texture: its rules are in the [table](Texture::in_buffer).
+///
+/// ```
+/// use tensor_layout::upload::{Texture, TextureApi, TexturePlane};
+///
+/// let texture = Texture::new(vec![TexturePlane::texels(4)], 10, 10);
+/// assert_eq!(texture.in_buffer(TextureApi::WebGpu)?.total_bytes, 9 * 256 + 40);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextureApi {
@@ -52,6 +60,7 @@ pub enum TextureApi {
 ///
 /// let formats: Vec<TexturePlane> = TexturePlane::of_format("nv12")?;
 /// assert_eq!((formats[1].block_bytes, formats[1].divisor), (2, 2));
+/// assert_eq!(TexturePlane::of_format("rgba16")?, [TexturePlane::texels(8)]);
 /// assert_eq!(TexturePlane::of_format("bc1")?, [TexturePlane { block_bytes: 8, block_width: 4, block_height: 4, divisor: 1 }]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -136,6 +145,15 @@ pub struct Texture {
 }
 
 /// Where one subresource is stored in the buffer, in bytes.
+///
+/// ```
+/// use tensor_layout::upload::{Subresource, Texture, TextureApi, TexturePlane};
+///
+/// let copy = Texture::new(vec![TexturePlane::texels(1)], 100, 3).in_buffer(TextureApi::D3d12)?;
+/// let only: Subresource = copy.subresources[0];
+/// assert_eq!((only.row_bytes, only.row_pitch, only.size_in_bytes()), (100, 256, 2 * 256 + 100));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Subresource {
@@ -169,6 +187,15 @@ impl Subresource {
 }
 
 /// A texture in a buffer: from [`Texture::in_buffer`].
+///
+/// ```
+/// use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
+///
+/// let texture = Texture::new(vec![TexturePlane::texels(1)], 100, 3);
+/// let copy: TextureCopy = texture.in_buffer(TextureApi::D3d12)?;
+/// assert_eq!((copy.total_bytes, copy.offset_multiple, copy.row_multiple), (612, 512, 256));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextureCopy {

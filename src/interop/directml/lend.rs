@@ -90,6 +90,17 @@ impl DirectmlTensor {
     }
 
     /// The raw structure, whose pointers are valid while this tensor is borrowed.
+    ///
+    /// ```
+    /// use tensor_layout::interop::directml::DirectmlTensor;
+    /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0)?;
+    /// assert_eq!(tensor.lend().dimension_count, 2);
+    /// assert_eq!(tensor.binding(std::ptr::null_mut(), 256)?.offset, 256);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn lend(&self) -> Lent<'_, DmlBufferTensorDesc> {
         let raw = DmlBufferTensorDesc {
@@ -132,7 +143,7 @@ pub struct DirectmlTensorDesc {
 }
 
 impl DirectmlTensorDesc {
-    /// The tensor as DirectML of this level is given about it.
+    /// The description of the tensor that DirectML of this feature level takes.
     ///
     /// # Errors
     ///
@@ -165,6 +176,17 @@ impl Deref for DirectmlTensorDesc {
 
 impl Lent<'_, DmlBufferTensorDesc> {
     /// The structure around it that operators take, valid while this one is borrowed.
+    ///
+    /// ```
+    /// use tensor_layout::interop::directml::{DirectmlTensor, DmlBufferTensorDesc};
+    /// use tensor_layout::{interop::Lent, upload::FeatureLevel, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0)?;
+    /// let buffer: Lent<DmlBufferTensorDesc> = tensor.lend();
+    /// assert_eq!(buffer.tensor_desc().tensor_type, 1);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn tensor_desc(&self) -> Lent<'_, DmlTensorDesc> {
         let desc: *const DmlBufferTensorDesc = &**self;

@@ -314,12 +314,28 @@ fn all_names(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
+/// The program as a terminal starts it. A shell that runs these tests in the background has them ignore SIGINT,
+/// `nohup` SIGHUP, and whatever is ignored stays so in a child, as it should.
+fn heeding_signals() -> Command {
+    let env = || {
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM,HUP");
+        command
+    };
+    if env().arg("true").output().is_ok_and(|output| output.status.success()) {
+        let mut command = env();
+        command.arg(env!("CARGO_BIN_EXE_tensor-layout"));
+        return command;
+    }
+    Command::new(env!("CARGO_BIN_EXE_tensor-layout"))
+}
+
 /// Starts the program, and stops it (SIGSTOP) once it has begun `begun` new files. It may be done before the
 /// signal comes: what it wrote is removed then, and it is started again.
 fn stopped(folder: &Path, arguments: &[String], begun: usize) -> Child {
     let before = all_names(folder);
     for _ in 0..50 {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
+        let mut command = heeding_signals();
         let mut child = command.args(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let parts = || {
             let is_part = |name: &&PathBuf| name.extension().is_some_and(|ending| ending == "part");
