@@ -76,9 +76,11 @@ impl Report<'_> {
                 live.unknown_operands()
             ))?;
         }
-        let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
-        let reported = short_bytes(small(live.reported_peak()));
-        output.line(format_args!("peak_memory_in_bytes of JAX is about {reported}: {what}."))?;
+        if self.is_whole {
+            let what = if live.is_for_tpu() { REPORTED_ON_TPU } else { REPORTED_ON_CPU };
+            let reported = short_bytes(small(live.reported_peak()));
+            output.line(format_args!("peak_memory_in_bytes of JAX is about {reported}: {what}."))?;
+        }
         if self.assignment.is_none() {
             output.line(NOT_IN_THE_TEXT)?;
         }

@@ -16,7 +16,9 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
     let (logical, padded) = (sum(|total| total.logical_bytes), sum(|total| total.padded_bytes));
     let wasted = padded.saturating_sub(logical);
     output.line("")?;
-    if wasted * 100 < padded * WORTH_A_TABLE {
+    if padded == 0 {
+        output.line("No buffer has a size that is known.")?;
+    } else if wasted * 100 < padded * WORTH_A_TABLE {
         output.line(format_args!("Padding is {} of all buffers: not the problem here.", percent(wasted, padded)))?;
     } else {
         output.line(format_args!("Padding is {} of all buffers. Most of it is in:\n", percent(wasted, padded)))?;

@@ -157,6 +157,7 @@ fn figures_of_a_part_are_not_said_to_be_the_whole() {
         let found = run_with_input(&["hlo", "-"], &broken);
         assert_eq!(found.status, 1);
         assert!(found.stdout.starts_with("Not all of the text could be read (see below)"), "{}", found.stdout);
+        assert!(!found.stdout.contains("peak_memory_in_bytes"), "{}", found.stdout);
         assert!(found.stdout.contains("HBM: about 2048 bytes"), "{}", found.stdout);
         let objects = run_with_input(&["hlo", "-", "--json"], &broken).objects();
         assert_eq!(objects.last().unwrap()["total"]["complete"], false);
