@@ -314,8 +314,8 @@ fn all_names(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// The program as a terminal starts it. A shell that runs these tests in the background has them ignore SIGINT,
-/// `nohup` SIGHUP, and whatever is ignored stays so in a child, as it should.
+/// The program as a terminal starts it. A shell that runs these tests in the background has them ignore
+/// SIGINT, and `nohup` has them ignore SIGHUP. A child ignores what its parent ignores, as it should.
 fn heeding_signals() -> Command {
     let env = || {
         let mut command = Command::new("env");
