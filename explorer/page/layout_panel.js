@@ -66,9 +66,9 @@ const layoutPanel = {
     const bits = `${facts.element_bits} ${facts.element_bits === 1 ? "bit" : "bits"} an element`;
     add("Sizes", `[${facts.sizes.join(", ")}], ${facts.data_type} in ${bits}`);
     const [logical, physical] = [BigInt(facts.logical_elements), BigInt(facts.physical_elements)];
-    add("Elements", `${facts.logical_elements} elements, ${facts.physical_elements} places`);
-    add("Padding", physical > logical ? `${physical - logical} places, ${percent(physical - logical, physical)} of the buffer`
-      : physical < logical ? "none: elements share places" : "none");
+    add("Elements", `${facts.logical_elements} logical, ${facts.physical_elements} physical`);
+    add("Padding", physical > logical ? `${physical - logical} elements, ${percent(physical - logical, physical)} of the buffer`
+      : physical < logical ? "none: elements share memory" : "none");
     add("The elements alone", bytesInWords(facts.logical_size_in_bytes));
     add("The whole buffer", bytesInWords(facts.physical_size_in_bytes));
     add("DirectML's minimum", bytesInWords(facts.min_size_in_bytes));

@@ -175,7 +175,7 @@ test("a link brings the page back", async () => {
 
 test("large tensors show their corner, and limits are sentences", async () => {
   await open("#layout=f32[100000,100000]");
-  assert.match(await page.textContent("#picture .note"), /shown: \[0:16,0:16\], and the places 0 to 255/);
+  assert.match(await page.textContent("#picture .note"), /shown: \[0:16,0:16\], and the physical elements 0 to 255/);
   assert.match(await page.textContent("#facts"), /40,000,000,000 bytes \(37.3 GiB\)/);
   for (const layout of [
     "f32[1000000000,0,3]",
@@ -240,7 +240,11 @@ test("every example agrees with the command line", async () => {
     }
     assert.deepEqual(answer.sizes, expected.sizes.map(String), name);
     assert.equal(answer.lowering.name, expected.lowering, name);
-    for (const line of answer.notations) assert.equal(line.text, expected.notations[line.notation].text, `${name}: ${line.notation}`);
+    // The command line gives names by `known_as`, and only when asked; of several axis orders the first is the text.
+    const isFirst = (line, place) => answer.notations.findIndex(({ notation }) => notation === line.notation) === place;
+    for (const line of answer.notations.filter(isFirst).filter(({ notation }) => notation !== "named")) {
+      assert.equal(line.text, expected.notations[line.notation]?.text, `${name}: ${line.notation}`);
+    }
     for (const id of ["layout", "other", "steps", "upload", "tpu"]) {
       assert.equal(await page.textContent(`#${id}-error`), "", `${name}: ${id}`);
     }
