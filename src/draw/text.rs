@@ -20,7 +20,10 @@ impl fmt::Display for Picture {
     /// between tiles.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
-        lines.push("the tensor: where each element is stored".into());
+        let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
+        let has_padding = spots.into_iter().any(|spot| matches!(spot, Spot::Padding { .. }));
+        let key = if has_padding { ", and padding in parentheses" } else { "" };
+        lines.push(format!("the tensor: where each element is stored{key}"));
         let width = decimal_width(self.last_offset()).plus(2);
         for panel in &self.panels {
             lines.push(String::new());
@@ -30,7 +33,10 @@ impl fmt::Display for Picture {
             lines.extend(panel_lines(panel, width));
         }
         lines.push(String::new());
-        lines.push("the memory: element and byte at which each row begins, and what is stored there".into());
+        let padding = if self.memory.iter().any(|cell| cell.index.is_none()) { "; ·· is padding" } else { "" };
+        let broadcast = if self.has_broadcast { "; * is every index" } else { "" };
+        lines
+            .push("the memory: first element and byte of each row, and what is in it".to_owned() + padding + broadcast);
         lines.push(String::new());
         lines.extend(self.memory_lines());
         lines.push(String::new());

@@ -15,7 +15,7 @@ fn figure_1_as_text() {
 f32[3,5]{1,0:T(2,2)}
 15 elements, 24 physical: 9 of them are padding
 
-the tensor: where each element is stored
+the tensor: where each element is stored, and padding in parentheses
 
           0    1      2    3      4
    0 │    0    1 │    4    5 │    8  (9)
@@ -24,7 +24,7 @@ the tensor: where each element is stored
    2 │   12   13 │   16   17 │   20 (21)
      │ (14) (15) │ (18) (19) │ (22) (23)
 
-the memory: element and byte at which each row begins, and what is stored there
+the memory: first element and byte of each row, and what is in it; ·· is padding
 
   0   0 │ 0,0 0,1 1,0 1,1 │ 0,2 0,3 1,2 1,3 │ 0,4  ·· 1,4  ··
  12  48 │ 2,0 2,1  ··  ·· │ 2,2 2,3  ··  ·· │ 2,4  ··  ··  ··

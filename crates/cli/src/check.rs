@@ -128,7 +128,7 @@ impl Answer {
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
         let description = validate_description(described, limits);
-        let needed = needed_buffer(&description, arguments.offset);
+        let needed = needed_buffer(&description, arguments.offset, limits.min_binding);
         let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
         let (report, mut errors) = match validate(described, &Buffer::new(length, arguments.offset, role), limits) {
             Ok(report) => (report, Vec::new()),
@@ -220,12 +220,17 @@ impl Answer {
 
 /// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or
 /// one past 64 bits.
-fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64) -> Option<u64> {
+fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_binding: u64) -> Option<u64> {
     let report = match description {
         Ok(report) => report,
         Err(errors) => &errors.report,
     };
-    report.bound.end.checked_add(offset).filter(|&end| end < u64::MAX)
+    report
+        .bound
+        .end
+        .max(report.bound.start.saturating_add(min_binding))
+        .checked_add(offset)
+        .filter(|&end| end < u64::MAX)
 }
 
 /// A layout and what is bound for it.

@@ -1,6 +1,6 @@
 //! `draw`: the picture of a layout.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tensor_layout::draw::Picture;
@@ -10,11 +10,11 @@ use tensor_layout::{Error, ToIndexMap};
 use crate::index_text::read_list;
 use crate::input_file::is_standard;
 use crate::new_file::NewFile;
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Object, Output, Stop, Verdict, each_line};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The layout.
+    /// The layout, or `-` to read one from each line of standard input.
     layout: String,
     /// Write an SVG here instead of printing text; `-` for standard output.
     #[arg(long, value_name = "FILE")]
@@ -25,22 +25,40 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let picture = match picture(&arguments.layout, arguments.at.as_deref()) {
+    check_svg(arguments.svg.as_deref())?;
+    match arguments.layout.as_str() {
+        "-" => each_line(output, |layout, output| draw(layout, arguments, output)),
+        layout => draw(layout, arguments, output),
+    }
+}
+
+/// Refuses a file for a picture whose name says that it is no SVG.
+pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
+    match path.filter(|path| !is_standard(path) && path.extension().is_some_and(|name| name != "svg")) {
+        Some(path) => Err(Stop::Unusable(format!(
+            "{}: a picture is drawn as SVG, so name a file that ends in .svg",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn draw(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    let picture = match picture(layout, arguments.at.as_deref()) {
         Ok(picture) => picture,
-        Err(error) => return output.refuse(&arguments.layout, &error),
+        Err(error) => return output.refuse(layout, &error),
     };
-    let object = Object::of("picture").with("input", arguments.layout.as_str());
-    if arguments.svg.as_deref().is_some_and(is_standard) && !output.is_json() {
-        output.line(picture.to_svg().trim_end())?;
-    } else if let Some(path) = &arguments.svg {
-        NewFile::write(path, picture.to_svg().as_bytes())?;
-        if output.is_json() {
-            output.line(object.with("svg", path.to_string_lossy().as_ref()))?;
+    let object = Object::of("picture").with("input", layout);
+    match arguments.svg.as_deref() {
+        Some(path) if is_standard(path) => output.line(picture.to_svg().trim_end())?,
+        Some(path) => {
+            NewFile::write(path, picture.to_svg().as_bytes())?;
+            if output.is_json() {
+                output.line(object.with("svg", path.to_string_lossy().as_ref()))?;
+            }
         }
-    } else if output.is_json() {
-        output.line(object.with("text", picture.to_string()))?;
-    } else {
-        output.line(picture.to_string().trim_end())?;
+        None if output.is_json() => output.line(object.with("text", picture.to_string()))?,
+        None => output.line(picture.to_string().trim_end())?,
     }
     Ok(Verdict::Well)
 }

@@ -1,6 +1,7 @@
 //! `names`: the layouts that have a name.
 
 use clap::Args;
+use serde_json::Value;
 use tensor_layout::named::{Row, rows};
 
 use crate::output::{Object, Output, Stop, Verdict};
@@ -20,40 +21,47 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         output.complain(&format!("no name contains `{word}`"))?;
         return Ok(Verdict::Failed);
     }
+    // The rows of one name are its forms: for other ranks, other numbers or other sizes.
+    let mut names: Vec<Vec<&Row>> = Vec::new();
+    for row in found {
+        match names.iter_mut().find(|forms| forms[0].name == row.name) {
+            Some(forms) => forms.push(row),
+            None => names.push(vec![row]),
+        }
+    }
     if output.is_json() {
-        for row in found {
-            output.line(object(row))?;
+        for forms in names {
+            let others: Vec<Value> = forms[1..].iter().map(|form| object(form).into()).collect();
+            output.line(object(forms[0]).with("other_forms", others))?;
         }
         return Ok(Verdict::Well);
     }
-    if found.iter().all(|row| row.name == found[0].name) {
-        for row in found {
-            output.line(everything(row))?;
+    if let [forms] = names.as_slice() {
+        for form in forms {
+            output.line(everything(form))?;
         }
         return Ok(Verdict::Well);
     }
-    let mut table = Table::new(&["name", "axes", "types", "memory"]);
-    for row in &found {
-        let forms = || found.iter().filter(|other| other.name == row.name);
-        // A name has one row; its other forms, for other ranks, numbers or sizes, are in the row.
-        if forms().next().is_some_and(|first| std::ptr::eq(*first, *row)) {
-            let all = |cell: &dyn Fn(&Row) -> String| {
-                let mut cells: Vec<String> = Vec::new();
-                for form in forms() {
-                    let text = cell(form);
-                    if !cells.contains(&text) {
-                        cells.push(text);
-                    }
+    let mut table = Table::new(&["name", "axes", "?types", "memory"]);
+    for forms in &names {
+        let all = |cell: fn(&Row) -> String| {
+            let mut cells: Vec<String> = Vec::new();
+            for text in forms.iter().map(|form| cell(form)) {
+                if !cells.contains(&text) {
+                    cells.push(text);
                 }
-                match cells.len() {
-                    0..=2 => cells.join(" or "),
-                    many => format!("{} or {} others", cells[0], many - 1),
-                }
-            };
-            let cells: [&dyn Fn(&Row) -> String; 4] =
-                [&|row| row.to_string(), &|row| row.axes.into(), &|row| row.types.into(), &|row| row.memory.into()];
-            table.row(cells.map(all));
-        }
+            }
+            match cells.len() {
+                0..=2 => cells.join(" or "),
+                many => format!("{} or {} others", cells[0], many - 1),
+            }
+        };
+        table.row([
+            all(|row| row.to_string()),
+            all(|row| row.axes.into()),
+            all(|row| row.types.into()),
+            all(|row| row.memory.into()),
+        ]);
     }
     output.lines(table.lines())?;
     Ok(Verdict::Well)

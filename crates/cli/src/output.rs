@@ -6,7 +6,8 @@ use std::io::{self, BufRead, BufReader, Write};
 use serde_json::Value;
 use tensor_layout::Error;
 
-use crate::terminal::{Ink, painted_error};
+use crate::table::wrapped;
+use crate::terminal::{self, Ink, painted_error};
 
 /// How a command that ran to its end turned out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +148,14 @@ impl<'w> Output<'w> {
             self.complain(&text)?;
         }
         Ok(Verdict::Failed)
+    }
+
+    /// A line of words. On a terminal it is broken at blanks where it would be too long.
+    pub(crate) fn sentence(&mut self, words: impl fmt::Display) -> Result<(), Stop> {
+        match terminal::width() {
+            Some(columns) => self.line(wrapped(&words.to_string(), columns)),
+            None => self.line(words),
+        }
     }
 
     /// A sentence on standard error, after all that has been printed so far.

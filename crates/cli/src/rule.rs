@@ -99,8 +99,8 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
 }
 
 /// A generation of TPUs, in capitals or not.
-pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, String> {
-    text.to_ascii_lowercase().parse().map_err(|error: Error| error.to_string())
+pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, Error> {
+    text.to_ascii_lowercase().parse()
 }
 
 /// Is it an axis order or a oneDNN tag of any rank?

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Err(error) => return output.refuse(layout, &error),
     };
     if output.is_json() {
-        output.line(Object::default().with("input", layout).with(arguments.program.target().name(), text))?;
+        output.line(Object::of("shader").with("input", layout).with(arguments.program.target().name(), text))?;
     } else {
         output.line(text.trim_end())?;
     }

@@ -94,7 +94,7 @@ impl ProgramArguments {
             Err(error) => return refuse(output, &error),
         };
         if output.is_json() {
-            let object = Object::default().with("from", from).with("to", to).with("form", program.form().name());
+            let object = Object::of("program").with("from", from).with("to", to).with("form", program.form().name());
             output.line(object.with("target", self.target.name()).with("text", text))?;
         } else {
             output.line(text.trim_end())?;

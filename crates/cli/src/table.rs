@@ -12,7 +12,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The names of the columns; one after `>` is aligned on the right, as `{:>8}` is.
+    /// The names of the columns. A name after `>` belongs to numbers, which are aligned on the right as
+    /// `{:>8}` is. A name after `?` belongs to a column that a narrow terminal can do without.
     pub(crate) fn new(columns: &[&'a str]) -> Table<'a> {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
@@ -21,34 +22,40 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The header and the rows, without blanks at the ends of lines and without columns that are empty in
-    /// every row. On a terminal, the widest texts are shortened in the middle until a line fits.
+    /// The header and the rows. Lines have no blanks at their ends, and a column that is empty in every row
+    /// is left out. On a terminal, the lines fit its width: texts are shortened in the middle, and where that
+    /// is not enough, the last of the columns after `?` is left out, then the one before it.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.lines_within(terminal::width().unwrap_or(usize::MAX))
     }
 
     fn lines_within(&self, most: usize) -> Vec<String> {
-        let header: Vec<String> = self.columns.iter().map(|name| name.trim_start_matches('>').to_owned()).collect();
+        let header: Vec<String> =
+            self.columns.iter().map(|name| name.trim_start_matches(['?', '>']).to_owned()).collect();
         let all = || std::iter::once(&header).chain(&self.rows);
-        let width = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
-        let mut widths: Vec<usize> = (0..self.columns.len()).map(|column| width(column).unwrap_or(0)).collect();
-        let used = |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
-        let used: Vec<bool> = (0..self.columns.len()).map(|column| self.rows.is_empty() || used(column)).collect();
+        let is_number = |column: usize| self.columns[column].trim_start_matches('?').starts_with('>');
+        let is_used = |column: usize| self.rows.iter().any(|row| row.get(column).is_some_and(|cell| !cell.is_empty()));
+        let mut shown: Vec<usize> =
+            (0..self.columns.len()).filter(|&column| self.rows.is_empty() || is_used(column)).collect();
+        let longest = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let mut widths: Vec<usize> = (0..self.columns.len()).map(|column| longest(column).unwrap_or(0)).collect();
         // Numbers stay whole.
-        let may_shrink = |column: usize| used[column] && !self.columns[column].starts_with('>');
-        loop {
-            let shown = widths.iter().zip(&used).filter(|(_, used)| **used).map(|(width, _)| width + 2);
-            let widest = (0..widths.len()).filter(|&column| may_shrink(column)).max_by_key(|&column| widths[column]);
-            match widest {
-                Some(column) if shown.sum::<usize>() > most.saturating_add(2) && widths[column] > SHORTEST => {
-                    widths[column] -= 1;
-                }
-                _ => break,
-            }
+        let least = |column: usize, width: usize| if is_number(column) { width } else { width.min(SHORTEST) };
+        let length = |shown: &[usize], width: &dyn Fn(usize) -> usize| {
+            shown.iter().map(|&column| width(column) + 2).sum::<usize>()
+        };
+        while length(&shown, &|column| least(column, widths[column])) > most.saturating_add(2) {
+            let Some(place) = shown.iter().rposition(|&column| self.columns[column].starts_with('?')) else { break };
+            shown.remove(place);
+        }
+        while length(&shown, &|column| widths[column]) > most.saturating_add(2) {
+            let shrinks = |column: &&usize| least(**column, widths[**column]) < widths[**column];
+            let Some(&widest) = shown.iter().filter(shrinks).max_by_key(|&&column| widths[column]) else { break };
+            widths[widest] -= 1;
         }
         let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&self.columns).zip(widths.iter().zip(&used)).filter(|(_, (_, used))| **used);
-            let cells = cells.map(|((cell, name), (&width, _))| match name.starts_with('>') {
+            let cells = shown.iter().filter_map(|&column| Some((column, row.get(column)?, widths[column])));
+            let cells = cells.map(|(column, cell, width)| match is_number(column) {
                 true => format!("{cell:>width$}"),
                 false => format!("{:<width$}", shortened(cell, width)),
             });
@@ -60,14 +67,19 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The fewest characters that a text is shortened to.
-const SHORTEST: usize = 8;
+/// The fewest characters that a text is shortened to: fewer would not tell two names apart.
+const SHORTEST: usize = 14;
 
-/// The text with its middle left out if it is longer than `most` characters: `model.la…weight`.
+/// The text with its middle left out if it is longer than `most` characters: `model.la…weight`. An array
+/// without the room for its layout keeps its sizes: `f32[8,128]…`.
 fn shortened(text: &str, most: usize) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() <= most {
+    if text.chars().count() <= most {
         return text.to_owned();
+    }
+    let sizes = text.split_once('{').map(|(sizes, _)| sizes).filter(|sizes| sizes.ends_with(']'));
+    let letters: Vec<char> = sizes.map_or(text.to_owned(), |sizes| format!("{sizes}…")).chars().collect();
+    if letters.len() <= most {
+        return letters.into_iter().collect();
     }
     let kept = most.saturating_sub(1);
     let (head, tail) = (kept.div_ceil(2), letters.len() - kept / 2);
@@ -95,14 +107,24 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
         }
         lines.push(current);
     }
+    if text.ends_with('\n') {
+        lines.push(String::new());
+    }
     lines.join("\n")
+}
+
+/// `1 line`, `2 lines`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    match count.try_into().unwrap_or(u64::MAX) {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
 }
 
 /// `4096 bytes (4.0 KiB)`.
 pub(crate) fn long_bytes(bytes: u64) -> String {
     match bytes {
-        1 => "1 byte".into(),
-        0..1024 => format!("{bytes} bytes"),
+        0..1024 => counted(bytes, "byte"),
         _ => format!("{bytes} bytes ({})", short_bytes(bytes)),
     }
 }

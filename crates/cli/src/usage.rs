@@ -1,6 +1,7 @@
 //! Command lines that cannot be read, in words that name the mistake.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use tensor_layout::Error as Refusal;
 
 /// What the user reads instead of the parser's own words; `None` for help and version, which are no mistakes.
 pub(crate) fn sentence(error: &Error) -> Option<String> {
@@ -40,10 +41,18 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
             format!("{argument} needs a value: {}", what.strip_prefix(&argument).unwrap_or(&what).trim())
         }
         ErrorKind::InvalidValue => {
-            format!("{argument}: expected {}, found `{given}`", one(ContextKind::ValidValue).replace(", ", " or "))
+            let words = one(ContextKind::ValidValue);
+            let words = words.rsplit_once(", ").map_or(words.clone(), |(first, last)| format!("{first} or {last}"));
+            format!("{argument}: expected {words}, found `{given}`")
         }
         ErrorKind::ValueValidation => {
-            let reason = error.source().map(ToString::to_string).unwrap_or_default();
+            let reason = match error.source().and_then(|source| source.downcast_ref()) {
+                // The whole value is wrong, so its first column says nothing.
+                Some(Refusal::Parse { column: 1, expected, found, .. }) => {
+                    format!("expected {expected}, found {found}")
+                }
+                _ => error.source().map(ToString::to_string).unwrap_or_default(),
+            };
             if reason.contains(&given) {
                 format!("{argument}: {reason}")
             } else {

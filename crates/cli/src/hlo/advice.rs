@@ -16,21 +16,20 @@ const WORTH_A_LINE: u128 = 100;
 /// Prints how much memory the device of `--tpu` has left, and what would lower the peak of the main memory.
 pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
     let peak = small(live.total().peak_bytes);
-    output.line("")?;
     if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
         let room = short_bytes(bytes);
         output.line(match bytes.checked_sub(peak) {
-            Some(left) => format!("A {generation} has {room} of HBM: {} are left.", short_bytes(left)),
-            None => format!("A {generation} has {room} of HBM: {} are missing.", short_bytes(peak - bytes)),
+            Some(left) => format!("\nA {generation} has {room} of HBM: {} are left.", short_bytes(left)),
+            None => format!("\nA {generation} has {room} of HBM: {} are missing.", short_bytes(peak - bytes)),
         })?;
     }
     let levers = worth_a_line(live);
     if !levers.is_empty() {
-        output.line("What would make the peak of HBM smaller, by up to:")?;
+        output.line("\nWhat would make the peak of HBM smaller, by up to:")?;
     }
     for lever in &levers {
         let bytes = short_bytes(small(lever.saved_bytes));
-        output.line(format_args!("{bytes:>11}  {}", sentence(lever, tpu)))?;
+        output.sentence(format_args!("{bytes:>11}  {}", sentence(lever, tpu)))?;
     }
     Ok(())
 }
@@ -106,7 +105,7 @@ pub(super) fn print_report(
     if let (Some(used), Some(capacity)) = (report.used_bytes, report.capacity_bytes) {
         let missing = short_bytes(used.saturating_sub(capacity));
         let (used, capacity) = (short_bytes(used), short_bytes(capacity));
-        output.line(format_args!("The program needs {used} of {capacity}: {missing} are missing.\n"))?;
+        output.sentence(format_args!("The program needs {used} of {capacity}: {missing} are missing.\n"))?;
     }
     let arrays: Vec<&ReportedArray> = report.allocations.iter().take(rows).collect();
     if arrays.is_empty() {
@@ -118,7 +117,7 @@ pub(super) fn print_report(
     let sum = |bytes: fn(&ReportedArray) -> u64| arrays.iter().map(|array| u128::from(bytes(array))).sum::<u128>();
     let (bytes, unpadded) = (sum(|array| array.bytes), sum(|array| array.unpadded_bytes));
     let padded = bytes.saturating_sub(unpadded);
-    output.line(format_args!(
+    output.sentence(format_args!(
         "Largest arrays: {} with {}, of which {} ({}) are padding.\n",
         arrays.len(),
         short_bytes(bytes),
@@ -142,7 +141,7 @@ pub(super) fn print_report(
     for array in arrays.iter().filter(|array| (array.bytes - array.unpadded_bytes) * 10 > array.bytes) {
         if let Some(shape) = array.array.as_ref().filter(|_| !named.contains(&array.shape.as_str())) {
             named.push(&array.shape);
-            output.line(format_args!("{}: {}.", array.shape, padding(shape, tpu)))?;
+            output.sentence(format_args!("{}: {}.", array.shape, padding(shape, tpu)))?;
         }
     }
     Ok(())
@@ -155,6 +154,7 @@ pub(super) fn print_report_objects(
     output: &mut Output,
 ) -> Result<(), Stop> {
     for array in report.allocations.iter().take(rows) {
+        let shape = array.array.as_ref().filter(|_| array.bytes > array.unpadded_bytes);
         let object = Object::of("allocation")
             .with("allocated_bytes", array.bytes)
             .with("logical_bytes", array.unpadded_bytes)
@@ -163,7 +163,7 @@ pub(super) fn print_report_objects(
             .with("instruction", array.instruction.as_str())
             .with("op_name", array.op_name.as_str())
             .with("shape", array.shape.as_str())
-            .with("advice", array.array.as_ref().map(|shape| padding(shape, tpu)));
+            .with("advice", shape.map(|shape| padding(shape, tpu)));
         output.line(object)?;
     }
     output.line(

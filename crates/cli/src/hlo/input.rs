@@ -6,9 +6,10 @@ use std::path::Path;
 
 use tensor_layout_hlo::{Module, OutOfMemoryReport, Reader};
 
-use crate::input_file::open;
+use crate::input_file::{is_standard, open};
 use crate::output::Stop;
 use crate::progress;
+use crate::table::counted;
 
 pub(super) enum Input {
     Module(Box<Module>),
@@ -27,7 +28,7 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
 
 /// The dump or the report in a file, or on standard input for `-`.
 pub(super) fn read(path: &Path) -> Result<Input, Stop> {
-    if path == Path::new("-") {
+    if is_standard(path) {
         return read_from(io::stdin().lock(), 0, path);
     }
     if path.is_dir() {
@@ -95,9 +96,9 @@ fn in_folder(path: &Path) -> String {
     let dumps: Vec<_> = dumps.collect();
     match dumps.iter().max() {
         Some((_, largest)) => format!(
-            "{} is a folder with {} programs: name one of the files ...after_optimizations.txt in it, the largest is {}",
+            "{} is a folder with {}: name one of the files ...after_optimizations.txt in it, the largest is {}",
             path.display(),
-            dumps.len(),
+            counted(dumps.len(), "program"),
             largest.display()
         ),
         None => format!("{} is a folder without a file ...after_optimizations.txt, which hlo reads", path.display()),

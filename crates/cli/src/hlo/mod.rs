@@ -14,8 +14,11 @@ use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{BufferTable, LiveMemory};
 
+use crate::draw::check_svg;
+use crate::input_file::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
+use crate::rule::tpu_generation;
 use crate::whole_number::whole_number;
 
 use space::space_name;
@@ -43,20 +46,13 @@ pub(crate) struct Arguments {
     buffer_assignment: Option<PathBuf>,
     /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e,
     /// v5p, v6e or v7x. It says how much HBM there is; the sizes of result tuples depend on it.
-    #[arg(long, value_name = "GENERATION")]
+    #[arg(long, value_name = "GENERATION", value_parser = tpu_generation)]
     tpu: Option<TpuGeneration>,
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let picture = arguments.svg.as_deref();
-    if let Some(path) =
-        picture.filter(|path| *path != Path::new("-") && path.extension().is_none_or(|name| name != "svg"))
-    {
-        return Err(Stop::Unusable(format!(
-            "{}: a picture is drawn as SVG, so name a file that ends in .svg",
-            path.display()
-        )));
-    }
+    check_svg(picture)?;
     let module = match input::read(&arguments.dump)? {
         input::Input::Module(module) => module,
         input::Input::OutOfMemory(report) => {
@@ -82,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     if let Some(path) = picture {
         draw(live.as_ref(), arguments, path, output)?;
     }
-    if picture == Some(Path::new("-")) {
+    if picture.is_some_and(is_standard) {
         return Ok(Verdict::well_if(is_whole));
     }
     let report =
@@ -118,5 +114,5 @@ fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &
         )));
     }
     let svg = live.to_svg_on(space, arguments.tpu);
-    if path == Path::new("-") { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
+    if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
 }

@@ -6,7 +6,7 @@ use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
 
 use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
-use crate::table::{Table, percent, percent_wasted, short_bytes};
+use crate::table::{Table, counted, percent, percent_wasted, short_bytes};
 
 /// Below this share of the padded bytes, in percent, padding is not worth a table.
 const WORTH_A_TABLE: u128 = 5;
@@ -24,9 +24,9 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
         output.line(format_args!("Padding is {} of all buffers. Most of it is in:\n", percent(wasted, padded)))?;
         print_rows(table, output)?;
     }
-    output.line(format_args!("{} instructions read", module.instructions()))?;
+    output.line(format_args!("{} read", counted(module.instructions(), "instruction")))?;
     if module.unreadable() > 0 {
-        output.complain(&format!("{} lines could not be read", module.unreadable()))?;
+        output.complain(&format!("{} could not be read", counted(module.unreadable(), "line")))?;
         for line in module.unreadable_lines() {
             let place = format!("line {}, column {}", line.line, line.column);
             let sentence = match &line.error {
@@ -39,9 +39,10 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
         }
     }
     if table.refused_buffers() > 0 {
-        output.complain(&format!("{} buffers have no size", table.refused_buffers()))?;
+        output.complain(&format!("the size of {} is not known", counted(table.refused_buffers(), "buffer")))?;
         for (name, error) in table.refused() {
-            output.complain(&format!("{name}: {error}"))?;
+            let why = if name.contains("[?") || name.contains(",?") { String::new() } else { format!(": {error}") };
+            output.complain(&format!("{name}{why}"))?;
         }
     }
     Ok(())

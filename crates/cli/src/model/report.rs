@@ -200,7 +200,7 @@ impl Report<'_> {
         if named > 0 {
             columns.push("from");
         }
-        columns.extend([">packed", ">laid out", ">padding", "class", "lowers to", "round trip", self.limits]);
+        columns.extend([">packed", ">laid out", "?>padding", "?class", "?lowers to", "?round trip", self.limits]);
         let mut table = Table::new(&columns);
         let mut cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, named > 0)).collect();
         if self.limits == "none" {
@@ -329,7 +329,11 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
             cells.push(short_bytes(plan.bytes()));
             cells.push(percent_wasted(packed, plan.bytes()));
             cells.extend([plan.map.class().to_string(), plan.lowering.to_owned(), answer.word().to_owned()]);
-            let codes: Vec<&str> = plan.limit_errors.iter().map(Error::code).collect();
+            let word = |error: &Error| match error {
+                Error::UnsupportedDataType { .. } => "no such type",
+                error => error.code(),
+            };
+            let codes: Vec<&str> = plan.limit_errors.iter().map(word).collect();
             cells.push(if codes.is_empty() { "ok".into() } else { codes.join(", ") });
         }
         Err(error) => {

@@ -212,7 +212,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
         "{memory}"
     );
     assert!(memory.contains("\nVMEM: 117440512 bytes") && memory.contains("\nOther memories: SFLAG 8 B.\n"));
-    assert!(memory.contains("\npeak_memory_in_bytes of JAX is about 672.0 MiB: "), "{memory}");
+    assert!(memory.contains("\npeak_memory_in_bytes of JAX is about 672.0 MiB, "), "{memory}");
     assert!(memory.contains("\nNot in the text: scratch memory of single operations"), "{memory}");
     // Padding comes last, and only where there is some.
     assert!(

@@ -41,7 +41,7 @@ fn every_form_has_the_same_peak() {
     }
     // 512 bytes of tables and gaps.
     let table = run(&["hlo", COND]).stdout;
-    assert!(table.contains("  fragmentation") && table.contains("(fragmentation and alignment)"), "{table}");
+    assert!(table.contains("  fragmentation") && table.contains("(fragmentation)"), "{table}");
 }
 
 /// Aliased memory has one share: those of a table add up to 100 %.

@@ -31,7 +31,10 @@ fn options_in_words_of_this_program() {
         "--role: expected input or output, found `both`",
     );
     refused(&["check", "f32[2]", "--limits"], 2, "--limits needs a value: <NAME>");
-    refused(&["describe", "f32[2]", "--as", "latex"], 2, "--as: column 1 of `latex`: expected a notation");
+    refused(&["describe", "f32[2]", "--as", "latex"], 2, "--as: expected a notation: xla, strides,");
+    refused(&["hlo", "m", "--tpu", "v9"], 2, "--tpu: expected a TPU generation: v2, v3,");
+    refused(&["completions", "bsh"], 2, "SHELL: expected bash, elvish, fish, powershell or zsh, found `bsh`");
+    refused(&["draw", "f32[2]", "--svg", "x.png"], 2, "name a file that ends in .svg");
     refused(&["model", "m", "--to", "v9"], 2, "--to v9: expected tpu:v5e");
     refused(&["view", "f32[2]"], 2, "error: one of");
     refused(&["convert", "a", "b", "--to", "NHWC"], 2, "only a .npy file says itself which layout it has");

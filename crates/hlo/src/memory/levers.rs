@@ -127,8 +127,9 @@ fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
     })
 }
 
+/// The padding of an array. The sizes that are stored beside a dynamic array are none.
 fn unpadded(shape: &ArrayShape) -> Option<u64> {
-    buffer_bytes(shape).ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
+    shape.physical_size_in_bytes().ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
 }
 
 /// Half of an array whose elements have 32 bits or more; an integer may be a count that needs them.
@@ -137,9 +138,12 @@ fn narrowed(shape: &ArrayShape) -> Option<u64> {
     if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }
 }
 
-/// The bytes of HBM that one device has. Google's pages on each generation (docs.cloud.google.com/tpu/docs)
-/// have them by chip; on v2, v3 and v7x a chip is two devices. Compilers keep some 0.25 GiB of it for
-/// themselves.
+/// The bytes of HBM that one device has. Compilers keep some 0.25 GiB of it for themselves.
+///
+/// Google's pages give the capacity of a chip: v3 32 GiB, v4 32, v5e 16, v5p 95, v6e 32, TPU7x 192 (the pages
+/// `v3`, `v4`, `v5e`, `v5p`, `v6e` and `tpu7x` of <https://docs.cloud.google.com/tpu/docs>). JAX's hardware
+/// table has v2 with 16 GB (<https://docs.jax.dev/en/latest/pallas/tpu/hardware.html>). A chip of v2, v3 and
+/// v7x is two devices, and each has half of the memory.
 ///
 /// ```
 /// use tensor_layout::tiled::TpuGeneration;
