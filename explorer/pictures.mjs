@@ -1,4 +1,4 @@
-// Draws the two pictures of the README: node pictures.mjs (needs dist/ and Chromium).
+// Draws the two pictures of the README: node pictures.mjs (needs dist/ and Chromium). The files in docs/pictures were reduced to 96 colours.
 import { chromium } from "playwright-core";
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });

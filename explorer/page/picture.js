@@ -49,8 +49,9 @@ class Picture {
     if (svg) {
       svg.setAttribute("role", "group");
       svg.setAttribute("aria-label", `Picture of ${layout}`);
-      // Narrow screens scroll the picture rather than shrink its numbers away.
-      svg.style.maxWidth = "none";
+      // A picture that is a little too wide shrinks. One that would lose a quarter is scrolled, as its numbers would be too small.
+      const width = Number(svg.getAttribute("width"));
+      Object.assign(svg.style, { width: "100%", height: "auto", maxWidth: `${width}px`, minWidth: `${0.75 * width}px` });
     }
     return this.error;
   }
