@@ -13,7 +13,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 mod measure;
@@ -29,8 +29,8 @@ fn own() -> Vec<String> {
     let packed = || BufferTensorDesc::packed(DataType::F32, black_box(&SIZES)).unwrap();
     let strided = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, black_box(&SIZES), Some(strides)).unwrap();
     let (desc, padded) = (packed(), strided(&PADDED));
-    let limits = Limits::directml();
-    let buffer = Buffer::new(1 << 30, 4096, Role::Output);
+    let limits = DeviceLimits::directml();
+    let buffer = UploadBuffer::new(1 << 30, 4096, Role::Output);
 
     add("construct packed", measure::measure(packed));
     add("construct with strides", measure::measure(|| strided(black_box(&PACKED))));

@@ -3,7 +3,7 @@
 //! `cargo run --example nchw_to_nhwc`
 
 use tensor_layout::relayout::Relayout;
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType, Error};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(turned[to + 1], images[place(&nchw, &[1, 1, 2, 3])?]);
 
     // Would DirectML accept this buffer, 256 bytes into a heap of 1 KiB?
-    let report = validate(&nhwc, &Buffer::new(1024, 256, Role::Input), &Limits::directml())?;
+    let report = validate(&nhwc, &UploadBuffer::new(1024, 256, Role::Input), &DeviceLimits::directml())?;
     println!("\n{report}");
     Ok(())
 }

@@ -1,7 +1,20 @@
 //! The arithmetic of sizes and offsets: every step checked, every failure named.
 //!
 //! All sizes, strides and offsets of the crate are `u64`. Nothing here wraps, and what does not
-//! fit is an [`Error::Overflow`] that says what was being computed.
+//! fit is an [`Error::Overflow`] that says what was being computed. Back ends that compute with layouts can
+//! use the same functions.
+//!
+//! ```
+//! use tensor_layout::checked::{self, BYTES, OFFSET};
+//!
+//! let start = checked::mul(12, 4, OFFSET)?;
+//! assert_eq!(checked::add(start, 16, OFFSET)?, 64);
+//! assert_eq!(checked::bytes_for(3, 4)?, 2, "three elements of 4 bits");
+//! assert_eq!((checked::gcd(12, 18), checked::narrow::<u32>(7_u64, BYTES)?, checked::count(3)), (6, 7, 3));
+//! let error = checked::mul(1 << 40, 1 << 40, BYTES).unwrap_err();
+//! assert_eq!(error.to_string(), "the size in bytes does not fit into 64 bits");
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 
 use num_traits::PrimInt;
 use smallvec::SmallVec;
@@ -125,6 +138,10 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 }
 
 /// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
+///
+/// # Errors
+///
+/// [`Error::Overflow`].
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }

@@ -1,5 +1,27 @@
-//! Reading text so that every error points at the byte it stopped at. Public for tensor-layout-hlo alone,
-//! which reads lines by the same lexer.
+//! For readers of texts that contain layouts, such as dumps of compilers: a [`Cursor`] that reads token by
+//! token, as this crate's own parsers do, and whose errors point at the byte where reading stopped.
+//!
+//! ```
+//! use tensor_layout::cursor::Cursor;
+//! use tensor_layout::Shape;
+//!
+//! let mut cursor = Cursor::new("ROOT %sum = f32[2,3]{1,0} add(%a, %b)");
+//! assert!(cursor.eat("ROOT") && cursor.eat("%"));
+//! assert_eq!(cursor.word(), "sum");
+//! cursor.expect("=", "`=` after the name")?;
+//! assert_eq!(Shape::read(&mut cursor)?.to_string(), "f32[2,3]{1,0}");
+//! assert_eq!((cursor.word(), cursor.position(), cursor.peek()), ("add", 29, Some(b'(')));
+//!
+//! let mut cursor = Cursor::new("{1, 2} // two numbers");
+//! cursor.expect("{", "`{`")?;
+//! assert_eq!(cursor.list("}", |cursor| cursor.number("a number"))?, [1, 2]);
+//! cursor.end("nothing more")?;
+//! cursor.move_to(1);
+//! assert_eq!((cursor.rest(), cursor.number_below_2_63("a number")?), ("1, 2} // two numbers", 1));
+//! assert_eq!(cursor.error("`;`").column(), Some(3));
+//! assert_eq!(cursor.error_at(4, "`;`").to_string().lines().next(), Some("expected `;`, found `2`"));
+//! # Ok::<(), tensor_layout::Error>(())
+//! ```
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -14,13 +36,15 @@ fn is_blank(c: char) -> bool {
 
 /// A place in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens
 /// are skipped, as XLA's lexer does.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Cursor<'a> {
+    /// A cursor at the start of `text`.
+    #[must_use]
     pub fn new(text: &'a str) -> Self {
         Cursor { text, at: 0 }
     }
@@ -59,6 +83,7 @@ impl<'a> Cursor<'a> {
         self.at = position;
     }
 
+    /// The first byte of the next token, which stays where it is.
     pub fn peek(&mut self) -> Option<u8> {
         self.rest().bytes().next()
     }
@@ -73,6 +98,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `token`, or fails with `expected` (which should name the alternatives as well).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] if something else comes next.
     pub fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
         if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
     }
@@ -86,6 +115,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// A decimal number below 2^64.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] with `expected`.
     pub fn number(&mut self, expected: &str) -> Result<u64, Error> {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -99,6 +132,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// A decimal number that XLA keeps in 63 bits: above, it would wrap there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] with `expected`.
     pub fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
         let start = self.position();
         let number = self.number(expected)?;
@@ -109,6 +146,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// A list of items between separators that are commas, up to `close`, which is taken as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] if neither a comma nor `close` follows an item, and the errors of `item`.
     pub fn list<T>(
         &mut self,
         close: &str,
@@ -128,6 +169,10 @@ impl<'a> Cursor<'a> {
     }
 
     /// Nothing may follow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`] with `expected`.
     pub fn end(&mut self, expected: &str) -> Result<(), Error> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(expected)) }
     }

@@ -83,7 +83,7 @@ pub enum Error {
         offset: u64,
     },
     /// A search was stopped at its work limit.
-    TooHard {
+    Undecided {
         /// What was being decided.
         question: &'static str,
         /// The limit, in search steps.

@@ -1,6 +1,10 @@
 #![doc = include_str!("guide.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(
+    not(all(feature = "notation", feature = "plan")),
+    allow(unreachable_pub, dead_code, unused_imports, reason = "what only these features use or offer")
+)]
 
 #[cfg(target_endian = "big")]
 compile_error!(
@@ -16,17 +20,24 @@ mod short_sort;
 mod typed_sizes;
 
 pub mod bridge;
-#[doc(hidden)]
+#[cfg(not(feature = "plan"))]
+mod checked;
+#[cfg(feature = "plan")]
 pub mod checked;
-#[doc(hidden)]
+#[cfg(not(feature = "plan"))]
+mod cursor;
+#[cfg(feature = "plan")]
 pub mod cursor;
+#[cfg(feature = "draw")]
 pub mod draw;
 pub mod element;
 pub mod interop;
 pub mod map;
 #[cfg(feature = "named")]
 pub mod named;
+#[cfg(feature = "notation")]
 pub mod notation;
+#[cfg(feature = "plan")]
 pub mod plan;
 #[cfg(feature = "relayout")]
 pub mod relayout;
@@ -50,7 +61,7 @@ pub use strided::{AxisOrder, BufferTensorDesc, Facts, TensorFlags, calc_buffer_t
 #[doc(inline)]
 pub use tiled::{ArrayShape, Shape};
 #[doc(inline)]
-pub use upload::{Buffer, Limits, Role, validate};
+pub use upload::{DeviceLimits, Role, UploadBuffer, validate};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

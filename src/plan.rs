@@ -19,6 +19,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
+#[cfg(feature = "notation")]
 pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
 pub use crate::map::plan::{
     BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
@@ -26,4 +27,3 @@ pub use crate::map::plan::{
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::plan_items::{CopyPass, DescriptorPair};
-pub use crate::strided::plan::{BlockIter, Blocks, ManyBlocks, OVERLAP_WORK_LIMIT, Offsets, UniformBlocks};

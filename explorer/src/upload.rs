@@ -3,24 +3,24 @@
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, validate};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::answer::{fault, number, read};
 
 pub(crate) fn limit_names() -> Value {
-    json!(Limits::NAMES)
+    json!(DeviceLimits::NAMES)
 }
 
 pub(crate) fn check(layout: &str, limits: &str, bytes: &str, offset: &str, is_output: bool) -> Result<Value, Error> {
     let layout = read(layout)?;
-    let limits = limits.parse::<Limits>()?;
+    let limits = limits.parse::<DeviceLimits>()?;
     let (desc, remark) = bound_as(layout.layout())?;
     let offset = number(offset, "an offset in bytes")?.unwrap_or(0);
     let needed = layout.to_index_map()?.physical_size_in_bytes().saturating_add(offset);
     let bytes = number(bytes, "a number of bytes")?.unwrap_or(needed);
     let role = if is_output { Role::Output } else { Role::Input };
-    let result = validate(&desc, &Buffer::new(bytes, offset, role), &limits);
+    let result = validate(&desc, &UploadBuffer::new(bytes, offset, role), &limits);
     let (report, errors): (_, Vec<&Error>) = match &result {
         Ok(report) => (report, Vec::new()),
         Err(errors) => (&*errors.report, errors.iter().collect()),

@@ -7,7 +7,7 @@ use std::ptr;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::interop::directml::{DirectmlTensor, DmlBufferTensorDesc};
+use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout};
 use tensor_layout::notation::AnyLayout;
@@ -202,7 +202,7 @@ fn directml(input: &Input) {
     let listed = if count <= 8 { count as usize } else { 0 };
     let of = |numbers| -> Vec<u32> { values(numbers, listed).into_iter().map(|number| number as u32).collect() };
     let (sizes, strides) = (of(&input.numbers), of(&input.others));
-    let raw = DmlBufferTensorDesc {
+    let raw = RawBufferTensorDesc {
         data_type: if input.layout_type & 15 == 0 { input.layout_type } else { i32::from(input.type_code % 16) },
         flags: if input.flags.is_multiple_of(8) { input.flags as i32 } else { (input.flags & 1) as i32 },
         dimension_count: count,

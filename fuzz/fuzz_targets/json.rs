@@ -11,7 +11,7 @@ use tensor_layout::interop::safetensors::Index;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
-use tensor_layout::upload::{Buffer, Limits};
+use tensor_layout::upload::{UploadBuffer, DeviceLimits};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Dims, Shape, TensorFlags};
 use tensor_layout_fuzz::texts::of_bytes;
 
@@ -29,8 +29,8 @@ fuzz_target!(|data: &[u8]| {
         0 => drop(read::<BufferTensorDesc>(text)),
         1 => drop(read::<Dims>(text)),
         2 => drop(read::<Padding>(text)),
-        3 => drop(read::<Limits>(text)),
-        4 => drop(read::<Buffer>(text)),
+        3 => drop(read::<DeviceLimits>(text)),
+        4 => drop(read::<UploadBuffer>(text)),
         5 => drop(read::<TensorFlags>(text)),
         6 | 7 => drop(read::<KernelLevel>(text)),
         8 => drop(read::<ArrayShape>(text)),

@@ -7,7 +7,7 @@ use tensor_layout::notation::{Notated, Notation, ViewStep, read_list};
 use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
-use tensor_layout::upload::{FeatureLevel, Limits};
+use tensor_layout::upload::{FeatureLevel, DeviceLimits};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, LayoutClass, Shape};
 use tensor_layout_fuzz::texts::{of_bytes, read, refusal};
 
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         16 => drop(read::<KernelLevel>(text)),
         17 => drop(read::<TpuGeneration>(text)),
         18 => drop(read::<FeatureLevel>(text)),
-        19 => match text.parse::<Limits>() {
+        19 => match text.parse::<DeviceLimits>() {
             Ok(limits) => assert!(!limits.name.is_empty()),
             Err(error) => refusal(&error, text),
         },

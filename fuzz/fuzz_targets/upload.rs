@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::strided::TensorFlags;
-use tensor_layout::upload::{Buffer, Limits, Role, TypeLimits, validate, validate_description};
+use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, TypeLimits, validate, validate_description};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor};
 use tensor_layout_fuzz::places::strided_offsets;
@@ -34,10 +34,10 @@ struct Rule {
     shift: u8,
 }
 
-fn limits(input: &Input) -> Limits {
-    let names = Limits::NAMES;
+fn limits(input: &Input) -> DeviceLimits {
+    let names = DeviceLimits::NAMES;
     let choice = usize::from(input.limits) % (2 * names.len());
-    let mut limits = names.get(choice).map_or_else(Limits::none, |name| name.parse::<Limits>().unwrap());
+    let mut limits = names.get(choice).map_or_else(DeviceLimits::none, |name| name.parse::<DeviceLimits>().unwrap());
     for rule in input.rules {
         let number = u64::from(rule.number) << (rule.shift % 8);
         match rule.name % 32 {
@@ -86,10 +86,10 @@ fuzz_target!(|data: &[u8]| {
     let limits = limits(&input);
     let offset = u64::from(input.offset) << (input.shift % 9);
     let role = if input.output { Role::Output } else { Role::Input };
-    let buffer = Buffer::new(u64::from(input.length), offset, role);
+    let buffer = UploadBuffer::new(u64::from(input.length), offset, role);
     if input.side.model % 4 == 0 {
         let desc = input.side.strided.desc(data_type, &sizes);
-        let desc = desc.with_flags(if input.owned { TensorFlags::OwnedByDml } else { TensorFlags::None });
+        let desc = desc.with_flags(if input.owned { TensorFlags::OwnedByDirectml } else { TensorFlags::None });
         let promise = if input.promise % 4 == 0 { 1 << (input.promise / 4 % 8) } else { 0 };
         let Ok(desc) = desc.with_base_offset_alignment(promise) else { return };
         let total = desc.min_size_in_bytes() + u64::from(input.more);
@@ -120,7 +120,7 @@ fn is_multiple(value: u64, of: u64) -> bool {
 }
 
 impl Told<'_> {
-    fn check<L: ToIndexMap>(&self, layout: &L, buffer: &Buffer, limits: &Limits, sizes: &[u64]) {
+    fn check<L: ToIndexMap>(&self, layout: &L, buffer: &UploadBuffer, limits: &DeviceLimits, sizes: &[u64]) {
         let Ok(report) = validate(layout, buffer, limits) else { return };
         assert!(validate_description(layout, limits).is_ok());
         let map: IndexMap = layout.to_index_map().unwrap();
@@ -175,7 +175,7 @@ impl Told<'_> {
         }
     }
 
-    fn check_strides(&self, strides: &[u64], sizes: &[u64], limits: &Limits, data_type: tensor_layout::DataType) {
+    fn check_strides(&self, strides: &[u64], sizes: &[u64], limits: &DeviceLimits, data_type: tensor_layout::DataType) {
         let bits = self.bits;
         let rank = sizes.len();
         // Who is given sizes alone sees no stride of an axis of size 1.

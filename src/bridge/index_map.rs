@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, PHYSICAL, wide_product};
 use crate::error::Error;
-use crate::map::{IndexMap, TileEntries, ToIndexMap};
+use crate::map::{Besides, IndexMap, TileEntries, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
@@ -30,6 +30,8 @@ impl ToIndexMap for BufferTensorDesc {
         Some(self)
     }
 }
+
+impl Besides for BufferTensorDesc {}
 
 impl BufferTensorDesc {
     /// The map of the same sizes and strides with whole bytes for each element of a type below a byte, as
@@ -70,7 +72,9 @@ impl ToIndexMap for ArrayShape {
         let tail = self.layout().tail_padding_alignment;
         IndexMap::from_tiles(self.data_type(), self.element_bits(), self.sizes(), order, &tiles, tail)
     }
+}
 
+impl Besides for ArrayShape {
     fn minor_to_major(&self) -> Option<&[usize]> {
         Some(self.layout().minor_to_major())
     }

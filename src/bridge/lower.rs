@@ -168,7 +168,7 @@ fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result
 fn split(map: &IndexMap) -> Result<Split, Error> {
     let (mut sizes, mut strides, mut dims) = (Dims::new(), Dims::new(), Vec::new());
     for (dim, &size) in map.sizes().iter().enumerate() {
-        let component = map.components().iter().find(|component| component.dims() == [dim]);
+        let component = map.components.iter().find(|component| component.dims() == [dim]);
         let digits = component.into_iter().flat_map(Component::counted_digits);
         let digits = digits.map(|(digit, count)| (count, digit.stride));
         for (count, stride) in digits.chain(component.is_none().then_some((size, 0))) {
@@ -193,7 +193,7 @@ fn why_not(map: &IndexMap) -> String {
     if map.class() == LayoutClass::Irreducible {
         return "a `*` in a later tile joins parts of dimensions that do not line up".into();
     }
-    if let Some(fused) = map.components().iter().find(|component| component.dims().len() > 1) {
+    if let Some(fused) = map.components.iter().find(|component| component.dims().len() > 1) {
         let dims: Vec<String> = fused.dims().iter().map(usize::to_string).collect();
         return format!(
             "dimensions {} are joined by `*` into one of {}, and the tile boundaries at multiples of {} cut none of them cleanly",
@@ -202,7 +202,7 @@ fn why_not(map: &IndexMap) -> String {
             boundary(fused)
         );
     }
-    let ragged = map.components().iter().find_map(|component| {
+    let ragged = map.components.iter().find_map(|component| {
         let digits = component.chain.digits();
         let pair = digits.iter().zip(digits.iter().skip(1));
         let clash = pair.map(|(a, b)| (a.divisor.get(), b.divisor.get())).find(|(a, b)| !a.is_multiple_of(*b));

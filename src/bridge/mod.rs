@@ -21,14 +21,19 @@
 
 mod index_map;
 mod lower;
+#[cfg(feature = "notation")]
 mod raise;
+#[cfg(feature = "notation")]
 mod spell;
 
 pub use lower::{Lowering, Split, lower};
+#[cfg(feature = "notation")]
 pub use raise::{Raised, raise};
+#[cfg(feature = "notation")]
 pub use spell::{spell, spell_view};
 
 /// What [`crate::plan`] offers of this folder.
+#[cfg(all(feature = "notation", feature = "plan"))]
 pub(crate) mod plan {
     pub use super::spell::SPELLING_SEARCH_LIMIT;
 }

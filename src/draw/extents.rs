@@ -36,7 +36,7 @@ pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
 
 /// The component of a dimension that is not tied to others.
 pub(super) fn own_component(map: &IndexMap, dim: usize) -> Option<&Component> {
-    map.components().iter().find(|component| component.dims() == [dim])
+    map.components.iter().find(|component| component.dims() == [dim])
 }
 
 /// How many steps of `stride` fit before the next larger stride takes over, if strides alone place the
@@ -50,7 +50,7 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
 
 /// How many neighbours in memory belong to one tile: 0 if nothing is cut.
 pub(super) fn tile_length(map: &IndexMap) -> u64 {
-    let tops = map.components().iter().filter_map(|component| match component.chain.digits() {
+    let tops = map.components.iter().filter_map(|component| match component.chain.digits() {
         [top, _, ..] => Some(top.stride),
         _ => None,
     });
@@ -60,7 +60,7 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
 /// The elements of one row of the memory picture: the largest stride that still fits,
 /// or all of it if there is none.
 pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
-    let digits = map.components().iter().flat_map(|component| component.chain.digits());
+    let digits = map.components.iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);
     let strides = digits.map(|digit| digit.stride).filter(fitting).max();
     strides.or_else(|| Some(map.physical_elements()).filter(fitting)).unwrap_or(most.min(16))

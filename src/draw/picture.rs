@@ -125,7 +125,7 @@ impl Picture {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more
-    /// than [`MAX_COLUMNS`] columns; [`Error::TooHard`] if strides that do not nest take too long to look
+    /// than [`MAX_COLUMNS`] columns; [`Error::Undecided`] if strides that do not nest take too long to look
     /// through.
     ///
     /// ```
@@ -149,7 +149,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if strides that do not nest take too long to look through.
+    /// [`Error::Undecided`] if strides that do not nest take too long to look through.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
@@ -168,7 +168,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// The errors of [`IndexMap::offset`] for the index, and [`Error::TooHard`].
+    /// The errors of [`IndexMap::offset`] for the index, and [`Error::Undecided`].
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
@@ -363,7 +363,7 @@ fn colour(sizes: &[u64], index: &[u64]) -> usize {
 /// The axes along which nothing moves: all their indices share a place.
 fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
     let moves = |dim: usize| {
-        let components = map.components().iter().filter(|component| component.dims().contains(&dim));
+        let components = map.components.iter().filter(|component| component.dims().contains(&dim));
         components.flat_map(|component| component.chain.digits()).any(|digit| digit.stride != 0)
     };
     map.sizes().iter().enumerate().map(|(dim, &size)| size > 1 && !moves(dim)).collect()

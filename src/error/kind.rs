@@ -54,7 +54,7 @@ impl Error {
             Error::Overflow { .. } => ErrorKind::Overflow,
             Error::UnsupportedDataType { .. } => ErrorKind::Unsupported,
             Error::NotExpressible { .. } | Error::NotAView { .. } => ErrorKind::NotExpressible,
-            Error::TooHard { .. } => ErrorKind::Undecided,
+            Error::Undecided { .. } => ErrorKind::Undecided,
             Error::BufferTooShort { .. } => ErrorKind::Buffer,
             Error::OverlappingDestination { .. } | Error::BindingConflict { .. } => ErrorKind::Overlap,
             Error::DeviceLimit { .. } => ErrorKind::DeviceLimit,

@@ -98,10 +98,10 @@ rules! {
     /// A rule of a device: see [`Error::DeviceLimit`].
     ///
     /// ```
-    /// use tensor_layout::{upload, BufferTensorDesc, DataType, DeviceRule, Error, Limits};
+    /// use tensor_layout::{upload, BufferTensorDesc, DataType, DeviceRule, Error, DeviceLimits};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F32, &[1; 9])?;
-    /// let errors = upload::validate_description(&desc, &Limits::directml()).unwrap_err();
+    /// let errors = upload::validate_description(&desc, &DeviceLimits::directml()).unwrap_err();
     /// let rank = Error::DeviceLimit { rule: DeviceRule::RankLimit, axis: None, value: 9, least: 1, limit: 8, bits: 0 };
     /// assert_eq!(errors.iter().next(), Some(&rank));
     /// # Ok::<(), Error>(())

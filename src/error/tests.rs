@@ -7,7 +7,7 @@ fn every_code_is_on_the_page() {
     let page = include_str!("../../docs/ERRORS.md");
     let others = [
         "overflow unsupported_data_type data_type_mismatch parse buffer_too_short binding_outside_buffer overlapping_destination",
-        "too_hard not_expressible fill_too_wide not_a_view out_of_limits bindings_overlap buffer_read_and_written",
+        "undecided not_expressible fill_too_wide not_a_view out_of_limits bindings_overlap buffer_read_and_written",
         "unknown_data_type unknown_limits unknown_texture_format unknown_texture_api bad_axis_order",
         "model_header model_truncated model_trailing_bytes model_repeated_name model_layout model_index model_part_name",
         "model_missing_tensor model_duplicate_tensor gaps_may_be_overwritten wide_byte_offsets",

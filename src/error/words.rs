@@ -20,7 +20,7 @@ impl Error {
             Error::BufferTooShort { offset: None, .. } => "buffer_too_short",
             Error::BufferTooShort { offset: Some(_), .. } => "binding_outside_buffer",
             Error::OverlappingDestination { .. } => "overlapping_destination",
-            Error::TooHard { .. } => "too_hard",
+            Error::Undecided { .. } => "undecided",
             Error::NotExpressible { .. } => "not_expressible",
             Error::FillTooWide { .. } => "fill_too_wide",
             Error::NotAView { .. } => "not_a_view",
@@ -106,7 +106,7 @@ impl fmt::Display for Error {
                 f,
                 "the destination overlaps itself: indices {first:?} and {second:?} are both stored at element {offset}"
             ),
-            Error::TooHard { question, work } => {
+            Error::Undecided { question, work } => {
                 write!(f, "could not decide {question} within {work} search steps")
             }
             Error::NotExpressible { target, reason } => write!(f, "no {target} describes this layout: {reason}"),

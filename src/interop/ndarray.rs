@@ -124,7 +124,7 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 /// # Errors
 ///
 /// The errors of [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element,
-/// or [`Error::TooHard`] if that could not be decided. [`Error::NotExpressible`] for the few layouts without
+/// or [`Error::Undecided`] if that could not be decided. [`Error::NotExpressible`] for the few layouts without
 /// overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
 ///
 /// ```
@@ -146,8 +146,8 @@ pub fn view_mut<'a, A: NativeElement>(
     match desc.overlap() {
         Overlap::No => {}
         Overlap::Yes { first, second, offset } => return Err(Error::OverlappingDestination { first, second, offset }),
-        Overlap::TooHard => {
-            return Err(Error::TooHard { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
+        Overlap::Undecided => {
+            return Err(Error::Undecided { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
         }
     }
     let elements = buffer.get_mut(start..).unwrap_or_default();

@@ -9,7 +9,7 @@
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, of an error also `axis`, `value` and `limit` where it has them |
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | the fields; the errors as a list beside the report |
-//! | [`Limits`](crate::upload::Limits), [`Buffer`](crate::upload::Buffer) | their fields; a limit that is left out is that of [`Limits::none`](crate::upload::Limits::none) |
+//! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields; a limit that is left out is that of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
 //! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand.
 //!
@@ -45,6 +45,7 @@ use crate::dims::Dims;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
+#[cfg(feature = "notation")]
 use crate::notation::Notated;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
@@ -103,9 +104,11 @@ by_text!(
     TpuGeneration,
     UnboundedArray,
     LayoutClass,
-    Notated,
     FeatureLevel,
 );
+
+#[cfg(feature = "notation")]
+by_text!(Notated);
 
 impl Serialize for Dims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -124,7 +127,7 @@ impl Serialize for TensorFlags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             TensorFlags::None => "none",
-            TensorFlags::OwnedByDml => "owned_by_dml",
+            TensorFlags::OwnedByDirectml => "owned_by_dml",
         })
     }
 }
@@ -134,7 +137,7 @@ impl<'de> Deserialize<'de> for TensorFlags {
         let name = Cow::<str>::deserialize(deserializer)?;
         match &*name {
             "none" => Ok(TensorFlags::None),
-            "owned_by_dml" => Ok(TensorFlags::OwnedByDml),
+            "owned_by_dml" => Ok(TensorFlags::OwnedByDirectml),
             other => Err(D::Error::unknown_variant(other, &["none", "owned_by_dml"])),
         }
     }

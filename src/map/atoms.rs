@@ -13,7 +13,6 @@
 use crate::checked::{Exact, at, gcd};
 use crate::dims::Dims;
 use alloc::vec::Vec;
-use smallvec::SmallVec;
 
 use super::index_map::IndexMap;
 use super::levels::TileLevels;
@@ -38,7 +37,7 @@ pub(super) enum Atom {
 
 /// A sum of atoms, each at most once and in the order of their numbers, with positive weights.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub(super) struct Form(SmallVec<[(usize, i128); 8]>);
+pub(super) struct Form(Vec<(usize, i128)>);
 
 impl Form {
     /// The atoms and their weights.
@@ -115,11 +114,11 @@ impl<'a> Atoms<'a> {
     }
 
     fn offset(&mut self, map: &IndexMap) -> Result<Form, Cut> {
-        if let Some(levels) = map.levels() {
+        if let Some(levels) = map.levels.as_deref() {
             return self.through_levels(levels);
         }
         let mut sum = Form::default();
-        for component in map.components() {
+        for component in &map.components {
             let dims: Vec<Form> = component.dims().iter().map(|&dim| self.index(dim)).collect();
             let bounds: Dims = component.dims().iter().map(|&dim| self.size(dim)).collect();
             let mut rest = self.joined(&dims, &bounds);
@@ -205,8 +204,8 @@ impl<'a> Atoms<'a> {
         let divisor = divisor / common;
         low.0.iter_mut().for_each(|(_, weight)| *weight /= common);
         let quotient = self.atom(low, divisor);
-        high.add(&Form(SmallVec::from_slice(&[(quotient, 1)])), 1);
-        Ok((high, Form(SmallVec::from_slice(&[(quotient + 1, common)]))))
+        high.add(&Form(Vec::from([(quotient, 1)])), 1);
+        Ok((high, Form(Vec::from([(quotient + 1, common)]))))
     }
 
     /// The cut of a digit after which its upper part is a multiple of the divisor.
@@ -234,7 +233,7 @@ impl<'a> Atoms<'a> {
     fn largest(&self, form: &Form) -> i128 {
         let mut sum = 0;
         // Digits of one dimension at a common scale are at most its last index together.
-        let mut dims: SmallVec<[(usize, i128, i128); 4]> = SmallVec::new();
+        let mut dims: Vec<(usize, i128, i128)> = Vec::new();
         for &(atom, weight) in &form.0 {
             let most = weight * at(&self.most, atom);
             let whole = |digit: &&DimDigit| weight % i128::from(digit.weight.max(1)) == 0;

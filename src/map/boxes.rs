@@ -125,17 +125,17 @@ impl BoxGroups {
     /// orders that contradict each other, a table would be very long or the segments very many, or blocks of
     /// a reversed dimension are cut on both sides. Such a copy goes through a packed buffer.
     pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
-        if source.levels().is_some() || destination.levels().is_some() {
+        if source.levels.is_some() || destination.levels.is_some() {
             return None;
         }
         let sizes = source.sizes();
         if sizes.contains(&0) {
             return Some(BoxGroups::none());
         }
-        let (segments, groups) = (Segments::with_capacity(source.components().len()), SmallVec::new());
+        let (segments, groups) = (Segments::with_capacity(source.components.len()), SmallVec::new());
         let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), segments, groups };
         let fused = |component: &&Component| component.dims().len() > 1;
-        let (first, second) = (source.components(), destination.components());
+        let (first, second) = (&source.components[..], &destination.components[..]);
         if !first.iter().chain(second).any(|component| fused(&component)) {
             // The usual case: every dimension on its own, and both sides list the same ones.
             for (a, b) in first.iter().zip(second) {

@@ -25,7 +25,7 @@ impl IndexMap {
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule), [`IndexOutOfRange`](crate::ArgumentRule) for a range past the
-    /// sizes, [`Error::OutOfLimits`] for an end before its start, or [`Error::TooHard`] for a part of more
+    /// sizes, [`Error::OutOfLimits`] for an end before its start, or [`Error::Undecided`] for a part of more
     /// than a million elements of a Fused or Irreducible layout, or of one whose strides do not nest.
     ///
     /// ```
@@ -45,8 +45,7 @@ impl IndexMap {
         if elements == 0 {
             return Ok(Some(0..0));
         }
-        let separable =
-            self.levels().is_none() && self.components().iter().all(|component| component.dims().len() == 1);
+        let separable = self.levels.is_none() && self.components.iter().all(|component| component.dims().len() == 1);
         if separable {
             let (reach, varying) = self.extremes_by_digits(ranges)?;
             let repeats = varying.iter().filter_map(|component| component.chain.digits().last());
@@ -66,7 +65,7 @@ impl IndexMap {
     fn extremes_by_digits(&self, ranges: &[Range<u64>]) -> Result<(Range<u64>, Vec<&Component>), Error> {
         let (mut low, mut high) = (self.base(), self.base());
         let mut varying = Vec::new();
-        for component in self.components() {
+        for component in &self.components {
             let range = component.dims().first().and_then(|&dim| ranges.get(dim));
             let (start, end) = range.map_or((0, 1), |range| (range.start, range.end));
             let digits = component.chain.digits();
@@ -82,7 +81,7 @@ impl IndexMap {
     /// Like [`contiguous_part`](Self::contiguous_part), by the offset of every element.
     fn part_by_search(&self, ranges: &[Range<u64>], elements: u64) -> Result<Option<Range<u64>>, Error> {
         if elements > SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "whether a part is in one piece", work: SEARCH_LIMIT });
+            return Err(Error::Undecided { question: "whether a part is in one piece", work: SEARCH_LIMIT });
         }
         let (mut low, mut high) = (u64::MAX, 0);
         self.each_offset(ranges, |offset| (low, high) = (low.min(offset), high.max(offset)));

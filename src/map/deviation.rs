@@ -22,15 +22,15 @@ use super::digits::{Chain, Digit, below};
 /// those digits tried, and only of those that both spellings do not have in common.
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
-pub(super) fn too_hard() -> Error {
-    Error::TooHard { question: "whether two layouts put every element at the same place", work: EQUALITY_WORK_LIMIT }
+pub(super) fn undecided() -> Error {
+    Error::Undecided { question: "whether two layouts put every element at the same place", work: EQUALITY_WORK_LIMIT }
 }
 
 /// The smallest number below `extent` at which two chains differ.
 ///
 /// # Errors
 ///
-/// [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of
+/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of
 /// practice have two to four.
 pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
     Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)
@@ -42,7 +42,7 @@ struct Search {
 
 impl Search {
     fn step(&mut self) -> Result<(), Error> {
-        self.left = self.left.checked_sub(1).ok_or_else(too_hard)?;
+        self.left = self.left.checked_sub(1).ok_or_else(undecided)?;
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use crate::error::Error;
 
 use super::atoms::{Atom, Atoms, Form};
-use super::deviation::{EQUALITY_WORK_LIMIT, too_hard};
+use super::deviation::{EQUALITY_WORK_LIMIT, undecided};
 use super::index_map::IndexMap;
 
 /// What is known about where two layouts differ.
@@ -46,7 +46,7 @@ pub(super) fn by_atoms(first: &IndexMap, second: &IndexMap) -> Deviations {
     let (atoms, a, b) = Atoms::of_pair(first, second);
     match Difference::new(&atoms, &a, &b) {
         Some(difference) => difference.collect(first.sizes(), &mut found),
-        None => found.unknown = Some(too_hard()),
+        None => found.unknown = Some(undecided()),
     }
     found
 }
@@ -136,8 +136,8 @@ impl<'a> Difference<'a> {
         let mut values = vec![0_i128; self.atoms.atoms.len()];
         let mut index = vec![0; sizes.len()];
         while self.advance(members, sizes, &mut values, &mut index) {
-            *left = left.checked_sub(work).ok_or_else(too_hard)?;
-            if self.value(&own, &needed, &mut values).ok_or_else(too_hard)? != 0 {
+            *left = left.checked_sub(work).ok_or_else(undecided)?;
+            if self.value(&own, &needed, &mut values).ok_or_else(undecided)? != 0 {
                 return Ok(Some(index));
             }
         }

@@ -8,7 +8,7 @@ use crate::checked::{Dims, Exact, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
-use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, too_hard};
+use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, undecided};
 use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
 use super::levels::unfuse_into;
@@ -22,7 +22,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if that takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// [`Error::Undecided`] if that takes more than [`EQUALITY_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -56,7 +56,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all
+    /// [`Error::Undecided`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all
     /// may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions that
     /// are fused in another order than that of the indices are searched.
     ///
@@ -103,7 +103,7 @@ impl IndexMap {
                     found.differs = true;
                     match self.walk(other, &dims) {
                         Some(index) => found.include(index),
-                        None => found.unknown = Some(too_hard()),
+                        None => found.unknown = Some(undecided()),
                     }
                 }
             }
@@ -163,7 +163,7 @@ impl Hash for IndexMap {
 ///
 /// # Errors
 ///
-/// What [`ToIndexMap::to_index_map`] returns, and [`Error::TooHard`] after [`EQUALITY_WORK_LIMIT`] steps.
+/// What [`ToIndexMap::to_index_map`] returns, and [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps.
 ///
 /// ```
 /// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};

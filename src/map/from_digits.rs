@@ -13,27 +13,57 @@ use crate::error::Error;
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
+/// A digit of a dimension, as [`IndexMap::from_digits`] takes it: CuTe's mode.
+///
+/// ```
+/// use tensor_layout::map::Mode;
+///
+/// assert_eq!(Mode::new(8, 128), Mode { size: 8, stride: 128 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Mode {
+    /// How many values the digit takes.
+    pub size: u64,
+    /// How far one unit of the digit moves, in elements.
+    pub stride: u64,
+}
+
+impl Mode {
+    /// A digit of `size` values, which are `stride` elements apart.
+    #[must_use]
+    pub const fn new(size: u64, stride: u64) -> Mode {
+        Mode { size, stride }
+    }
+}
+
 impl IndexMap {
     /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a
     /// stride.
     ///
-    /// `dimensions` holds the digits of each dimension, the major one first: how many values it takes, and
-    /// its stride in elements. The size of a dimension is the product of its digits' sizes; no digits are
-    /// size 1. The buffer ends after the last element.
+    /// `dimensions` holds the digits of each dimension, the major one first. The size of a dimension is the
+    /// product of its digits' sizes; a dimension without digits has size 1. The buffer ends after the last
+    /// element.
     ///
     /// # Errors
     ///
     /// [`Error::Overflow`], and [`UnsupportedElementBits`](crate::ArgumentRule) for elements of 0 bits.
     ///
     /// ```
-    /// use tensor_layout::{map::IndexMap, ArrayShape, DataType, ToIndexMap};
+    /// use tensor_layout::{map::{IndexMap, Mode}, ArrayShape, DataType, ToIndexMap};
     ///
-    /// let digits = [vec![(2, 2048), (8, 128)], vec![(2, 1024), (128, 1)]];
-    /// let map = IndexMap::from_digits(DataType::F32, 32, &digits)?;
+    /// let rows = vec![Mode::new(2, 2048), Mode::new(8, 128)];
+    /// let columns = vec![Mode::new(2, 1024), Mode::new(128, 1)];
+    /// let map = IndexMap::from_digits(DataType::F32, 32, &[rows, columns])?;
     /// assert_eq!(map, "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn from_digits(
+    pub fn from_digits(data_type: DataType, element_bits: u32, dimensions: &[Vec<Mode>]) -> Result<IndexMap, Error> {
+        let pairs = |digits: &Vec<Mode>| digits.iter().map(|digit| (digit.size, digit.stride)).collect();
+        Self::from_pairs(data_type, element_bits, &dimensions.iter().map(pairs).collect::<Vec<_>>())
+    }
+
+    /// Like [`from_digits`](Self::from_digits), of the size and the stride of each digit.
+    pub(crate) fn from_pairs(
         data_type: DataType,
         element_bits: u32,
         dimensions: &[Vec<(u64, u64)>],
@@ -70,14 +100,14 @@ impl IndexMap {
         IndexMap::whole((data_type, element_bits), sizes, components, None, physical_elements)
     }
 
-    /// The digits of every dimension as [`from_digits`](Self::from_digits) takes them, the top one with as
+    /// The digits of every dimension as [`from_pairs`](Self::from_pairs) takes them, the top one with as
     /// many values as it needs. `None` unless the class is Affine or Split. A dimension of size 1 has none.
     pub(crate) fn digits_by_dimension(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         let mut dimensions = vec![Vec::new(); self.sizes().len()];
-        if self.levels().is_some() {
+        if self.levels.is_some() {
             return None;
         }
-        for component in self.components() {
+        for component in &self.components {
             let [dim] = component.dims() else { return None };
             if !component.chain.is_exact() {
                 return None;

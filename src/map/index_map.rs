@@ -10,10 +10,10 @@ use crate::element::DataType;
 use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 
+use super::besides::Besides;
 use super::digits::{Chain, Digit};
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
-use super::storage_rule::StorageRule;
 
 /// Some dimensions whose indices form one number, and the chain that number goes through.
 ///
@@ -93,15 +93,15 @@ pub struct IndexMap {
     pub(super) element_bits: u32,
     pub(super) sizes: Dims,
     pub(super) base: u64,
-    pub(super) components: Vec<Component>,
+    pub(crate) components: Vec<Component>,
     /// The tiles, level by level, where components cannot describe them.
-    pub(super) levels: Option<Box<TileLevels>>,
+    pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
     /// A slice left out some elements, which are in the same buffer.
     pub(super) sliced: bool,
 }
 
-/// Anything that says where the elements of a tensor are stored.
+/// Anything that says where the elements of a tensor are stored. Only types of this crate implement it.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -113,7 +113,7 @@ pub struct IndexMap {
 /// assert_eq!(bytes(&"f32[3,100]{1,0:T(8,128)}".parse::<ArrayShape>()?)?, 4096);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub trait ToIndexMap {
+pub trait ToIndexMap: Besides {
     /// The index map of this layout.
     ///
     /// # Errors
@@ -122,27 +122,14 @@ pub trait ToIndexMap {
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
-    /// The descriptor, if that is what this layout is: it also holds what a map does not, the flags, a
-    /// guaranteed alignment and a total size set by hand.
-    #[doc(hidden)]
+    /// The descriptor, if that is what this layout is. A descriptor also holds what a map does not: flags, a
+    /// guaranteed alignment, and a total size that was set by hand.
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }
-
-    /// The order of the dimensions in memory, the fastest first, where the layout has one: the strides of
-    /// dimensions of size 1 follow it.
-    #[doc(hidden)]
-    fn minor_to_major(&self) -> Option<&[usize]> {
-        None
-    }
-
-    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
-    /// others do not.
-    #[doc(hidden)]
-    fn storage_rule(&self) -> StorageRule {
-        StorageRule::NONE
-    }
 }
+
+impl Besides for IndexMap {}
 
 impl ToIndexMap for IndexMap {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
@@ -260,13 +247,6 @@ impl IndexMap {
         IndexMap { sliced, ..self }
     }
 
-    /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an
-    /// Irreducible layout, which is evaluated level by level.
-    #[must_use]
-    pub fn components(&self) -> &[Component] {
-        &self.components
-    }
-
     /// The form that this layout takes.
     #[must_use]
     pub fn class(&self) -> LayoutClass {
@@ -337,19 +317,5 @@ impl IndexMap {
         let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
         // Cannot saturate: invariant 1.
         largest.fold(self.base, u64::plus).plus(1)
-    }
-
-    /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert_eq!(map.levels().map(|tiles| tiles.levels().len()), Some(2));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn levels(&self) -> Option<&TileLevels> {
-        self.levels.as_deref()
     }
 }

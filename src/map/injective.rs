@@ -19,12 +19,12 @@ impl IndexMap {
         if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
         }
-        let too_hard =
-            || Error::TooHard { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
-        let Some(strides) = self.strides() else { return Err(too_hard()) };
+        let undecided =
+            || Error::Undecided { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
+        let Some(strides) = self.strides() else { return Err(undecided()) };
         match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
             Overlap::No => Ok(()),
-            Overlap::TooHard => Err(too_hard()),
+            Overlap::Undecided => Err(undecided()),
             Overlap::Yes { first, second, offset } => {
                 Err(Error::OverlappingDestination { first, second, offset: offset.plus(self.base) })
             }
@@ -35,7 +35,7 @@ impl IndexMap {
 /// With the digits of these components in order of their strides, is each stride above the largest offset of
 /// the smaller ones together? Then no two numbers share an offset.
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
-    let mut digits: SmallVec<[(u64, u64); 12]> = SmallVec::new();
+    let mut digits: SmallVec<[(u64, u64); 8]> = SmallVec::new();
     for component in components {
         digits.extend(component.counted_digits().map(|(digit, count)| (digit.stride, count)));
     }

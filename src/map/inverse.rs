@@ -19,7 +19,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::TooHard`] if strides
+    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::Undecided`] if strides
     /// that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
     ///
     /// ```
@@ -111,7 +111,7 @@ impl<'a> Search<'a> {
             self.left = self
                 .left
                 .checked_sub(1)
-                .ok_or(Error::TooHard { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
+                .ok_or(Error::Undecided { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
             // None of these can saturate: the value is at most `most`, so the number stays in its extent
             // (a partial top block aside, which the last test refuses).
             let (part, moved) = (value.times(divisor), value.times(stride));

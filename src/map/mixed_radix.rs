@@ -40,20 +40,20 @@ struct Number {
 }
 
 pub(super) struct MixedRadix {
-    places: SmallVec<[Digits; 8]>,
-    numbers: SmallVec<[Number; 6]>,
+    places: Vec<Digits>,
+    numbers: Vec<Number>,
 }
 
 impl MixedRadix {
     /// `None` if the strides of the map do not nest.
     pub(super) fn new(map: &IndexMap) -> Option<MixedRadix> {
-        if map.levels().is_some() {
+        if map.levels.is_some() {
             return None;
         }
         // Every digit: stride, largest value, which number, which digit of it.
-        let mut all: SmallVec<[(u64, u64, usize, u64); 8]> = SmallVec::new();
-        let mut numbers: SmallVec<[Number; 6]> = SmallVec::new();
-        for component in map.components() {
+        let mut all: Vec<(u64, u64, usize, u64)> = Vec::new();
+        let mut numbers: Vec<Number> = Vec::new();
+        for component in &map.components {
             let digits = component.chain.digits();
             if let [only] = digits
                 && only.stride == 0
@@ -71,7 +71,7 @@ impl MixedRadix {
             all.push((1, 0, numbers.len(), 1));
             numbers.push(Number { extent: 1, digits: SmallVec::new() });
         }
-        let mut places: SmallVec<[Digits; 8]> = SmallVec::new();
+        let mut places: Vec<Digits> = Vec::new();
         let mut above = None;
         for (stride, largest, number, divisor) in all {
             let span = above.unwrap_or(map.physical_elements().checked_sub(map.base())?);
@@ -199,5 +199,5 @@ fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item
 }
 
 pub(super) fn too_many() -> Error {
-    Error::TooHard { question: "where the padding is", work: count(MAX_BOXES) }
+    Error::Undecided { question: "where the padding is", work: count(MAX_BOXES) }
 }

@@ -30,8 +30,6 @@
 //! assert_eq!(map.class().to_string(), "split");
 //! // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
 //! assert_eq!((map.offset(&[0, 1])?, map.offset(&[1, 0])?, map.offset(&[2, 0])?), (2, 1, 256));
-//! let rows = map.components()[0].chain.digits();
-//! assert_eq!(rows.iter().map(|digit| digit.stride).collect::<Vec<_>>(), [2048, 256, 1]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
@@ -44,6 +42,7 @@
 mod index_map;
 
 mod atoms;
+mod besides;
 mod boxes;
 mod contiguous;
 mod deviation;
@@ -61,21 +60,22 @@ mod mixed_radix;
 mod normal_form;
 mod offset_box;
 mod padding;
+#[cfg(feature = "plan")]
 mod places;
 mod refine;
 mod reshape;
 mod reversed;
-mod storage_rule;
 #[cfg(test)]
 mod tests;
 mod view;
 mod walk;
 
 pub use equality::same_layout;
+pub use from_digits::Mode;
 pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;
-pub use storage_rule::StorageRule;
 
+pub(crate) use besides::{Besides, StorageRule};
 pub(crate) use boxes::BoxGroups;
 pub(crate) use levels::TileEntries;
 pub(crate) use plan::*;
@@ -91,6 +91,7 @@ pub(crate) mod plan {
     pub use super::levels::{TileGroup, TileLevel, TileLevels};
     pub use super::offset_box::{BufferBoxes, OffsetBox};
     pub use super::padding::PADDING_SEARCH_LIMIT;
+    #[cfg(feature = "plan")]
     pub use super::places::DigitPlace;
     pub use super::refine::Loop;
 }

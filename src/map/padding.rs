@@ -19,7 +19,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if there would be more than 65,536 boxes, or these might have more than 1,048,576
+    /// [`Error::Undecided`] if there would be more than 65,536 boxes, or these might have more than 1,048,576
     /// loops; or if the layout has no digits that nest and the buffer, or the number of elements, is larger
     /// than [`PADDING_SEARCH_LIMIT`].
     ///
@@ -31,6 +31,7 @@ impl IndexMap {
     /// assert_eq!((count(&boxes.elements), count(&boxes.padding)), (15, 9));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    #[cfg(feature = "plan")]
     pub fn buffer_boxes(&self) -> Result<BufferBoxes, Error> {
         if self.element_count() == 0 {
             return Ok(BufferBoxes { elements: Vec::new(), padding: line(0, self.physical_elements) });
@@ -53,7 +54,7 @@ impl IndexMap {
 
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::Undecided { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         let holds = self.places_by_walking()?;
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
@@ -74,14 +75,14 @@ impl IndexMap {
     /// ones aside.
     fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
         let repeats = |dim: usize| {
-            self.components().iter().any(|component| {
+            self.components.iter().any(|component| {
                 component.dims() == [dim] && component.chain.digits().iter().all(|digit| digit.stride == 0)
             })
         };
         let once = |(dim, &size)| 0..if repeats(dim) { 1 } else { size };
         let ranges: Vec<Range<u64>> = self.sizes().iter().enumerate().map(once).collect();
         if ranges.iter().fold(1, |count: u64, range| count.times(range.end)) > PADDING_SEARCH_LIMIT {
-            return Err(Error::TooHard { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::Undecided { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
         }
         self.held(&ranges, 0, self.physical_elements)
     }

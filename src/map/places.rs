@@ -1,11 +1,13 @@
-//! The digits of a map as places of its offsets.
+//! The parts of a map, for back ends that evaluate it by their own means: its components, its tiles, and its
+//! digits as places of its offsets.
 
 use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::digits::Digit;
-use super::index_map::IndexMap;
+use super::index_map::{Component, IndexMap};
+use super::levels::TileLevels;
 
 /// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
 ///
@@ -34,6 +36,27 @@ pub struct DigitPlace {
 }
 
 impl IndexMap {
+    /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an
+    /// Irreducible layout, which is evaluated level by level.
+    #[must_use]
+    pub fn components(&self) -> &[Component] {
+        &self.components
+    }
+
+    /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// assert_eq!(map.levels().map(|tiles| tiles.levels().len()), Some(2));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn levels(&self) -> Option<&TileLevels> {
+        self.levels.as_deref()
+    }
+
     /// The digits of all components, the largest stride first. An Irreducible layout has none.
     ///
     /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
@@ -56,7 +79,7 @@ impl IndexMap {
     #[must_use]
     pub fn digit_places(&self) -> Vec<DigitPlace> {
         let mut places = Vec::new();
-        for (component, part) in self.components().iter().enumerate() {
+        for (component, part) in self.components.iter().enumerate() {
             places.extend(part.counted_digits().map(|(Digit { divisor, stride }, count)| DigitPlace {
                 stride,
                 count,

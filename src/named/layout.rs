@@ -12,7 +12,7 @@ use crate::checked::{self, BYTES};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
-use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
+use crate::map::{Besides, IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, Slice};
 use crate::tiled::ArrayShape;
 use crate::typed_sizes::read_type_and_sizes;
@@ -229,7 +229,9 @@ impl ToIndexMap for NamedLayout {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.desc.as_ref()
     }
+}
 
+impl Besides for NamedLayout {
     fn storage_rule(&self) -> StorageRule {
         StorageRule { alignment: alignment(self.row, self.data_type), zero_padding: self.row.padding == "must be zero" }
     }

@@ -153,7 +153,7 @@ impl Rule<'_> {
         };
         let dimensions: Vec<Vec<(u64, u64)>> = dimensions.iter_mut().map(major_first).collect();
         let slices: Vec<Slice> = sizes.iter().map(|&size| (0..size).into()).collect();
-        let map = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?.slice(&slices)?;
+        let map = IndexMap::from_pairs(self.data_type, self.data_type.bits(), &dimensions)?.slice(&slices)?;
         let map = map.with_base(digits.base)?;
         let elements = if ends { map.span_elements() } else { digits.elements };
         map.in_buffer_of(elements, digits.is_record)

@@ -80,7 +80,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
     };
     let modes = modes.ok_or_else(|| cursor.error_at(start, "strides nested like the shape"))?;
     cursor.move_to(end);
-    IndexMap::from_digits(data_type, data_type.bits(), &modes)
+    IndexMap::from_pairs(data_type, data_type.bits(), &modes)
 }
 
 enum Tree {

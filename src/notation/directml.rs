@@ -54,7 +54,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     }
     let mut text = format!("{{\"DataType\":\"{name}\"");
     // Writing to a String cannot fail.
-    if strided.flags == TensorFlags::OwnedByDml {
+    if strided.flags == TensorFlags::OwnedByDirectml {
         text.push_str(",\"Flags\":\"OWNED_BY_DML\"");
     }
     let _ = write!(text, ",\"Sizes\":{},\"Strides\":{}", list(&strided.sizes), list(&strides));
@@ -148,7 +148,7 @@ fn read_member(cursor: &mut Cursor<'_>, key: &str, key_at: usize, members: &mut 
             let name = read_string(cursor)?;
             let flags = match name.strip_prefix("DML_TENSOR_FLAG_").unwrap_or(name) {
                 "NONE" => TensorFlags::None,
-                "OWNED_BY_DML" => TensorFlags::OwnedByDml,
+                "OWNED_BY_DML" => TensorFlags::OwnedByDirectml,
                 _ => return Err(cursor.error_at(at, "the flag NONE or OWNED_BY_DML")),
             };
             members.flags.replace(flags).is_some()

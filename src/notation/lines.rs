@@ -226,7 +226,7 @@ impl Writer {
                 Ok(format!("{}{}", map.data_type(), cute::text(map)?))
             }
             Notation::Numpy => numpy::text(self.strided("NumPy array")?),
-            Notation::DirectMl => directml::text(self.strided("DirectML tensor")?),
+            Notation::Directml => directml::text(self.strided("DirectML tensor")?),
             #[cfg(feature = "named")]
             Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
         }

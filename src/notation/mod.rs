@@ -51,7 +51,7 @@ use crate::element::DataType;
 use crate::error::Error;
 #[cfg(feature = "named")]
 use crate::map::StorageRule;
-use crate::map::{IndexMap, ToIndexMap};
+use crate::map::{Besides, IndexMap, ToIndexMap};
 #[cfg(feature = "named")]
 use crate::named::NamedLayout;
 use crate::strided::{AxisOrder, BufferTensorDesc};
@@ -74,7 +74,7 @@ pub enum Notation {
     /// `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`: byte strides, as NumPy and PyTorch have them.
     Numpy,
     /// `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`: `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON.
-    DirectMl,
+    Directml,
     /// `tensorrt.kCHW32:s8[2,33,3,2]`: a [named layout](crate::named).
     #[cfg(feature = "named")]
     Named,
@@ -89,7 +89,7 @@ impl Notation {
         Notation::OneDnn,
         Notation::CuTe,
         Notation::Numpy,
-        Notation::DirectMl,
+        Notation::Directml,
         #[cfg(feature = "named")]
         Notation::Named,
     ];
@@ -112,7 +112,7 @@ impl Notation {
             Notation::OneDnn => "oneDNN tag",
             Notation::CuTe => "CuTe",
             Notation::Numpy => "NumPy",
-            Notation::DirectMl => "DirectML",
+            Notation::Directml => "DirectML",
             #[cfg(feature = "named")]
             Notation::Named => "named layout",
         }
@@ -129,7 +129,7 @@ impl fmt::Display for Notation {
             Notation::OneDnn => "onednn",
             Notation::CuTe => "cute",
             Notation::Numpy => "numpy",
-            Notation::DirectMl => "directml",
+            Notation::Directml => "directml",
             #[cfg(feature = "named")]
             Notation::Named => "named",
         })
@@ -189,7 +189,9 @@ impl ToIndexMap for AnyLayout {
             AnyLayout::Tiled(_) | AnyLayout::Mapped(_) => None,
         }
     }
+}
 
+impl Besides for AnyLayout {
     fn minor_to_major(&self) -> Option<&[usize]> {
         match self {
             AnyLayout::Tiled(shape) => shape.minor_to_major(),
@@ -214,7 +216,7 @@ enum Spelling {
     OneDnn(String),
     CuTe,
     Numpy,
-    DirectMl,
+    Directml,
     #[cfg(feature = "named")]
     Named(Box<NamedLayout>),
 }
@@ -239,6 +241,19 @@ impl Notated {
         &self.layout
     }
 
+    /// What the start of its buffer must be a multiple of, in bytes: 1 but for some layouts with a name.
+    ///
+    /// ```
+    /// use tensor_layout::notation::Notated;
+    ///
+    /// assert_eq!("f32[2,3]:[5,1]".parse::<Notated>()?.alignment(), 1);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        self.storage_rule().alignment
+    }
+
     /// How it was written.
     #[must_use]
     pub fn notation(&self) -> Notation {
@@ -249,7 +264,7 @@ impl Notated {
             Spelling::OneDnn(_) => Notation::OneDnn,
             Spelling::CuTe => Notation::CuTe,
             Spelling::Numpy => Notation::Numpy,
-            Spelling::DirectMl => Notation::DirectMl,
+            Spelling::Directml => Notation::Directml,
             #[cfg(feature = "named")]
             Spelling::Named(_) => Notation::Named,
         }
@@ -273,7 +288,9 @@ impl ToIndexMap for Notated {
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         self.layout.as_descriptor()
     }
+}
 
+impl Besides for Notated {
     fn minor_to_major(&self) -> Option<&[usize]> {
         self.layout.minor_to_major()
     }
@@ -299,7 +316,7 @@ impl fmt::Display for Notated {
             #[cfg(feature = "named")]
             (_, Spelling::Named(named)) => named.fmt(f),
             // What was read in one of these can be written in it.
-            (layout, Spelling::Numpy | Spelling::DirectMl | Spelling::CuTe) => {
+            (layout, Spelling::Numpy | Spelling::Directml | Spelling::CuTe) => {
                 f.write_str(&text_in(layout, self.notation()).map_err(|_| fmt::Error)?)
             }
             (AnyLayout::Strided(desc), _) => desc.fmt(f),

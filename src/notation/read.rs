@@ -29,7 +29,7 @@ impl FromStr for Notated {
         let mut cursor = Cursor::new(text);
         if cursor.peek() == Some(b'{') {
             let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
-            return at_end(&mut cursor, layout, Spelling::DirectMl);
+            return at_end(&mut cursor, layout, Spelling::Directml);
         }
         if numpy::begins(&mut cursor) {
             let layout = numpy::read(&mut cursor)?;

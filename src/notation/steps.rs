@@ -53,7 +53,7 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     if map.base() > 0 {
         steps.push(format!("the first element is at {}", map.base()));
     }
-    for component in map.components() {
+    for component in &map.components {
         let (name, number) = number_of(component, index, map.sizes());
         // Cannot fail: the number is inside its extent.
         let Ok(offset) = component.chain.offset(number) else { continue };

@@ -2,7 +2,7 @@
 //! than a plan.
 
 use strided_copy::kernel::Stride;
-use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest, WriteOnly};
+use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest};
 
 use super::plan::machine::Knobs;
 
@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
+use super::destination_bytes::DestinationBytes;
 use super::exec::once;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::relayout::{Relayout, require_width};
@@ -65,9 +66,9 @@ pub fn copy<'a>(
     from: &impl ToIndexMap,
     to: &impl ToIndexMap,
     source: &[u8],
-    destination: impl Into<WriteOnly<'a>>,
+    destination: impl Into<DestinationBytes<'a>>,
 ) -> Result<(), Error> {
-    let mut destination = destination.into().into_memory();
+    let mut destination = destination.into().0.into_memory();
     if let (Some(a), Some(b)) = (from.as_descriptor(), to.as_descriptor())
         && a.data_type() == b.data_type()
         && is_same(a.sizes(), b.sizes())
@@ -147,14 +148,14 @@ pub fn copy_strided<'a, S, T, U>(
     from: Strided<'_, T>,
     to: Strided<'_, U>,
     source: &[u8],
-    destination: impl Into<WriteOnly<'a>>,
+    destination: impl Into<DestinationBytes<'a>>,
 ) -> Result<(), Error>
 where
     S: Copy + TryInto<usize> + TryInto<i128>,
     T: Copy + TryInto<isize> + TryInto<i128>,
     U: Copy + TryInto<isize> + TryInto<i128>,
 {
-    let mut destination = destination.into().into_memory();
+    let mut destination = destination.into().0.into_memory();
     let (strides, others) = (from.strides, to.strides);
     if strides.len() == sizes.len()
         && others.len() == sizes.len()

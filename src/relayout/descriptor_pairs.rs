@@ -64,7 +64,7 @@ impl Relayout {
     /// # Errors
     ///
     /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements that are not whole bytes, nor 4 bits, nor
-    /// in runs of whole bytes; [`Error::TooHard`] if there would be more than 65,536 pairs;
+    /// in runs of whole bytes; [`Error::Undecided`] if there would be more than 65,536 pairs;
     /// [`ElementBitsMismatch`](crate::ArgumentRule) for a copy that [changes the width](Self::changes_width)
     /// of its elements, which no identity does; [`Negative`](crate::ArgumentRule) for a copy that walks an
     /// axis [backwards](Self::reversing), because the strides of a descriptor are unsigned.
@@ -221,7 +221,7 @@ impl Pairs {
 
 fn too_many() -> Error {
     let work = u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX);
-    Error::TooHard { question: "how to copy with few pairs of descriptors", work }
+    Error::Undecided { question: "how to copy with few pairs of descriptors", work }
 }
 
 fn axis(step: &Loop) -> Axis {

@@ -30,7 +30,9 @@ mod settings;
 
 mod copy;
 mod cpu_family;
+#[cfg(feature = "plan")]
 mod descriptor_pairs;
+mod destination_bytes;
 mod destination_memory;
 mod exec;
 mod explain;
@@ -40,6 +42,7 @@ mod level;
 mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
+#[cfg(feature = "plan")]
 mod passes;
 mod piece;
 mod plan;
@@ -49,6 +52,7 @@ mod write_only;
 
 pub use copy::{Strided, copy, copy_strided, copy_typed};
 pub use cpu_family::CpuFamily;
+pub use destination_bytes::DestinationBytes;
 pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
 pub use padding::Padding;
@@ -56,9 +60,9 @@ pub use piece::Piece;
 pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{Settings, Stores};
-pub use strided_copy::WriteOnly;
 
 /// What [`crate::plan`] offers of this folder.
+#[cfg(feature = "plan")]
 pub(crate) mod plan_items {
     pub use super::descriptor_pairs::DescriptorPair;
     pub use super::passes::CopyPass;

@@ -214,7 +214,7 @@ impl Relayout {
     pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = range.end.saturating_sub(range.start);
-        let components = self.destination.components().iter();
+        let components = self.destination.components.iter();
         let mut steps: Vec<u64> =
             components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
         sort_by_key(&mut steps, |&step| Reverse(step));

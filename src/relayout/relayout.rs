@@ -76,7 +76,7 @@ impl Relayout {
     /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ,
     /// [`Error::DataTypeMismatch`] and [`ElementBitsMismatch`](crate::ArgumentRule) if the elements do;
     /// [`Error::OverlappingDestination`] if two indices of the destination share an offset;
-    /// [`Error::TooHard`] if that could not be decided, or if one layout is cut into blocks that do not
+    /// [`Error::Undecided`] if that could not be decided, or if one layout is cut into blocks that do not
     /// divide each other (dozens of tiles) so that the copy would fall into more than 65,536 boxes along one
     /// dimension; [`UnsupportedElementBits`](crate::ArgumentRule) for elements of more than 128 bits that are
     /// not whole bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`],

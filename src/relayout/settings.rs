@@ -34,7 +34,7 @@ pub struct Settings {
     pub padding: Padding,
     /// The knowledge about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
     /// [`Relayout::run_write_only`](super::Relayout::run_write_only) uses ordinary stores, unless it is a
-    /// mapped GPU buffer ([`WriteOnly::new`](super::WriteOnly::new)).
+    /// mapped GPU buffer ([`DestinationBytes::from_ptr`](super::DestinationBytes::from_ptr)).
     pub memory: DestinationMemory,
     /// Whether the copy uses non-temporal stores.
     pub stores: Stores,

@@ -12,6 +12,7 @@ use std::ops::Range;
 use crate::checked;
 use crate::error::{ArgumentRule, Error};
 
+use super::destination_bytes::DestinationBytes;
 use super::destination_memory::DestinationMemory;
 use super::exec;
 use super::exec::passes::OldPadding;
@@ -22,7 +23,7 @@ use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
 use super::plan::fill::{Fill, has_padding};
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
-use strided_copy::{Destination, WriteOnly, zeroed};
+use strided_copy::{Destination, zeroed};
 
 const SHARED_BYTES: &str =
     "elements share bytes with it, which would have to be read: set it, with `with_padding`, or use `run`";
@@ -133,8 +134,8 @@ impl Relayout {
     /// assert_eq!(&mapped, b"adbecf");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<WriteOnly<'a>>) -> Result<(), Error> {
-        let (reused, destination) = (self.settings.memory == DestinationMemory::Reused, destination.into());
+    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<DestinationBytes<'a>>) -> Result<(), Error> {
+        let (reused, destination) = (self.settings.memory == DestinationMemory::Reused, destination.into().0);
         self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
     }
 
@@ -265,7 +266,7 @@ impl Piece {
     /// The errors of [`Relayout::run_uninit`].
     ///
     /// ```
-    /// use tensor_layout::{relayout::{Relayout, WriteOnly}, ArrayShape};
+    /// use tensor_layout::{relayout::{DestinationBytes, Relayout}, ArrayShape};
     ///
     /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
     /// let (mut memory, mut mapped) = (Vec::with_capacity(6), [0; 6]);
@@ -273,7 +274,7 @@ impl Piece {
     ///     assert!(!piece.reads_destination());
     ///     let range = piece.destination_range();
     ///     piece.run_uninit(b"abcdef", &mut memory.spare_capacity_mut()[range.clone()])?;
-    ///     piece.run_write_only(b"abcdef", WriteOnly::from(&mut mapped[range]))?;
+    ///     piece.run_write_only(b"abcdef", DestinationBytes::from(&mut mapped[range]))?;
     /// }
     /// assert_eq!(&mapped, b"adbecf");
     /// # memory.push(0_u8);
@@ -295,7 +296,7 @@ impl Piece {
     /// # Errors
     ///
     /// The errors of [`Relayout::run_write_only`].
-    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<WriteOnly<'a>>) -> Result<(), Error> {
+    pub fn run_write_only<'a>(&self, source: &[u8], destination: impl Into<DestinationBytes<'a>>) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(whole) => return whole.run_write_only(source, destination),
             PieceCopy::Part(part, whole) => (part, whole),
@@ -304,7 +305,7 @@ impl Piece {
             return Err(ArgumentRule::PaddingKept.because(reason));
         }
         require("source", source.len(), whole.source_needs)?;
-        let mut destination = destination.into().into_destination();
+        let mut destination = destination.into().0.into_destination();
         require("destination", destination.len(), self.needs)?;
         self.set_tail(destination.reborrow());
         let end = self.destination_range().len().min(destination.len());

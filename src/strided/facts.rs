@@ -3,7 +3,6 @@
 use crate::checked::Exact;
 use smallvec::SmallVec;
 
-use crate::error::Error;
 use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;
@@ -31,8 +30,9 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 /// use tensor_layout::{strided::{Facts, Overlap}, BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-/// let facts: Facts = desc.facts()?;
-/// assert!(facts.padded && !facts.packed && !facts.broadcast && !facts.overlapping);
+/// let facts: Facts = desc.facts();
+/// assert!(facts.padded && !facts.packed && !facts.broadcast);
+/// assert_eq!(facts.overlapping, Some(false));
 /// assert!(!desc.is_packed());
 /// assert_eq!(desc.overlap(), Overlap::No);
 /// # Ok::<(), tensor_layout::Error>(())
@@ -48,8 +48,9 @@ pub struct Facts {
     pub broadcast: bool,
     /// Some offset between the first and the last is used by no index.
     pub padded: bool,
-    /// Two different indices share an offset.
-    pub overlapping: bool,
+    /// Two different indices share an offset. `None` where a padded layout was not decided within
+    /// [`OVERLAP_WORK_LIMIT`] steps.
+    pub overlapping: Option<bool>,
     /// Walking the indices in row-major order never steps back in memory, with or without padding.
     pub in_order: bool,
     /// Neighbours on the last axis longer than 1 are neighbours in memory.
@@ -59,42 +60,37 @@ pub struct Facts {
 impl BufferTensorDesc {
     /// All six facts.
     ///
-    /// # Errors
-    ///
-    /// [`Error::TooHard`] if the layout is padded and whether it overlaps could not be decided within
-    /// [`OVERLAP_WORK_LIMIT`] steps. The other facts never fail: require them one by one.
-    ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// let padded = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.facts()?;
-    /// assert!(padded.padded && padded.in_order && !padded.packed && !padded.overlapping);
+    /// let padded = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.facts();
+    /// assert!(padded.padded && padded.in_order && !padded.packed);
+    /// assert_eq!(padded.overlapping, Some(false));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[inline]
-    pub fn facts(&self) -> Result<Facts, Error> {
+    #[must_use]
+    pub fn facts(&self) -> Facts {
         let walked = Walked::of(self);
         let overlapping = match walked.steps_over {
-            true => false,
+            true => Some(false),
             // There is no gap, but there are more indices than offsets, or equally many and one offset is
             // used twice.
-            false if !walked.padded => true,
+            false if !walked.padded => Some(true),
             false => match self.searched_overlap() {
-                Overlap::No => false,
-                Overlap::Yes { .. } => true,
-                Overlap::TooHard => {
-                    return Err(Error::TooHard { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
-                }
+                Overlap::No => Some(false),
+                Overlap::Yes { .. } => Some(true),
+                Overlap::Undecided => None,
             },
         };
-        Ok(Facts {
-            packed: !walked.padded && !overlapping,
+        Facts {
+            packed: !walked.padded && overlapping == Some(false),
             broadcast: walked.broadcast,
             padded: walked.padded,
             overlapping,
             in_order: walked.in_order,
             inner_packed: walked.inner_packed,
-        })
+        }
     }
 
     /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates,

@@ -7,9 +7,9 @@
 //! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
-//! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDml);
+//! let desc = BufferTensorDesc::with_order(DataType::F16, &[2, 3, 4, 5], AxisOrder::NHWC)?.with_flags(TensorFlags::OwnedByDirectml);
 //! assert_eq!(desc.strides(), [60, 1, 15, 3]);
-//! let Facts { packed, in_order, .. } = desc.facts()?;
+//! let Facts { packed, in_order, .. } = desc.facts();
 //! assert!(packed && !in_order);
 //! assert_eq!(desc.rank_at_least(5, Side::Front).sizes(), [1, 2, 3, 4, 5]);
 //! assert_eq!(desc.index_width(), IndexWidth::I32);
@@ -40,24 +40,16 @@ mod size;
 mod slice;
 mod view;
 
-pub use access::GemmOperand;
+pub use access::{BlockIter, Blocks, GemmOperand, ManyBlocks, Offsets, UniformBlocks};
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
-pub use overlap::Overlap;
+pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
 pub use view::{Side, broadcast_sizes, concat};
-
-pub(crate) use plan::*;
-
-/// What [`crate::plan`] offers of this folder.
-pub(crate) mod plan {
-    pub use super::access::{BlockIter, Blocks, ManyBlocks, Offsets, UniformBlocks};
-    pub use super::overlap::OVERLAP_WORK_LIMIT;
-}
 
 pub(crate) use free_strides::set_free_strides;
 pub(crate) use overlap::find_overlap;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use smallvec::SmallVec;
+use alloc::vec;
 
 use crate::checked::{Dims, Exact, gcd};
 use crate::short_sort::sort_by_key;
@@ -12,7 +12,7 @@ use crate::short_sort::sort_by_key;
 ///
 /// ```
 /// use tensor_layout::strided::Overlap;
-/// use tensor_layout::plan::OVERLAP_WORK_LIMIT;
+/// use tensor_layout::strided::OVERLAP_WORK_LIMIT;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Strides that do not nest, and no overlap: found well within the limit.
@@ -26,7 +26,7 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 /// The answer to "do two different indices share an offset?".
 ///
 /// The question is a bounded integer equation and hard in general (numpy's `may_share_memory` page says as
-/// much), so a search may end in [`Overlap::TooHard`]. It does not for the layouts of practice: no search is
+/// much), so a search may end in [`Overlap::Undecided`]. It does not for the layouts of practice: no search is
 /// needed where each stride is larger than the largest offset of all axes with smaller strides, where a
 /// stride is 0, or where two are equal.
 ///
@@ -55,7 +55,7 @@ pub enum Overlap {
         offset: u64,
     },
     /// Not decided within the work limit.
-    TooHard,
+    Undecided,
 }
 
 /// `coefficient * value` for one of the values `least..=most`. The coefficient is not negative.
@@ -65,10 +65,10 @@ pub(super) struct Term {
     pub(super) most: i128,
 }
 
-pub(super) type Terms = SmallVec<[Term; 16]>;
+pub(super) type Terms = Vec<Term>;
 
 /// A value for each term.
-pub(super) type Values = SmallVec<[i128; 16]>;
+pub(super) type Values = Vec<i128>;
 
 /// Looks for two indices with the same offset, in at most `work` steps.
 pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap {
@@ -76,7 +76,7 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
         return Overlap::No;
     }
     let all = sizes.iter().zip(strides).enumerate();
-    let mut axes: SmallVec<[(usize, i128, i128); 16]> = all
+    let mut axes: Vec<(usize, i128, i128)> = all
         .filter(|&(_, (&size, _))| size > 1)
         .map(|(axis, (&size, &stride))| (axis, stride.into(), i128::from(size).minus(1)))
         .collect();
@@ -102,14 +102,14 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     match solve(&terms, 0, true, work) {
         Some(Some(differences)) => witness(sizes, strides, axes.iter().map(|&(axis, ..)| axis).zip(differences)),
         Some(None) => Overlap::No,
-        None => Overlap::TooHard,
+        None => Overlap::Undecided,
     }
 }
 
 /// The values, largest first, with which the terms (largest coefficient first) add up to `target`: if they
 /// are `differences` of two indices, not all 0. `None` after `work` steps.
 pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) -> Option<Option<Values>> {
-    let mut rests: SmallVec<[Rest; 16]> = SmallVec::from_elem(Rest::default(), terms.len());
+    let mut rests: Vec<Rest> = vec![Rest::default(); terms.len()];
     let mut rest = Rest::default();
     for (&Term { coefficient, least, most }, slot) in terms.iter().zip(&mut rests).rev() {
         *slot = rest;
@@ -119,7 +119,7 @@ pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) 
             gcd: gcd(coefficient, rest.gcd),
         };
     }
-    let mut search = Search { terms, rests: &rests, differences, left: work, chosen: SmallVec::new() };
+    let mut search = Search { terms, rests: &rests, differences, left: work, chosen: Vec::new() };
     Some(search.solve(0, target)?.then_some(search.chosen))
 }
 

@@ -1,6 +1,7 @@
 //! Do two tensors in one buffer share a bit? Exactly, with the two indices.
 
-use smallvec::SmallVec;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::checked::{Dims, Exact};
 use crate::short_sort::sort_by_key;
@@ -38,14 +39,14 @@ impl BufferTensorDesc {
             return Overlap::No;
         }
         let Some((joined, target)) = equation((self, at), (other, other_at)) else {
-            return Overlap::TooHard;
+            return Overlap::Undecided;
         };
         let term = |term: &JoinedTerm| Term { coefficient: term.coefficient, least: 0, most: term.bound };
         let terms: Terms = joined.iter().map(term).collect();
         match solve(&terms, target, false, OVERLAP_WORK_LIMIT) {
             Some(Some(values)) => witness(self, other, &joined, &values),
             Some(None) => Overlap::No,
-            None => Overlap::TooHard,
+            None => Overlap::Undecided,
         }
     }
 }
@@ -66,7 +67,7 @@ struct JoinedTerm {
     coefficient: i128,
     bound: i128,
     /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
-    parts: SmallVec<[Unknown; 2]>,
+    parts: Vec<Unknown>,
 }
 
 struct Unknown {
@@ -99,17 +100,14 @@ impl JoinedTerm {
 /// Writes "bit x of element i is where bit y of element j is" as a sum of terms that must
 /// equal a target, largest coefficient first. The unknowns are what each z lacks of its bound, so that the
 /// smallest z are tried first. `None` if it does not fit 128 bits.
-fn equation(
-    first: (&BufferTensorDesc, u64),
-    second: (&BufferTensorDesc, u64),
-) -> Option<(SmallVec<[JoinedTerm; 16]>, i128)> {
+fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -> Option<(Vec<JoinedTerm>, i128)> {
     let start = |(desc, at): (&BufferTensorDesc, u64)| {
         let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;
         i128::from(at).checked_mul(8)?.checked_add(base)
     };
     // start_1 + sum(s_i i) + x  ==  start_2 + sum(s_j j) + y, with j = u - z and y = u - z
     let mut target = start(second)?.checked_sub(start(first)?)?;
-    let mut pieces: SmallVec<[(i128, i128, Of); 16]> = SmallVec::new();
+    let mut pieces: Vec<(i128, i128, Of)> = Vec::new();
     let mut push = |of, coefficient: i128, bound: i128| {
         if coefficient > 0 && bound > 0 {
             pieces.push((coefficient, bound, of));
@@ -130,12 +128,12 @@ fn equation(
     target = target.checked_add(other_bits.checked_sub(1)?)?;
     push(Of::Bits, 1, within);
     sort_by_key(&mut pieces, |&(coefficient, ..)| coefficient);
-    let mut joined: SmallVec<[JoinedTerm; 16]> = SmallVec::new();
+    let mut joined: Vec<JoinedTerm> = Vec::new();
     let mut largest = 0_i128;
     for (coefficient, bound, of) in pieces {
         largest = largest.checked_add(coefficient.checked_mul(bound)?)?;
         if !joined.last_mut().is_some_and(|term| term.take_in(of, coefficient, bound)) {
-            let parts = SmallVec::from_iter([Unknown { of, multiple: 1, bound }]);
+            let parts = vec![Unknown { of, multiple: 1, bound }];
             joined.push(JoinedTerm { coefficient, bound, parts });
         }
     }

@@ -32,7 +32,7 @@ use super::naturals::naturals;
 /// if the number of elements, an offset or the size passes 64 bits.
 ///
 /// ```
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{calc_buffer_tensor_size, BufferTensorDesc, DataType};
 ///
 /// assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2, 3], None)?, 24);
@@ -45,7 +45,7 @@ use super::naturals::naturals;
 /// let columns = BufferTensorDesc::new(DataType::F32, &[2, 2], Some(&[5, 1]))?;
 /// let size = calc_buffer_tensor_size(DataType::F32, columns.sizes(), Some(columns.strides()))?;
 /// let columns = columns.with_base_offset(4)?;
-/// let report = validate(&columns, &Buffer::new(44, 0, Role::Input), &"directml".parse::<Limits>()?).unwrap();
+/// let report = validate(&columns, &UploadBuffer::new(44, 0, Role::Input), &"directml".parse::<DeviceLimits>()?).unwrap();
 /// assert_eq!((size, report.bound), (28, 16..44));
 /// assert_eq!(columns.min_size_in_bytes(), 44);
 /// # Ok::<(), tensor_layout::Error>(())

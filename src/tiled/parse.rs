@@ -61,8 +61,12 @@ impl FromStr for Shape {
 }
 
 impl Shape {
-    /// Reads a shape where the cursor is, for lines that hold more: tensor-layout-hlo's.
-    #[doc(hidden)]
+    /// Reads a shape where the cursor is, and leaves the cursor after it: for texts that hold more than a
+    /// shape.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Parse`], and the errors of [`ArrayShape::new`].
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
         read_nested(cursor, 0)
     }

@@ -7,7 +7,7 @@ use crate::checked::{self, BYTES, Exact, OFFSET, gcd, wide_product};
 use crate::error::{DeviceRule, Error};
 use crate::strided::BufferTensorDesc;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::{common_multiple, whole_elements};
 use super::pieces::Pieces;
 use super::validate::piece_alignment;
@@ -15,12 +15,12 @@ use super::validate::piece_alignment;
 /// One piece of a tensor: some of the indices of an axis, all of the others.
 ///
 /// ```
-/// use tensor_layout::upload::{pieces_along, BindingPiece, Limits};
+/// use tensor_layout::upload::{pieces_along, BindingPiece, DeviceLimits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
-/// let mut pieces = pieces_along(&desc, 0, &Limits::webgpu())?;
+/// let mut pieces = pieces_along(&desc, 0, &DeviceLimits::webgpu())?;
 /// let first: BindingPiece = pieces.next().unwrap();
 /// assert_eq!((first.indices, first.desc.sizes(), first.bound), (0..1 << 15, &[1 << 15, 1024][..], 0..1 << 27));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -40,11 +40,11 @@ pub struct BindingPiece {
 /// a few numbers, however many pieces there are, and its length is known without walking it.
 ///
 /// ```
-/// use tensor_layout::upload::{pieces_along, BindingPieces, Limits};
+/// use tensor_layout::upload::{pieces_along, BindingPieces, DeviceLimits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
-/// let pieces: BindingPieces = pieces_along(&desc, 0, &Limits::webgpu())?;
+/// let pieces: BindingPieces = pieces_along(&desc, 0, &DeviceLimits::webgpu())?;
 /// assert_eq!(pieces.count(), 8);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -95,7 +95,7 @@ impl FusedIterator for BindingPieces {}
 ///
 /// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
 /// begin, at or before its first element; the difference is the base offset of its descriptor. Devices
-/// that are given strides and no base offset ([`Limits::base_offset_in_binding`]) get pieces whose first
+/// that are given strides and no base offset ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first
 /// elements are aligned. All pieces but the last have the same number of indices. Bindings of neighbouring
 /// pieces may overlap in the bytes in front of an element: they are for reading, or for one dispatch each.
 ///
@@ -110,23 +110,23 @@ impl FusedIterator for BindingPieces {}
 /// and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
-/// use tensor_layout::upload::{pieces_along, validate, Buffer, Limits, Role};
+/// use tensor_layout::upload::{pieces_along, validate, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // The embedding of Whisper: twice what WebGPU binds by default.
-/// let limits = Limits::webgpu();
+/// let limits = DeviceLimits::webgpu();
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[51865, 1280])?;
 /// let pieces: Vec<_> = pieces_along(&desc, 0, &limits)?.collect();
 /// assert_eq!(pieces[0].indices, 0..26214);
 /// assert_eq!(pieces[1].indices, 26214..51865);
 /// assert_eq!(pieces[1].desc.sizes(), [25651, 1280]);
 /// for piece in &pieces {
-///     let buffer = Buffer::new(265_548_800, piece.bound.start, Role::Input);
+///     let buffer = UploadBuffer::new(265_548_800, piece.bound.start, Role::Input);
 ///     assert!(validate(&piece.desc, &buffer, &limits).is_ok());
 /// }
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &Limits) -> Result<BindingPieces, Error> {
+pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits) -> Result<BindingPieces, Error> {
     let rank = desc.rank();
     let (Some(&size), Some(&stride)) = (desc.sizes().get(axis), desc.strides().get(axis)) else {
         return Err(Error::axis_out_of_range(axis, rank));

@@ -7,31 +7,50 @@ use core::ops::Range;
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::report::{Errors, UploadReport};
-use super::validate::{Buffer, Role, validate};
+use super::validate::{Role, UploadBuffer, validate};
 use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch: which buffer it is bound to, and where.
 ///
 /// ```
-/// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};
+/// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
-/// let at = |offset, role| Binding { desc: &desc, id: 7, buffer: Buffer::new(1024, offset, role) };
-/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &[], &Limits::d3d12());
+/// let at = |offset, role| Binding::new(&desc, 7, UploadBuffer::new(1024, offset, role));
+/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &DeviceLimits::d3d12());
 /// assert!(results.iter().any(|result| result.is_err()), "the output begins inside the input");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Binding<'a> {
     /// The tensor.
     pub desc: &'a BufferTensorDesc,
     /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
     /// The buffer and the place in it.
-    pub buffer: Buffer,
+    pub buffer: UploadBuffer,
+    /// The position of the binding with which the operator allows this binding to share its memory, if any:
+    /// the output that takes the place of this input, or the other way round.
+    pub in_place_with: Option<usize>,
+}
+
+impl<'a> Binding<'a> {
+    /// A tensor in the buffer that the caller calls `id`.
+    #[must_use]
+    pub const fn new(desc: &'a BufferTensorDesc, id: u64, buffer: UploadBuffer) -> Binding<'a> {
+        Binding { desc, id, buffer, in_place_with: None }
+    }
+
+    /// Returns this binding, which the operator allows to share its memory with the binding at `position` of
+    /// the list. It is enough if one of the two says so.
+    #[must_use]
+    pub const fn in_place_with(self, position: usize) -> Binding<'a> {
+        Binding { in_place_with: Some(position), ..self }
+    }
 }
 
 /// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One
@@ -39,43 +58,40 @@ pub struct Binding<'a> {
 ///
 /// By the rules the limits name:
 ///
-/// * [`one_usage`](Limits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an
+/// * [`one_usage`](DeviceLimits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an
 ///   error, however far apart their ranges are.
-/// * [`writes_padding`](Limits::writes_padding) (DirectML) and [`exclusive_ranges`](Limits::exclusive_ranges)
-///   (WebGPU): a written binding clashes with every other whose range meets its own.
+/// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
+///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every other
+///   whose range meets its own.
 /// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not
-///   clash, unless they have elements in the same unit of [`write_unit`](Limits::write_unit) bytes, as two
+///   clash, unless they have elements in the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as two
 ///   rows of an odd number of `u4` do.
 ///
-/// An input may be stored at the place of an output only where the operator says so; `in_place` lists the
-/// pairs of positions (input, output) for which it does. Under `one_usage` that excuses nothing: what is
+/// An input may be stored at the place of an output only where the operator allows it, which
+/// [`in_place_with`](Binding::in_place_with) says. Under `one_usage` that excuses nothing: what is
 /// updated in place is one binding, an output.
 ///
 /// # Errors
 ///
 /// The errors of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict) or
-/// [`Error::TooHard`] is on the list of the later binding of a clashing pair.
+/// [`Error::Undecided`] is on the list of the later binding of a clashing pair.
 ///
 /// ```
-/// use tensor_layout::upload::{validate_bindings, Binding, Buffer, Limits, Role};
+/// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 1, 2, 2])?;
-/// let at = |offset, role| Binding { desc: &desc, id: 7, buffer: Buffer::new(64, offset, role) };
-/// let limits = Limits::directml();
-/// let apart = validate_bindings(&[at(0, Role::Input), at(16, Role::Output)], &[], &limits);
+/// let at = |offset, role| Binding::new(&desc, 7, UploadBuffer::new(64, offset, role));
+/// let limits = DeviceLimits::directml();
+/// let apart = validate_bindings(&[at(0, Role::Input), at(16, Role::Output)], &limits);
 /// assert!(apart.iter().all(Result::is_ok));
-/// let clash = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &[], &limits);
+/// let clash = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &limits);
 /// assert_eq!(clash[1].as_ref().unwrap_err().codes(), ["bindings_overlap"]);
-/// let in_place = validate_bindings(&[at(0, Role::Input), at(0, Role::Output)], &[(0, 1)], &limits);
-/// assert!(in_place.iter().all(Result::is_ok));
+/// let in_place = [at(0, Role::Input).in_place_with(1), at(0, Role::Output)];
+/// assert!(validate_bindings(&in_place, &limits).iter().all(Result::is_ok));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate_bindings(
-    bindings: &[Binding<'_>],
-    in_place: &[(usize, usize)],
-    limits: &Limits,
-) -> Vec<Result<UploadReport, Errors>> {
+pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec<Result<UploadReport, Errors>> {
     let mut results: Vec<Result<UploadReport, Errors>> = Vec::new();
     for (second, binding) in bindings.iter().enumerate() {
         let result = validate(binding.desc, &binding.buffer, limits);
@@ -83,7 +99,7 @@ pub fn validate_bindings(
         for (first, (earlier, report)) in bindings.iter().zip(results.iter().map(report_of)).enumerate() {
             let pair = Pair { places: (first, second), bindings: (earlier, binding) };
             if earlier.id == binding.id && pair.has_output() {
-                let in_place = in_place.contains(&(first, second)) || in_place.contains(&(second, first));
+                let in_place = earlier.in_place_with == Some(second) || binding.in_place_with == Some(first);
                 clashes.extend(pair.clash((&report.bound, &report_of(&result).bound), in_place, limits));
             }
         }
@@ -111,7 +127,7 @@ impl Pair<'_> {
     }
 
     /// What is wrong with the two, of which one is written.
-    fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &Limits) -> Option<Error> {
+    fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
         let ((first, second), (earlier, later)) = (self.places, self.bindings);
         let conflict = |byte| Some(Error::BindingConflict { first, second, byte });
         let both_written = earlier.buffer.role == later.buffer.role;
@@ -135,14 +151,14 @@ impl Pair<'_> {
                     let bits = wide_product(offset, earlier.desc.data_type().bits());
                     Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok()).saturating_add(from))
                 }
-                Overlap::TooHard => Shared::TooHard,
+                Overlap::Undecided => Shared::Undecided,
             }
         };
         match shared {
             Shared::No => None,
             Shared::Byte(byte) => conflict(Some(byte)),
-            Shared::TooHard => {
-                Some(Error::TooHard { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT })
+            Shared::Undecided => {
+                Some(Error::Undecided { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT })
             }
         }
     }

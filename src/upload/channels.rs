@@ -4,7 +4,7 @@ use crate::checked::wide_product;
 use crate::short_sort::sort_by_key;
 use core::fmt;
 
-use smallvec::SmallVec;
+use alloc::vec::Vec;
 
 use crate::strided::BufferTensorDesc;
 
@@ -72,7 +72,7 @@ impl fmt::Display for ChannelConflict {
 #[must_use]
 pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
     let axes = desc.sizes().iter().zip(desc.strides()).enumerate();
-    let mut axes: SmallVec<[(usize, u64, u64); 8]> = axes
+    let mut axes: Vec<(usize, u64, u64)> = axes
         .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
         .map(|(axis, (&size, &stride))| (axis, size, stride))
         .collect();

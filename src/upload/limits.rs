@@ -1,4 +1,4 @@
-//! `Limits`: what a device accepts, as plain data.
+//! `DeviceLimits`: what a device accepts, as plain data.
 
 use alloc::borrow::Cow;
 
@@ -12,12 +12,12 @@ use super::multiples::{common_multiple, whole_elements};
 const U32_MAX: u64 = 0xffff_ffff;
 
 /// What a device, or the API in front of it, accepts. Every field is public: start from a named
-/// set, or from [`Limits::none`], and change what the device at hand reports.
+/// set, or from [`DeviceLimits::none`], and change what the device at hand reports.
 ///
 /// ```
-/// use tensor_layout::{upload::Limits, DataType};
+/// use tensor_layout::{upload::DeviceLimits, DataType};
 ///
-/// let mut mine = Limits::webgpu();
+/// let mut mine = DeviceLimits::webgpu();
 /// // What the device at hand reports; names and types may be made at run time.
 /// mine.name = format!("adapter {}", 7).into();
 /// mine.data_types = Some(vec![DataType::F32, DataType::F16].into());
@@ -27,13 +27,13 @@ const U32_MAX: u64 = 0xffff_ffff;
 /// // Interfaces that take a tensor have rules about its strides.
 /// use tensor_layout::upload::{MetalUsage, Swizzle};
 ///
-/// assert_eq!(Limits::metal_tensor(MetalUsage::MachineLearning).stride_multiple, 64);
-/// assert_eq!(Limits::cuda_tensor_map(Swizzle::Bytes128).stride_multiple, 16);
-/// assert_eq!((Limits::vulkan_tensor().packed_outside, Limits::webnn().packed_outside), (Some(1), Some(1)));
+/// assert_eq!(DeviceLimits::metal_tensor(MetalUsage::MachineLearning).stride_multiple, 64);
+/// assert_eq!(DeviceLimits::cuda_tensor_map(Swizzle::Bytes128).stride_multiple, 16);
+/// assert_eq!((DeviceLimits::vulkan_tensor().packed_outside, DeviceLimits::webnn().packed_outside), (Some(1), Some(1)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Limits {
+pub struct DeviceLimits {
     /// What these limits are called in reports.
     pub name: Cow<'static, str>,
     /// The smallest rank.
@@ -123,9 +123,9 @@ pub struct Limits {
 /// What a device requires of tensors of some types only: Metal of elements that it decodes.
 ///
 /// ```
-/// use tensor_layout::{upload::{Limits, TypeLimits}, DataType};
+/// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};
 ///
-/// let rules: TypeLimits = "metal-tensor".parse::<Limits>()?.stricter_types.unwrap();
+/// let rules: TypeLimits = "metal-tensor".parse::<DeviceLimits>()?.stricter_types.unwrap();
 /// assert!(rules.data_types.contains(&DataType::S4) && !rules.data_types.contains(&DataType::S8));
 /// assert_eq!((rules.inner_size_multiple, rules.stride_multiple), (32, 128));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -145,10 +145,10 @@ pub struct TypeLimits {
 /// What a device requires of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
 ///
 /// ```
-/// use tensor_layout::upload::{BoxLimits, Limits};
+/// use tensor_layout::upload::{BoxLimits, DeviceLimits};
 ///
 /// let rules = BoxLimits { max_size: 256, row_multiple: 16, max_row: 64 };
-/// assert_eq!("cuda-tensor-map:64".parse::<Limits>()?.box_limits, Some(rules));
+/// assert_eq!("cuda-tensor-map:64".parse::<DeviceLimits>()?.box_limits, Some(rules));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -161,22 +161,22 @@ pub struct BoxLimits {
     pub max_row: u64,
 }
 
-impl Limits {
+impl DeviceLimits {
     /// No limits beyond those of the arithmetic: the start of a custom set.
     ///
     /// ```
-    /// use tensor_layout::upload::{FeatureLevel, Limits};
+    /// use tensor_layout::upload::{FeatureLevel, DeviceLimits};
     ///
-    /// assert_eq!(Limits::none().offset_alignment, 1);
-    /// assert_eq!(Limits::directml().offset_alignment, 16);
-    /// assert_eq!((Limits::d3d12().offset_alignment, Limits::webgpu().offset_alignment), (16, 256));
+    /// assert_eq!(DeviceLimits::none().offset_alignment, 1);
+    /// assert_eq!(DeviceLimits::directml().offset_alignment, 16);
+    /// assert_eq!((DeviceLimits::d3d12().offset_alignment, DeviceLimits::webgpu().offset_alignment), (16, 256));
     /// // Plain data: set what the device reports.
-    /// let mut limits = Limits::vulkan();
+    /// let mut limits = DeviceLimits::vulkan();
     /// limits.max_binding = 1 << 31;
     /// ```
     #[must_use]
-    pub fn none() -> Limits {
-        Limits {
+    pub fn none() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("none"),
             min_rank: 0,
             max_rank: usize::MAX,
@@ -215,7 +215,7 @@ impl Limits {
 
     /// What DirectML of the latest feature level accepts: see [`directml_level`](Self::directml_level).
     #[must_use]
-    pub fn directml() -> Limits {
+    pub fn directml() -> DeviceLimits {
         Self::directml_level(FeatureLevel::LATEST)
     }
 
@@ -227,16 +227,16 @@ impl Limits {
     /// whole range). Single operators narrow ranks and types further.
     ///
     /// ```
-    /// use tensor_layout::{upload::FeatureLevel, Limits};
+    /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
     ///
-    /// let (first, latest) = (Limits::directml_level("1.0".parse::<FeatureLevel>()?), Limits::directml());
+    /// let (first, latest) = (DeviceLimits::directml_level("1.0".parse::<FeatureLevel>()?), DeviceLimits::directml());
     /// assert!(first.max_rank < latest.max_rank);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
-    pub fn directml_level(level: FeatureLevel) -> Limits {
+    pub fn directml_level(level: FeatureLevel) -> DeviceLimits {
         let (min_rank, max_rank) = level.ranks();
-        Limits {
+        DeviceLimits {
             name: Cow::Borrowed(level.limits_name()),
             min_rank,
             max_rank,
@@ -257,8 +257,8 @@ impl Limits {
     /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload
     /// heaps of 4 GiB fail, and splits its copies there. A raw view is written in words of 4 bytes.
     #[must_use]
-    pub fn d3d12() -> Limits {
-        Limits {
+    pub fn d3d12() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("Direct3D 12"),
             size_multiple: 4,
             min_binding: 4,
@@ -278,8 +278,8 @@ impl Limits {
     /// `storage` goes with no other usage), and the ranges of read-write bindings do not meet (*encoder bind
     /// groups alias a writable resource*). What is read and written in place is one read-write binding.
     #[must_use]
-    pub fn webgpu() -> Limits {
-        Limits {
+    pub fn webgpu() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("WebGPU defaults"),
             max_elements: U32_MAX,
             size_multiple: 4,
@@ -300,8 +300,8 @@ impl Limits {
     /// at most that), written in words of 4 bytes (narrower storage is a feature). Real devices grant more:
     /// put in what yours reports.
     #[must_use]
-    pub fn vulkan() -> Limits {
-        Limits {
+    pub fn vulkan() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("Vulkan minimums"),
             min_binding: 1,
             max_binding: 1 << 27,
@@ -316,16 +316,16 @@ impl Limits {
     /// `maxStorageBufferBindingSize`, `maxBufferSize` and `minStorageBufferOffsetAlignment`.
     ///
     /// ```
-    /// use tensor_layout::Limits;
+    /// use tensor_layout::DeviceLimits;
     ///
     /// // An adapter may report 2147483647.
-    /// let limits = Limits::webgpu_with(2_147_483_647, 4 << 30, 32);
+    /// let limits = DeviceLimits::webgpu_with(2_147_483_647, 4 << 30, 32);
     /// assert_eq!((limits.max_binding, limits.max_buffer, limits.offset_alignment), (2_147_483_644, 4 << 30, 32));
     /// ```
     #[must_use]
-    pub fn webgpu_with(max_binding: u64, max_buffer: u64, offset_alignment: u64) -> Limits {
+    pub fn webgpu_with(max_binding: u64, max_buffer: u64, offset_alignment: u64) -> DeviceLimits {
         let words = |bytes: u64| bytes & !3;
-        Limits {
+        DeviceLimits {
             name: Cow::Borrowed("WebGPU adapter"),
             max_binding: words(max_binding),
             max_buffer: words(max_buffer),
@@ -339,18 +339,18 @@ impl Limits {
     /// accepted as outputs.
     ///
     /// ```
-    /// use tensor_layout::{validate, Buffer, BufferTensorDesc, Limits, Role};
+    /// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DeviceLimits, Role};
     ///
     /// let tokens = "f16[4,16,64]:[1024,64,1]".parse::<BufferTensorDesc>()?.slice_axis(1, 4..6)?;
-    /// let output = Buffer::new(8192, 0, Role::Output);
-    /// let errors = validate(&tokens, &output, &Limits::directml()).unwrap_err();
+    /// let output = UploadBuffer::new(8192, 0, Role::Output);
+    /// let errors = validate(&tokens, &output, &DeviceLimits::directml()).unwrap_err();
     /// assert_eq!(errors.codes(), ["gaps_overwritten"]);
-    /// assert!(validate(&tokens, &output, &Limits::directml().keeping_gaps()).is_ok());
+    /// assert!(validate(&tokens, &output, &DeviceLimits::directml().keeping_gaps()).is_ok());
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
-    pub fn keeping_gaps(self) -> Limits {
-        Limits { writes_padding: false, ..self }
+    pub fn keeping_gaps(self) -> DeviceLimits {
+        DeviceLimits { writes_padding: false, ..self }
     }
 
     /// The type that does for one that the device does not know, where it only copies.
@@ -362,7 +362,7 @@ impl Limits {
 }
 
 /// What holds for one type.
-impl Limits {
+impl DeviceLimits {
     fn stricter(&self, data_type: DataType) -> Option<&TypeLimits> {
         self.stricter_types.as_ref().filter(|limits| limits.data_types.contains(&data_type))
     }

@@ -6,11 +6,11 @@ use core::str::FromStr;
 use crate::cursor::one_of;
 use crate::error::Error;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::size_text::read_size;
 use super::tensor_limits::{MetalUsage, Swizzle, Uniform};
 
-impl Limits {
+impl DeviceLimits {
     /// The names that are read.
     pub const NAMES: &'static [&'static str] = &[
         "directml",
@@ -42,11 +42,11 @@ impl Limits {
     /// number or a truth; [`Error::Parse`](crate::Error::Parse).
     ///
     /// ```
-    /// let limits = tensor_layout::Limits::webgpu().with("max_binding", "2GiB")?;
+    /// let limits = tensor_layout::DeviceLimits::webgpu().with("max_binding", "2GiB")?;
     /// assert_eq!(limits.max_binding, 2 << 30);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with(mut self, field: &str, value: &str) -> Result<Limits, Error> {
+    pub fn with(mut self, field: &str, value: &str) -> Result<DeviceLimits, Error> {
         let rank = || read_size(value).map(|rank| usize::try_from(rank).unwrap_or(usize::MAX));
         match field {
             "min_rank" => self.min_rank = rank()?,
@@ -70,7 +70,7 @@ macro_rules! by_name {
     ($function:ident, $names:ident, $type:ty: $($field:ident)*) => {
         const $names: &[&str] = &[$(stringify!($field)),*];
 
-        impl Limits {
+        impl DeviceLimits {
             fn $function(&mut self, name: &str) -> Option<&mut $type> {
                 match name {
                     $(stringify!($field) => Some(&mut self.$field),)*
@@ -86,7 +86,7 @@ by_name!(number_mut, NUMBERS, u64: max_size max_stride max_elements max_logical_
 by_name!(truth_mut, TRUTHS, bool: zero_sizes takes_strides sizes_only copies_only unit_inner_stride ordered_strides zero_offset
     whole_elements base_offset_in_binding writes_padding exclusive_ranges one_usage);
 
-impl FromStr for Limits {
+impl FromStr for DeviceLimits {
     type Err = Error;
 
     /// The limits of this name: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
@@ -98,13 +98,13 @@ impl FromStr for Limits {
     /// [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
     ///
     /// ```
-    /// use tensor_layout::upload::Limits;
+    /// use tensor_layout::upload::DeviceLimits;
     ///
-    /// assert_eq!("directml:2.1".parse::<Limits>()?.max_rank, 5);
-    /// assert_eq!("opengl".parse::<Limits>().unwrap_err().code(), "unknown_limits");
+    /// assert_eq!("directml:2.1".parse::<DeviceLimits>()?.max_rank, 5);
+    /// assert_eq!("opengl".parse::<DeviceLimits>().unwrap_err().code(), "unknown_limits");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    fn from_str(text: &str) -> Result<Limits, Error> {
+    fn from_str(text: &str) -> Result<DeviceLimits, Error> {
         let changes = text.find('=').and_then(|equals| text.get(..equals)).and_then(|start| start.rfind(':'));
         let Some((name, changes)) = changes.and_then(|colon| text.split_at_checked(colon)) else { return named(text) };
         let mut limits = named(name)?;
@@ -112,32 +112,32 @@ impl FromStr for Limits {
             let (field, value) = change.split_once('=').unwrap_or((change, ""));
             limits = limits.with(field, value)?;
         }
-        Ok(Limits { name: text.to_owned().into(), ..limits })
+        Ok(DeviceLimits { name: text.to_owned().into(), ..limits })
     }
 }
 
-fn named(name: &str) -> Result<Limits, Error> {
+fn named(name: &str) -> Result<DeviceLimits, Error> {
     match name {
-        "directml" => Ok(Limits::directml()),
-        "d3d12" => Ok(Limits::d3d12()),
-        "webgpu" => Ok(Limits::webgpu()),
-        "vulkan" => Ok(Limits::vulkan()),
-        "none" => Ok(Limits::none()),
-        "metal-tensor" => Ok(Limits::metal_tensor(MetalUsage::Shader)),
-        "metal-tensor:ml" => Ok(Limits::metal_tensor(MetalUsage::MachineLearning)),
-        "vulkan-tensor" => Ok(Limits::vulkan_tensor()),
-        "cuda-tensor-map" => Ok(Limits::cuda_tensor_map(Swizzle::None)),
-        "cuda-tensor-map:32" => Ok(Limits::cuda_tensor_map(Swizzle::Bytes32)),
-        "cuda-tensor-map:64" => Ok(Limits::cuda_tensor_map(Swizzle::Bytes64)),
-        "cuda-tensor-map:128" => Ok(Limits::cuda_tensor_map(Swizzle::Bytes128)),
-        "webnn" => Ok(Limits::webnn()),
-        "webnn:chromium" => Ok(Limits::webnn_chromium()),
-        "metal" => Ok(Limits::metal()),
-        "webgpu-uniform" => Ok(Limits::uniform(Uniform::WebGpu)),
-        "vulkan-uniform" => Ok(Limits::uniform(Uniform::Vulkan)),
-        "d3d12-constant" => Ok(Limits::uniform(Uniform::D3d12)),
+        "directml" => Ok(DeviceLimits::directml()),
+        "d3d12" => Ok(DeviceLimits::d3d12()),
+        "webgpu" => Ok(DeviceLimits::webgpu()),
+        "vulkan" => Ok(DeviceLimits::vulkan()),
+        "none" => Ok(DeviceLimits::none()),
+        "metal-tensor" => Ok(DeviceLimits::metal_tensor(MetalUsage::Shader)),
+        "metal-tensor:ml" => Ok(DeviceLimits::metal_tensor(MetalUsage::MachineLearning)),
+        "vulkan-tensor" => Ok(DeviceLimits::vulkan_tensor()),
+        "cuda-tensor-map" => Ok(DeviceLimits::cuda_tensor_map(Swizzle::None)),
+        "cuda-tensor-map:32" => Ok(DeviceLimits::cuda_tensor_map(Swizzle::Bytes32)),
+        "cuda-tensor-map:64" => Ok(DeviceLimits::cuda_tensor_map(Swizzle::Bytes64)),
+        "cuda-tensor-map:128" => Ok(DeviceLimits::cuda_tensor_map(Swizzle::Bytes128)),
+        "webnn" => Ok(DeviceLimits::webnn()),
+        "webnn:chromium" => Ok(DeviceLimits::webnn_chromium()),
+        "metal" => Ok(DeviceLimits::metal()),
+        "webgpu-uniform" => Ok(DeviceLimits::uniform(Uniform::WebGpu)),
+        "vulkan-uniform" => Ok(DeviceLimits::uniform(Uniform::Vulkan)),
+        "d3d12-constant" => Ok(DeviceLimits::uniform(Uniform::D3d12)),
         _ => match name.strip_prefix("directml:") {
-            Some(level) => Ok(Limits::directml_level(level.parse()?)),
+            Some(level) => Ok(DeviceLimits::directml_level(level.parse()?)),
             None => Err(Error::unknown_limits(name.to_owned())),
         },
     }

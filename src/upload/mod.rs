@@ -8,18 +8,18 @@
 //! texture are in a buffer that is copied to it.
 //!
 //! ```
-//! use tensor_layout::upload::{self, Buffer, Limits, Role};
+//! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
 //! use tensor_layout::{BufferTensorDesc, DataType};
 //!
 //! // Three halves are 6 bytes, but a device wants 8.
 //! let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-//! let buffer = Buffer::new(256, 16, Role::Input);
-//! let report = upload::validate(&desc, &buffer, &Limits::directml()).unwrap();
+//! let buffer = UploadBuffer::new(256, 16, Role::Input);
+//! let report = upload::validate(&desc, &buffer, &DeviceLimits::directml()).unwrap();
 //! assert_eq!((report.exact_bytes, report.cpu_bytes, report.total_bytes), (6, 6, 8));
 //! assert_eq!((report.padding, report.bound), (6..8, 16..24));
 //!
-//! let buffer = Buffer::new(20, 6, Role::Input);
-//! let errors = upload::validate(&desc, &buffer, &Limits::webgpu()).unwrap_err();
+//! let buffer = UploadBuffer::new(20, 6, Role::Input);
+//! let errors = upload::validate(&desc, &buffer, &DeviceLimits::webgpu()).unwrap_err();
 //! assert_eq!(errors.codes(), ["offset_unaligned"]);
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
@@ -50,7 +50,7 @@ pub use axis_pieces::{BindingPiece, BindingPieces, pieces_along};
 pub use bindings::{Binding, validate_bindings};
 pub use channels::{ChannelConflict, channel_conflict};
 pub use feature_level::FeatureLevel;
-pub use limits::{BoxLimits, Limits, TypeLimits};
+pub use limits::{BoxLimits, DeviceLimits, TypeLimits};
 pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
@@ -59,6 +59,6 @@ pub use strides::validate_box;
 pub use suggest::{Suggestion, suggest};
 pub use tensor_limits::{MetalUsage, Swizzle, Uniform};
 pub use texture::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
-pub use validate::{Buffer, Role, validate, validate_description};
+pub use validate::{Role, UploadBuffer, validate, validate_description};
 pub use warning::Warning;
 pub use windows::{Window, Windows, windows_of};

@@ -6,7 +6,7 @@ use crate::checked::{self, BYTES, Exact};
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::common_multiple;
 use super::tensor::Tensor;
 use super::validate::check_unplaced;
@@ -14,11 +14,11 @@ use super::validate::check_unplaced;
 /// Where [`pack_buffer`] puts the tensors.
 ///
 /// ```
-/// use tensor_layout::upload::{pack_buffer, Limits, PackedBuffer};
+/// use tensor_layout::upload::{pack_buffer, DeviceLimits, PackedBuffer};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let (bias, weight) = (BufferTensorDesc::packed(DataType::F16, &[5])?, BufferTensorDesc::packed(DataType::F16, &[5, 5])?);
-/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &Limits::directml())?;
+/// let packed: PackedBuffer = pack_buffer([&bias, &weight], &DeviceLimits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 68));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -45,18 +45,18 @@ pub struct PackedBuffer {
 /// those of [`ToIndexMap::to_index_map`].
 ///
 /// ```
-/// use tensor_layout::upload::{pack_buffer, Limits};
+/// use tensor_layout::upload::{pack_buffer, DeviceLimits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
 /// let weights = BufferTensorDesc::packed(DataType::F32, &[5])?;
-/// let packed = pack_buffer([&bias, &weights], &Limits::directml())?;
+/// let packed = pack_buffer([&bias, &weights], &DeviceLimits::directml())?;
 /// assert_eq!((packed.offsets, packed.len), (vec![0, 16], 36));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
     layouts: impl IntoIterator<Item = &'a L>,
-    limits: &Limits,
+    limits: &DeviceLimits,
 ) -> Result<PackedBuffer, Error> {
     let mut packed = PackedBuffer { offsets: Vec::new(), len: 0 };
     for layout in layouts {

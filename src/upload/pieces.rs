@@ -13,13 +13,13 @@ use crate::error::{DeviceRule, Error};
 /// costs nothing. All pieces but the last are as long as the first.
 ///
 /// ```
-/// use tensor_layout::upload::{validate, Buffer, Limits, Pieces, Role};
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Pieces, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::U8, &[1144])?;
-/// let mut limits = Limits::webgpu();
+/// let mut limits = DeviceLimits::webgpu();
 /// limits.max_binding = 600;
-/// let errors = validate(&desc, &Buffer::new(1400, 256, Role::Input), &limits).unwrap_err();
+/// let errors = validate(&desc, &UploadBuffer::new(1400, 256, Role::Input), &limits).unwrap_err();
 /// let pieces: Pieces = errors.report.pieces.unwrap();
 /// assert_eq!(pieces.count(), 3);
 /// assert_eq!(pieces.collect::<Vec<_>>(), [256..768, 768..1280, 1280..1400]);

@@ -13,7 +13,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::IndexWidth;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::pieces::Pieces;
 use super::warning::{Warning, in_bytes};
 
@@ -21,11 +21,11 @@ use super::warning::{Warning, in_bytes};
 /// otherwise.
 ///
 /// ```
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role, UploadReport};
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, UploadReport};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1]))?;
-/// let report: UploadReport = validate(&desc, &Buffer::new(64, 32, Role::Input), &Limits::directml()).unwrap();
+/// let report: UploadReport = validate(&desc, &UploadBuffer::new(64, 32, Role::Input), &DeviceLimits::directml()).unwrap();
 /// assert_eq!((report.exact_bytes, report.rounded_bytes, report.cpu_bytes, report.bound), (16, 16, 16, 32..48));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -45,7 +45,7 @@ pub struct UploadReport {
     /// `span_elements` in bytes, a started byte counted whole.
     pub exact_bytes: u64,
     /// `exact_bytes` rounded up to what the size of a binding must be a multiple of
-    /// ([`Limits::size_multiple`](super::Limits::size_multiple): 4 for DirectML).
+    /// ([`DeviceLimits::size_multiple`](super::DeviceLimits::size_multiple): 4 for DirectML).
     pub rounded_bytes: u64,
     /// How many bytes are bound: `rounded_bytes`, or the total size that the descriptor was given if that is
     /// more. A given total may fail to be a multiple of what the device requires, which is reported as an
@@ -64,7 +64,7 @@ pub struct UploadReport {
     /// tensors without a buffer, and where indices share places.
     pub gap_bits: u128,
     /// May the device overwrite the bits between the elements of this output
-    /// ([`Limits::writes_padding`](super::Limits::writes_padding))? Of a part of a larger buffer that is one
+    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding))? Of a part of a larger buffer that is one
     /// of the errors, of another tensor one of the [`warnings`](Self::warnings).
     pub overwrites_gaps: bool,
     /// Must the padding between and after the elements hold zeros? A
@@ -95,7 +95,7 @@ pub struct UploadReport {
 
 impl UploadReport {
     /// The report of a layout that has no index map: no bytes at all.
-    pub(super) fn of_nothing(limits: &Limits) -> UploadReport {
+    pub(super) fn of_nothing(limits: &DeviceLimits) -> UploadReport {
         UploadReport {
             limits: limits.name.clone(),
             data_type: DataType::U8,
@@ -130,11 +130,11 @@ impl UploadReport {
     /// [`Error::BufferTooShort`] if there are fewer bytes than the tensor takes.
     ///
     /// ```
-    /// use tensor_layout::upload::{self, Buffer, Limits, Role};
+    /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-    /// let report = upload::validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    /// let report = upload::validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
     /// assert_eq!(report.check_source(6)?, 2);
     /// assert_eq!(report.check_source(4).unwrap_err().code(), "buffer_too_short");
     /// # Ok::<(), tensor_layout::Error>(())
@@ -193,11 +193,11 @@ impl fmt::Display for UploadReport {
 /// there, in [`Errors::report`](field@Errors::report).
 ///
 /// ```
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
-/// let errors = validate(&desc, &Buffer::new(200, 4, Role::Input), &Limits::d3d12()).unwrap_err();
+/// let errors = validate(&desc, &UploadBuffer::new(200, 4, Role::Input), &DeviceLimits::d3d12()).unwrap_err();
 /// assert_eq!(errors.codes(), ["offset_unaligned", "binding_outside_buffer"]);
 /// assert_eq!(errors.iter().count(), 2);
 /// assert_eq!(errors.report.bound, 4..260); // every number that could be found
@@ -238,10 +238,10 @@ impl core::ops::Deref for Errors {
 /// The first of the errors, so that `?` works in a function that returns [`Error`].
 ///
 /// ```
-/// use tensor_layout::{validate, Buffer, BufferTensorDesc, DataType, Error, Limits, Role};
+/// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DataType, Error, DeviceLimits, Role};
 ///
 /// fn upload(desc: &BufferTensorDesc) -> Result<u64, Error> {
-///     Ok(validate(desc, &Buffer::new(200, 4, Role::Input), &Limits::directml())?.total_bytes)
+///     Ok(validate(desc, &UploadBuffer::new(200, 4, Role::Input), &DeviceLimits::directml())?.total_bytes)
 /// }
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
 /// assert_eq!(upload(&desc).unwrap_err().code(), "offset_unaligned");

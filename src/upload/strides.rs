@@ -8,9 +8,11 @@ use crate::strided::set_free_strides;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::common_multiple;
+use super::report::{Errors, UploadReport};
 use super::tensor::Tensor;
+use super::validate::{check_unplaced, tensor};
 
 /// Every stride against every rule, and the size of the last axis.
 ///
@@ -18,7 +20,7 @@ use super::tensor::Tensor;
 /// numbers all the same, so the rules are applied to the strides as they are and, if those break one, again
 /// with free ones as the device takes them. What the free ones alone break is an error of its own kind, of
 /// the axis of size 1.
-pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &Limits, errors: &mut Vec<Error>) {
+pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     if sizes.contains(&0) {
         return;
@@ -47,7 +49,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &Limits,
 }
 
 /// What these strides break, each with its axis.
-fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits) -> Vec<(usize, Error)> {
+fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<(usize, Error)> {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
@@ -95,7 +97,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &Limits) -> Vec<(u
 pub(super) fn with_free_strides(
     (sizes, strides): (&[u64], &[u64]),
     (data_type, bits): (DataType, u32),
-    limits: &Limits,
+    limits: &DeviceLimits,
 ) -> Dims {
     let mut strides = Dims::from_slice(strides);
     let last = sizes.len().saturating_sub(1);
@@ -111,7 +113,7 @@ pub(super) fn with_free_strides(
 }
 
 /// What strides of outer axes are multiples of, in elements.
-pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &Limits) -> Result<u64, Error> {
+pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &DeviceLimits) -> Result<u64, Error> {
     let (bytes, bits) = (limits.stride_multiple_of(data_type), u64::from(bits));
     if bytes <= 1 {
         return Ok(1);
@@ -124,8 +126,8 @@ fn bits_to(value: Option<u128>) -> u64 {
 }
 
 /// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules
-/// in [`Limits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept every
-/// box of the right rank.
+/// in [`DeviceLimits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept
+/// every box of the right rank. Of the tensor itself nothing is checked: see [`validate_description`].
 ///
 /// # Errors
 ///
@@ -135,10 +137,10 @@ fn bits_to(value: Option<u128>) -> u64 {
 /// what it asks; that of [`ToIndexMap::to_index_map`].
 ///
 /// ```
-/// use tensor_layout::upload::{validate_box, Limits, Swizzle};
+/// use tensor_layout::upload::{validate_box, DeviceLimits, Swizzle};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
-/// let limits = Limits::cuda_tensor_map(Swizzle::Bytes128);
+/// let limits = DeviceLimits::cuda_tensor_map(Swizzle::Bytes128);
 /// let weights = BufferTensorDesc::packed(DataType::BF16, &[4096, 4096])?;
 /// assert!(validate_box(&weights, &[128, 64], &limits).is_ok());
 /// // 128 elements are 256 bytes, twice the swizzle.
@@ -146,13 +148,18 @@ fn bits_to(value: Option<u128>) -> u64 {
 /// assert_eq!(errors[0].to_string(), "the box has size 128 on axis 1, but the device copies 1 to 64");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &Limits) -> Result<(), Vec<Error>> {
-    let tensor = Tensor::of(layout).map_err(|error| vec![error])?;
+pub fn validate_box<L: ToIndexMap + ?Sized>(
+    layout: &L,
+    sizes: &[u64],
+    limits: &DeviceLimits,
+) -> Result<UploadReport, Errors> {
+    let tensor = tensor(layout, limits)?;
+    let (report, _) = check_unplaced(&tensor, limits);
     let (rank, bits) = (tensor.sizes().len(), tensor.element_bits());
     if sizes.len() != rank {
-        return Err(vec![Error::rank_mismatch("sizes of the box", rank, sizes.len())]);
+        return Err(Errors::new(vec![Error::rank_mismatch("sizes of the box", rank, sizes.len())], report));
     }
-    let Some(rules) = limits.box_limits else { return Ok(()) };
+    let Some(rules) = limits.box_limits else { return Ok(report) };
     let mut errors = Vec::new();
     for (axis, &size) in sizes.iter().enumerate() {
         let is_row = axis.plus(1) == rank;
@@ -166,5 +173,5 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(layout: &L, sizes: &[u64], limits: &
             errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
         }
     }
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }

@@ -11,7 +11,7 @@ use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
 use super::channels::{ChannelConflict, channel_conflict};
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::report::{Errors, UploadReport};
 use super::strides::{stride_multiple, with_free_strides};
 use super::validate::validate_description;
@@ -19,11 +19,11 @@ use super::validate::validate_description;
 /// A layout that a device accepts, and what it takes to get there: from [`suggest`].
 ///
 /// ```
-/// use tensor_layout::upload::{suggest, Limits, Suggestion};
+/// use tensor_layout::upload::{suggest, DeviceLimits, Suggestion};
 /// use tensor_layout::{BufferTensorDesc, Relayout};
 ///
 /// let columns: BufferTensorDesc = "u8[2,3]:[1,2]".parse()?;
-/// let found: Suggestion = suggest(&columns, &Limits::webnn()).unwrap();
+/// let found: Suggestion = suggest(&columns, &DeviceLimits::webnn()).unwrap();
 /// assert_ne!(found.source, found.desc);
 /// let mut rows = [0; 6];
 /// Relayout::new(&found.source, &found.desc)?.run(b"adbecf", &mut rows)?;
@@ -34,7 +34,7 @@ use super::validate::validate_description;
 #[non_exhaustive]
 pub struct Suggestion {
     /// The tensor as it is, with axes of size 1 in front if the device requires more of them, and as unsigned
-    /// integers of the same width where that is how the device [copies](Limits::copies_only) the type.
+    /// integers of the same width where that is how the device [copies](DeviceLimits::copies_only) the type.
     pub source: BufferTensorDesc,
     /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
     pub desc: BufferTensorDesc,
@@ -50,11 +50,11 @@ impl Suggestion {
     /// Do bytes have to move from `source` to `desc`? Not where only strides that are never used differ.
     ///
     /// ```
-    /// use tensor_layout::upload::{suggest, Limits};
+    /// use tensor_layout::upload::{suggest, DeviceLimits};
     /// use tensor_layout::BufferTensorDesc;
     ///
     /// let one_channel: BufferTensorDesc = "f32[2,1,4,5]:NHWC".parse()?;
-    /// let found = suggest(&one_channel, &"metal-tensor".parse::<Limits>()?)?;
+    /// let found = suggest(&one_channel, &"metal-tensor".parse::<DeviceLimits>()?)?;
     /// assert_eq!((found.desc.strides(), found.moves_bytes()), (&[20, 20, 5, 1][..], false));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -77,22 +77,22 @@ impl Suggestion {
 /// What is wrong with the layout that comes nearest.
 ///
 /// ```
-/// use tensor_layout::upload::{suggest, Limits};
+/// use tensor_layout::upload::{suggest, DeviceLimits};
 /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
 ///
 /// // Rows of 30 bytes: a tensor map wants multiples of 16.
 /// let rows = BufferTensorDesc::packed(DataType::F16, &[100, 15])?;
-/// let padded = suggest(&rows, &"cuda-tensor-map".parse::<Limits>()?).unwrap();
+/// let padded = suggest(&rows, &"cuda-tensor-map".parse::<DeviceLimits>()?).unwrap();
 /// assert_eq!(padded.desc.strides(), [16, 1]);
 /// assert_eq!((padded.source_bytes, padded.bytes), (3000, 3198));
 ///
 /// // The channels of an image are contiguous, where Metal requires the last axis to be.
 /// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
-/// let planes = suggest(&image, &"metal-tensor".parse::<Limits>()?).unwrap();
+/// let planes = suggest(&image, &"metal-tensor".parse::<DeviceLimits>()?).unwrap();
 /// assert_eq!(planes.desc.strides(), [3072, 1024, 32, 1]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, Errors> {
+pub fn suggest(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<Suggestion, Errors> {
     let first = validate_description(desc, limits);
     let source_bytes = first.as_ref().unwrap_or_else(|errors| &errors.report).total_bytes;
     let found = |source: BufferTensorDesc, desc: BufferTensorDesc, report: &UploadReport| {
@@ -127,7 +127,11 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &Limits) -> Result<Suggestion, E
 }
 
 /// The tensor with strides that follow the rules of the device, from the innermost axis to the outermost.
-fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool) -> Result<BufferTensorDesc, Error> {
+fn with_legal_strides(
+    desc: &BufferTensorDesc,
+    limits: &DeviceLimits,
+    keep_gaps: bool,
+) -> Result<BufferTensorDesc, Error> {
     let (sizes, had) = (desc.sizes(), desc.strides());
     let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;
     let in_order = limits.ordered_strides || limits.packed_outside.is_some();
@@ -164,7 +168,7 @@ fn with_legal_strides(desc: &BufferTensorDesc, limits: &Limits, keep_gaps: bool)
 }
 
 /// The axes from the innermost to the outermost: as the device requires them, else as they are stored.
-fn inner_first(desc: &BufferTensorDesc, limits: &Limits, in_order: bool) -> SmallVec<[usize; 8]> {
+fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {
         let last = desc.rank().saturating_sub(1);

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::{binding_unit, whole_elements};
 
 /// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other
@@ -109,7 +109,7 @@ impl<'a> Tensor<'a> {
 
     /// The part of the base offset that moves into the binding's offset, in elements: all of it where the
     /// device is given none, as much as a binding can begin at where a shader adds the rest.
-    pub(super) fn base_in_binding(&self, limits: &Limits) -> u64 {
+    pub(super) fn base_in_binding(&self, limits: &DeviceLimits) -> u64 {
         let base = self.base_offset();
         match limits.base_offset_in_binding {
             true if limits.takes_strides => base,
@@ -132,7 +132,7 @@ impl<'a> Tensor<'a> {
 
     /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the
     /// base is part of the binding's offset, only what it leaves of the promise is passed on.
-    pub(super) fn promised_alignment(&self, limits: &Limits) -> u64 {
+    pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
         match self {
             Tensor::Strided(desc) if limits.takes_strides && limits.base_offset_in_binding => {
                 desc.first_element_alignment().into()
@@ -168,7 +168,7 @@ impl<'a> Tensor<'a> {
     }
 
     pub(super) fn is_owned(&self) -> bool {
-        matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDml)
+        matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDirectml)
     }
 
     /// What is wrong with writing it: two indices with one offset, or that the search was too long.
@@ -180,8 +180,8 @@ impl<'a> Tensor<'a> {
         match overlap {
             Overlap::No => Ok(()),
             Overlap::Yes { first, second, offset } => Err(Error::OverlappingDestination { first, second, offset }),
-            Overlap::TooHard => {
-                Err(Error::TooHard { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT })
+            Overlap::Undecided => {
+                Err(Error::Undecided { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT })
             }
         }
     }

@@ -6,15 +6,15 @@ use crate::element::DataType::{
     self, BF16, F4E2M1FN, F8E4M3FN, F8E5M2, F16, F32, F64, Pred, S2, S4, S8, S16, S32, S64, U2, U4, U8, U16, U32, U64,
 };
 
-use super::limits::{BoxLimits, Limits, TypeLimits};
+use super::limits::{BoxLimits, DeviceLimits, TypeLimits};
 
 /// What a Metal tensor is for (`MTLTensorUsage`). Several usages together: take the strictest.
 ///
 /// ```
-/// use tensor_layout::upload::{Limits, MetalUsage};
+/// use tensor_layout::upload::{DeviceLimits, MetalUsage};
 ///
-/// assert!(!Limits::metal_tensor(MetalUsage::Shader).zero_offset);
-/// assert!(Limits::metal_tensor(MetalUsage::MachineLearning).zero_offset);
+/// assert!(!DeviceLimits::metal_tensor(MetalUsage::Shader).zero_offset);
+/// assert!(DeviceLimits::metal_tensor(MetalUsage::MachineLearning).zero_offset);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -29,9 +29,9 @@ pub enum MetalUsage {
 /// box.
 ///
 /// ```
-/// use tensor_layout::upload::{Limits, Swizzle};
+/// use tensor_layout::upload::{DeviceLimits, Swizzle};
 ///
-/// assert_eq!(Limits::cuda_tensor_map(Swizzle::Bytes64).box_limits.unwrap().max_row, 64);
+/// assert_eq!(DeviceLimits::cuda_tensor_map(Swizzle::Bytes64).box_limits.unwrap().max_row, 64);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -46,12 +46,12 @@ pub enum Swizzle {
     Bytes128,
 }
 
-/// Whose uniform bindings: see [`Limits::uniform`].
+/// Whose uniform bindings: see [`DeviceLimits::uniform`].
 ///
 /// ```
-/// use tensor_layout::upload::{Limits, Uniform};
+/// use tensor_layout::upload::{DeviceLimits, Uniform};
 ///
-/// assert_eq!(Limits::uniform(Uniform::WebGpu).max_binding, 64 << 10);
+/// assert_eq!(DeviceLimits::uniform(Uniform::WebGpu).max_binding, 64 << 10);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -81,7 +81,7 @@ const VULKAN_TYPES: &[DataType] = &[Pred, U8, S8, U16, S16, U32, S32, U64, S64, 
 /// tests use: two elements a byte, the even one in its low half.
 const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8, S4, U4];
 
-impl Limits {
+impl DeviceLimits {
     /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).
     ///
     /// From *MTLTensorDescriptor* and *MTLBuffer* (Metal 4; Metal counts axes from the innermost): up to 16
@@ -91,9 +91,9 @@ impl Limits {
     /// not plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8` ones, ...) want an innermost size that
     /// is a multiple of 32, strides and offsets that are multiples of 128 bytes.
     #[must_use]
-    pub fn metal_tensor(usage: MetalUsage) -> Limits {
+    pub fn metal_tensor(usage: MetalUsage) -> DeviceLimits {
         let machine_learning = usage == MetalUsage::MachineLearning;
-        Limits {
+        DeviceLimits {
             name: Cow::Borrowed(if machine_learning { "Metal tensor, machine learning" } else { "Metal tensor" }),
             max_rank: 16,
             data_types: Some(Cow::Borrowed(METAL_TYPES)),
@@ -120,8 +120,8 @@ impl Limits {
     /// stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside`
     /// if it has the feature. `vkGetTensorMemoryRequirementsARM` says where in memory a tensor may be.
     #[must_use]
-    pub fn vulkan_tensor() -> Limits {
-        Limits {
+    pub fn vulkan_tensor() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("Vulkan tensor minimums"),
             min_rank: 1,
             max_rank: 4,
@@ -144,14 +144,14 @@ impl Limits {
     /// ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16
     /// bytes, no longer than the swizzle. Signed 8- and 16-bit integers travel as unsigned ones.
     #[must_use]
-    pub fn cuda_tensor_map(swizzle: Swizzle) -> Limits {
+    pub fn cuda_tensor_map(swizzle: Swizzle) -> DeviceLimits {
         let (name, widest) = match swizzle {
             Swizzle::None => ("CUDA tensor map", u64::MAX),
             Swizzle::Bytes32 => ("CUDA tensor map, 32-byte swizzle", 32),
             Swizzle::Bytes64 => ("CUDA tensor map, 64-byte swizzle", 64),
             Swizzle::Bytes128 => ("CUDA tensor map, 128-byte swizzle", 128),
         };
-        Limits {
+        DeviceLimits {
             name: Cow::Borrowed(name),
             min_rank: 1,
             max_rank: 5,
@@ -171,8 +171,8 @@ impl Limits {
     /// The largest tensor is given by the context (`opSupportLimits().maxTensorByteLength`):
     /// [`webnn_chromium`](Self::webnn_chromium) has that of Chromium.
     #[must_use]
-    pub fn webnn() -> Limits {
-        Limits {
+    pub fn webnn() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("WebNN"),
             data_types: Some(Cow::Borrowed(WEBNN_TYPES)),
             max_size: 0xffff_ffff,
@@ -188,15 +188,20 @@ impl Limits {
     /// may be missing in one of them, and single operators take fewer ranks.
     ///
     /// ```
-    /// use tensor_layout::{upload::validate_description, BufferTensorDesc, DataType, Limits};
+    /// use tensor_layout::{upload::validate_description, BufferTensorDesc, DataType, DeviceLimits};
     ///
     /// let large = BufferTensorDesc::packed(DataType::U8, &[1_u64 << 31])?;
-    /// assert_eq!(validate_description(&large, &Limits::webnn_chromium()).unwrap_err().codes(), ["binding_limit"]);
+    /// assert_eq!(validate_description(&large, &DeviceLimits::webnn_chromium()).unwrap_err().codes(), ["binding_limit"]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
-    pub fn webnn_chromium() -> Limits {
-        Limits { name: Cow::Borrowed("WebNN in Chromium"), max_rank: 8, max_binding: 0x7fff_ffff, ..Self::webnn() }
+    pub fn webnn_chromium() -> DeviceLimits {
+        DeviceLimits {
+            name: Cow::Borrowed("WebNN in Chromium"),
+            max_rank: 8,
+            max_binding: 0x7fff_ffff,
+            ..Self::webnn()
+        }
     }
 
     /// A plain Metal buffer, which a shader indexes in the address space `device`: the offset is a multiple
@@ -204,11 +209,11 @@ impl Limits {
     /// yours says how much more.
     ///
     /// ```
-    /// assert_eq!(tensor_layout::Limits::metal().max_buffer, 256 << 20);
+    /// assert_eq!(tensor_layout::DeviceLimits::metal().max_buffer, 256 << 20);
     /// ```
     #[must_use]
-    pub fn metal() -> Limits {
-        Limits {
+    pub fn metal() -> DeviceLimits {
+        DeviceLimits {
             name: Cow::Borrowed("Metal buffer"),
             min_binding: 1,
             max_buffer: 256 << 20,
@@ -225,18 +230,18 @@ impl Limits {
     /// long). Arrays in a uniform buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
     ///
     /// ```
-    /// use tensor_layout::upload::{Limits, Uniform};
+    /// use tensor_layout::upload::{DeviceLimits, Uniform};
     ///
-    /// assert_eq!(Limits::uniform(Uniform::Vulkan).max_binding, 16 << 10);
+    /// assert_eq!(DeviceLimits::uniform(Uniform::Vulkan).max_binding, 16 << 10);
     /// ```
     #[must_use]
-    pub fn uniform(api: Uniform) -> Limits {
+    pub fn uniform(api: Uniform) -> DeviceLimits {
         let (name, max_binding, size_multiple, of) = match api {
             Uniform::WebGpu => ("WebGPU uniform defaults", 64 << 10, 4, Self::webgpu()),
             Uniform::Vulkan => ("Vulkan uniform minimums", 16 << 10, 1, Self::vulkan()),
             Uniform::D3d12 => ("Direct3D 12 constant buffer", 64 << 10, 256, Self::d3d12()),
         };
-        Limits {
+        DeviceLimits {
             name: Cow::Borrowed(name),
             max_binding,
             size_multiple,
@@ -248,8 +253,8 @@ impl Limits {
 
     /// What they have in common: sizes and strides from the outermost axis to the innermost, which is dense;
     /// the place of the first element is an offset beside them.
-    fn told_in_order() -> Limits {
-        Limits {
+    fn told_in_order() -> DeviceLimits {
+        DeviceLimits {
             zero_sizes: false,
             takes_strides: true,
             unit_inner_stride: true,

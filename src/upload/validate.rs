@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::{byte_of, common_multiple};
 use super::pieces::Pieces;
 use super::report::{Errors, UploadReport};
@@ -28,7 +28,7 @@ pub enum Role {
 
 /// A buffer on the device and the place in it where a tensor is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Buffer {
+pub struct UploadBuffer {
     /// The length of the whole buffer, in bytes.
     pub len: u64,
     /// Where the tensor's buffer begins, in bytes; the tensor's own base offset comes on top.
@@ -37,18 +37,18 @@ pub struct Buffer {
     pub role: Role,
 }
 
-impl Buffer {
+impl UploadBuffer {
     /// A buffer of `len` bytes with a tensor bound `offset` bytes into it.
     #[must_use]
-    pub const fn new(len: u64, offset: u64, role: Role) -> Buffer {
-        Buffer { len, offset, role }
+    pub const fn new(len: u64, offset: u64, role: Role) -> UploadBuffer {
+        UploadBuffer { len, offset, role }
     }
 }
 
 /// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
 /// one.
 ///
-/// A device that is given sizes and strides ([`Limits::takes_strides`]) takes every layout that has them. The
+/// A device that is given sizes and strides ([`DeviceLimits::takes_strides`]) takes every layout that has them. The
 /// others are bound as bytes, which a shader indexes; then the padding of tiles is part of the binding.
 ///
 /// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
@@ -64,15 +64,15 @@ impl Buffer {
 /// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
 /// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput),
 /// [`DeviceRule::GapsOverwritten`](crate::DeviceRule::GapsOverwritten), [`Error::OverlappingDestination`], or
-/// [`Error::TooHard`] if that could not be decided.
+/// [`Error::Undecided`] if that could not be decided.
 ///
 /// ```
-/// use tensor_layout::upload::{self, Buffer, Limits, Role};
+/// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{calc_buffer_tensor_size, ArrayShape, BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::new(DataType::BF16, &[2, 3], Some(&[0, 1]))?;
-/// let buffer = Buffer::new(16, 12, Role::Output);
-/// let errors = upload::validate(&desc, &buffer, &"directml:2.0".parse::<Limits>()?).unwrap_err();
+/// let buffer = UploadBuffer::new(16, 12, Role::Output);
+/// let errors = upload::validate(&desc, &buffer, &"directml:2.0".parse::<DeviceLimits>()?).unwrap_err();
 /// assert_eq!(
 ///     errors.codes(),
 ///     ["unsupported_data_type", "rank_limit", "offset_unaligned", "binding_outside_buffer", "overlapping_destination"],
@@ -81,19 +81,23 @@ impl Buffer {
 ///
 /// // A base offset moves the bound range; `calc_buffer_tensor_size` and DirectML's structure do not count it.
 /// let rows = BufferTensorDesc::packed(DataType::F32, &[4, 4])?.slice_axis(0, 1..3)?;
-/// let report = upload::validate(&rows, &Buffer::new(64, 0, Role::Input), &"directml".parse::<Limits>()?).unwrap();
+/// let report = upload::validate(&rows, &UploadBuffer::new(64, 0, Role::Input), &"directml".parse::<DeviceLimits>()?).unwrap();
 /// assert_eq!((report.bound, rows.base_offset()), (16..48, 4));
 /// assert_eq!(calc_buffer_tensor_size(DataType::F32, rows.sizes(), Some(rows.strides()))?, 32);
 ///
 /// // 16 x 200 elements in tiles of 8 x 128.
 /// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
-/// let buffer = Buffer::new(16384, 0, Role::Input);
-/// assert_eq!(upload::validate(&tiled, &buffer, &Limits::webgpu()).unwrap().total_bytes, 16384);
-/// let errors = upload::validate(&tiled, &buffer, &Limits::directml()).unwrap_err();
+/// let buffer = UploadBuffer::new(16384, 0, Role::Input);
+/// assert_eq!(upload::validate(&tiled, &buffer, &DeviceLimits::webgpu()).unwrap().total_bytes, 16384);
+/// let errors = upload::validate(&tiled, &buffer, &DeviceLimits::directml()).unwrap_err();
 /// assert_eq!(errors.codes(), ["not_expressible"]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Limits) -> Result<UploadReport, Errors> {
+pub fn validate<L: ToIndexMap + ?Sized>(
+    layout: &L,
+    buffer: &UploadBuffer,
+    limits: &DeviceLimits,
+) -> Result<UploadReport, Errors> {
     let tensor = tensor(layout, limits)?;
     let mut errors = Vec::new();
     check_description(&tensor, limits, &mut errors);
@@ -139,31 +143,31 @@ pub fn validate<L: ToIndexMap + ?Sized>(layout: &L, buffer: &Buffer, limits: &Li
 /// the list.
 ///
 /// ```
-/// use tensor_layout::upload::{validate_description, Limits};
+/// use tensor_layout::upload::{validate_description, DeviceLimits};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[8, 8])?.slice_axis(0, 3..5)?;
-/// assert_eq!(validate_description(&desc, &Limits::directml()).unwrap().bound, 96..160);
+/// assert_eq!(validate_description(&desc, &DeviceLimits::directml()).unwrap().bound, 96..160);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &Limits) -> Result<UploadReport, Errors> {
+pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<UploadReport, Errors> {
     let (report, errors) = check_unplaced(&tensor(layout, limits)?, limits);
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
 /// The checks of a tensor that is not in a buffer yet.
-pub(super) fn check_unplaced(tensor: &Tensor<'_>, limits: &Limits) -> (UploadReport, Vec<Error>) {
+pub(super) fn check_unplaced(tensor: &Tensor<'_>, limits: &DeviceLimits) -> (UploadReport, Vec<Error>) {
     let mut errors = Vec::new();
     check_description(tensor, limits, &mut errors);
     (check_binding(tensor, None, limits, &mut errors), errors)
 }
 
-fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &Limits) -> Result<Tensor<'a>, Errors> {
+pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceLimits) -> Result<Tensor<'a>, Errors> {
     Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
 }
 
 /// What the device is given: type, rank, sizes, strides.
-fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) {
+fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
         if !types.contains(&data_type) {
@@ -203,8 +207,8 @@ fn check_description(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Erro
 /// What is bound: every number on the way, and what is wrong with it.
 fn check_binding(
     tensor: &Tensor<'_>,
-    buffer: Option<&Buffer>,
-    limits: &Limits,
+    buffer: Option<&UploadBuffer>,
+    limits: &DeviceLimits,
     errors: &mut Vec<Error>,
 ) -> UploadReport {
     let bits = tensor.element_bits();
@@ -234,7 +238,7 @@ fn check_binding(
         errors.push(DeviceRule::OffsetNotZero.by(start, 0));
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
-    if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
+    if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
         errors.push(Error::BufferTooShort { what: "buffer", offset: Some(start), needed: total_bytes, found: len });
     }
     let mut pieces = None;
@@ -242,7 +246,7 @@ fn check_binding(
         errors.push(DeviceRule::BindingLimit.by(total_bytes, limits.max_binding));
         pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(tensor.element_bytes(), limits)).ok();
     }
-    if let Some(&Buffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
+    if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
         errors.push(DeviceRule::BufferLimit.by(len, limits.max_buffer));
     }
     let index_width = IndexWidth::for_elements(region.elements);
@@ -289,7 +293,7 @@ struct Region {
 }
 
 impl Region {
-    fn of(tensor: &Tensor<'_>, limits: &Limits, errors: &mut Vec<Error>) -> Region {
+    fn of(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) -> Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
         if limits.takes_strides && !checked::wide_product(base, bits).is_multiple_of(8) {
@@ -323,7 +327,7 @@ fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool 
 }
 
 /// A piece begins where a binding may, with a whole element of this many bytes.
-pub(super) fn piece_alignment(element_bytes: u64, limits: &Limits) -> u64 {
+pub(super) fn piece_alignment(element_bytes: u64, limits: &DeviceLimits) -> u64 {
     common_multiple(limits.offset_alignment, limits.size_multiple)
         .and_then(|alignment| common_multiple(alignment, element_bytes))
         .unwrap_or(u64::MAX)

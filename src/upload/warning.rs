@@ -12,12 +12,12 @@ use crate::strided::IndexWidth;
 /// Its `Display` is a sentence.
 ///
 /// ```
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role, Warning};
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, Warning};
 /// use tensor_layout::BufferTensorDesc;
 ///
 /// // Rows of 3, 4 apart: padding of its own, or the columns of someone else?
 /// let rows: BufferTensorDesc = "f32[2,3]:[4,1]".parse()?;
-/// let report = validate(&rows, &Buffer::new(28, 0, Role::Output), &Limits::directml())?;
+/// let report = validate(&rows, &UploadBuffer::new(28, 0, Role::Output), &DeviceLimits::directml())?;
 /// let [warning @ Warning::GapsOverwritten { bits: 32 }] = &report.warnings[..] else { panic!() };
 /// assert_eq!(warning.code(), "gaps_may_be_overwritten");
 /// # Ok::<(), tensor_layout::Error>(())

@@ -7,7 +7,7 @@ use crate::checked::{self, BYTES, Exact};
 use crate::error::{DeviceRule, Error};
 use crate::map::ToIndexMap;
 
-use super::limits::Limits;
+use super::limits::DeviceLimits;
 use super::multiples::{byte_of, common_multiple, whole_elements};
 use super::pieces::Pieces;
 use super::tensor::Tensor;
@@ -16,9 +16,9 @@ use super::validate::piece_alignment;
 /// One binding, and the bytes it is for.
 ///
 /// ```
-/// use tensor_layout::upload::{Limits, Window, Windows};
+/// use tensor_layout::upload::{DeviceLimits, Window, Windows};
 ///
-/// let window: Window = Windows::new(280..1000, 32, &Limits::webgpu())?.next().unwrap();
+/// let window: Window = Windows::new(280..1000, 32, &DeviceLimits::webgpu())?.next().unwrap();
 /// assert_eq!((window.bound.clone(), window.bytes.clone(), window.base), (256..1000, 280..1000, 24));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -36,21 +36,21 @@ pub struct Window {
 
 /// A range of bytes in bindings that a device accepts.
 ///
-/// A binding begins at a multiple of [`Limits::offset_alignment`], and a range begins where it pleases: the
+/// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], and a range begins where it pleases: the
 /// start is rounded *down*, and the bytes in between are the base of the first window. What is longer than
-/// [`Limits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
+/// [`DeviceLimits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
 /// element: where the first binding begins at `start` and is `step` bytes long, byte `b` of the buffer is in
 /// window `(b - start) / step`, at byte `(b - start) % step` of its binding.
 ///
-/// The end is rounded up to [`Limits::size_multiple`]: the buffer has to go on to there.
+/// The end is rounded up to [`DeviceLimits::size_multiple`]: the buffer has to go on to there.
 ///
 /// An iterator that holds a few numbers, however many windows there are, and counts them at once.
 ///
 /// ```
-/// use tensor_layout::upload::{Limits, Windows};
+/// use tensor_layout::upload::{DeviceLimits, Windows};
 ///
 /// // f32 elements 70 to 1069, in bindings of at most 2048 bytes.
-/// let mut limits = Limits::webgpu();
+/// let mut limits = DeviceLimits::webgpu();
 /// limits.max_binding = 2048;
 /// let windows = Windows::new(280..4280, 32, &limits)?;
 /// let windows: Vec<_> = windows.collect();
@@ -80,7 +80,7 @@ impl Windows {
     /// them, because the range does not begin at a multiple of an element's bytes;
     /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment.
     /// [`Error::Overflow`] if the rounded end passes 64 bits.
-    pub fn new(bytes: Range<u64>, element_bits: u32, limits: &Limits) -> Result<Windows, Error> {
+    pub fn new(bytes: Range<u64>, element_bits: u32, limits: &DeviceLimits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
         let size_multiple = limits.size_multiple.max(1);
@@ -137,7 +137,7 @@ impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
 /// [`validate`](super::validate) calls bound, before they are rounded. With
-/// [`Limits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer,
+/// [`DeviceLimits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer,
 /// and the offsets of its index map count from there.
 ///
 /// # Errors
@@ -145,16 +145,16 @@ impl FusedIterator for Windows {}
 /// The errors of [`Windows::new`] and of [`ToIndexMap::to_index_map`].
 ///
 /// ```
-/// use tensor_layout::{upload::{windows_of, Limits}, ArrayShape};
+/// use tensor_layout::{upload::{windows_of, DeviceLimits}, ArrayShape};
 ///
 /// // 32,000 rows in tiles of 8 x 128: 256 MiB, two bindings of the default size and a little more.
 /// let weights: ArrayShape = "bf16[32000,4096]{1,0:T(8,128)(2,1)}".parse()?;
-/// let windows = windows_of(&weights, 0, &Limits::webgpu())?;
+/// let windows = windows_of(&weights, 0, &DeviceLimits::webgpu())?;
 /// assert_eq!(windows.clone().count(), 2);
 /// assert_eq!(windows.last().unwrap().bound, 128 << 20..32000 * 4096 * 2);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn windows_of<L: ToIndexMap + ?Sized>(layout: &L, offset: u64, limits: &Limits) -> Result<Windows, Error> {
+pub fn windows_of<L: ToIndexMap + ?Sized>(layout: &L, offset: u64, limits: &DeviceLimits) -> Result<Windows, Error> {
     let tensor = Tensor::of(layout)?;
     let bits = tensor.element_bits();
     let base = if limits.base_offset_in_binding { tensor.base_offset() } else { 0 };

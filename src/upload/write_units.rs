@@ -13,7 +13,6 @@ use crate::checked::{Exact, gcd};
 use crate::dims::Dims;
 use alloc::vec;
 use alloc::vec::Vec;
-use smallvec::SmallVec;
 
 use crate::element::DataType;
 use crate::short_sort::sort_by_key;
@@ -28,23 +27,23 @@ pub(super) enum Shared {
     No,
     /// The first byte of the unit.
     Byte(u64),
-    TooHard,
+    Undecided,
 }
 
 /// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one
 /// unit of `unit` bytes?
 pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u64), unit: u64) -> Shared {
     let unit = unit.max(1);
-    let (Some(first), Some(second)) = (units(a, unit), units(b, unit)) else { return Shared::TooHard };
+    let (Some(first), Some(second)) = (units(a, unit), units(b, unit)) else { return Shared::Undecided };
     if first.len().saturating_mul(second.len()) > MAX_PAIRS {
-        return Shared::TooHard;
+        return Shared::Undecided;
     }
     let mut answer = Shared::No;
     for (a, b) in first.iter().flat_map(|a| second.iter().map(move |b| (a, b))) {
         match a.overlap_with(b) {
             Overlap::No => {}
             Overlap::Yes { offset, .. } => return Shared::Byte(offset.times(unit)),
-            Overlap::TooHard => answer = Shared::TooHard,
+            Overlap::Undecided => answer = Shared::Undecided,
         }
     }
     answer
@@ -53,7 +52,7 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
 /// One part of the units: where it begins, in bits, and its axes, sizes and strides in units.
 struct UnitAxes {
     start: u128,
-    axes: SmallVec<[(u64, u64); 8]>,
+    axes: Vec<(u64, u64)>,
 }
 
 /// The units as tensors of single units; `None` if there are too many parts, or a number does not fit.
@@ -63,10 +62,10 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     }
     let (bits, unit) = (u128::from(desc.data_type().bits()), u128::from(unit) * 8);
     let axes = desc.sizes().iter().zip(desc.strides()).filter(|(size, _)| **size > 1);
-    let mut axes: SmallVec<[(u64, u128); 8]> = axes.map(|(&size, &stride)| (size, u128::from(stride) * bits)).collect();
+    let mut axes: Vec<(u64, u128)> = axes.map(|(&size, &stride)| (size, u128::from(stride) * bits)).collect();
     sort_by_key(&mut axes, |&(_, stride)| stride);
     let start = u128::from(at) * 8 + u128::from(desc.base_offset()) * bits;
-    let mut parts = vec![UnitAxes { start, axes: SmallVec::new() }];
+    let mut parts = vec![UnitAxes { start, axes: Vec::new() }];
     // The bits from an element on that follow each other without a gap.
     let mut run = bits;
     for (size, stride) in axes {

@@ -13,7 +13,7 @@ use crate::guarded::{End, Guarded};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::relayout::{CpuFamily, DestinationBytes, KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 fn levels() -> impl Iterator<Item = KernelLevel> {
@@ -74,7 +74,7 @@ impl Buffers {
                     assert!(destination == expected, "{name} at {level}: {words}");
                     if !relayout.reads_destination() {
                         destination.copy_from_slice(before);
-                        relayout.run_write_only(source, WriteOnly::from(&mut *destination)).unwrap();
+                        relayout.run_write_only(source, DestinationBytes::from(&mut *destination)).unwrap();
                         assert!(destination == expected, "{name} at {level}, write-only: {words}");
                     }
                 }

@@ -15,7 +15,7 @@ use crate::trap::Trap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use tensor_layout::notation::Notated;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::relayout::{DestinationBytes, KernelLevel, Padding, Relayout};
 
 /// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several
 /// passes.
@@ -143,7 +143,7 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), memory.len()) }
         };
         // SAFETY: the memory is writable, if slowly, and no one else's.
-        let only = |memory| unsafe { WriteOnly::new(memory) };
+        let only = |memory| unsafe { DestinationBytes::from_ptr(memory) };
         match (whole, uninit) {
             (true, false) => run(0..size, &|memory| relayout.run_write_only(&source, only(memory))),
             (true, true) => run(0..size, &|memory| relayout.run_uninit(&source, fresh(memory)).map(drop)),
@@ -240,9 +240,9 @@ fn random_pairs(trap: &Trap) {
 fn memory_that_holds_nothing_yet_is_written_like_any_other() {
     let relayout = Relayout::new(&parsed("u8[2,3]"), &parsed("u8[2,3]{0,1}")).unwrap();
     let mut memory = [MaybeUninit::new(9_u8); 6];
-    let destination = WriteOnly::from(&mut memory[..]);
-    assert_eq!(format!("{destination:?}"), "WriteOnly { len: 6 }");
-    assert!(!destination.is_empty() && WriteOnly::from(&mut [0_u8; 0][..]).is_empty());
+    let destination = DestinationBytes::from(&mut memory[..]);
+    assert_eq!(format!("{destination:?}"), "DestinationBytes { len: 6 }");
+    assert!(!destination.is_empty() && DestinationBytes::from(&mut [0_u8; 0][..]).is_empty());
     relayout.run_write_only(b"abcdef", destination).unwrap();
     // SAFETY: every byte had a value from the beginning.
     assert_eq!(memory.map(|byte| unsafe { byte.assume_init() }), *b"adbecf");

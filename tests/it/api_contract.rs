@@ -2,7 +2,7 @@
 //! and one text for it, errors sorted into kinds.
 
 use tensor_layout::map::same_layout;
-use tensor_layout::plan::Blocks;
+use tensor_layout::strided::Blocks;
 use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::{ArgumentRule, ArrayShape, BufferTensorDesc, DataType, Error, ErrorKind, ToIndexMap};
 

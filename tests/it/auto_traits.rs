@@ -28,18 +28,18 @@ fn public_types_are_send_and_sync() {
     shared::<element::ElementKind>();
     shared::<element::Naming>();
     shared::<tensor_layout::cursor::Cursor<'_>>();
-    shared::<plan::BlockIter>();
-    shared::<plan::Blocks>();
+    shared::<strided::BlockIter>();
+    shared::<strided::Blocks>();
     shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
-    shared::<plan::ManyBlocks>();
-    shared::<plan::Offsets>();
+    shared::<strided::ManyBlocks>();
+    shared::<strided::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
-    shared::<plan::UniformBlocks>();
+    shared::<strided::UniformBlocks>();
     shared::<tiled::Extent>();
     shared::<tiled::Layout>();
     shared::<tiled::SplitConfig>();
@@ -47,7 +47,7 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::TileSize>();
     shared::<tiled::TpuGeneration>();
     shared::<tiled::UnboundedArray>();
-    shared::<tensor_layout::map::StorageRule>();
+    shared::<map::Mode>();
     shared::<plan::BufferBoxes>();
     shared::<plan::Chain>();
     shared::<plan::Component>();
@@ -69,7 +69,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::CpuFamily>();
-    shared::<relayout::WriteOnly<'_>>();
+    shared::<relayout::DestinationBytes<'_>>();
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Plans>();
     shared::<relayout::Settings>();
@@ -79,10 +79,10 @@ fn public_types_are_send_and_sync() {
     shared::<upload::BindingPieces>();
     shared::<upload::Binding<'_>>();
     shared::<upload::BoxLimits>();
-    shared::<upload::Buffer>();
+    shared::<upload::UploadBuffer>();
     shared::<upload::ChannelConflict>();
     shared::<upload::FeatureLevel>();
-    shared::<upload::Limits>();
+    shared::<upload::DeviceLimits>();
     shared::<upload::PackedBuffer>();
     shared::<upload::MetalUsage>();
     shared::<upload::Pieces>();
@@ -138,8 +138,8 @@ fn directml_types() {
 
     shared::<DirectmlFields<'_>>();
     shared::<DirectmlTensor>();
-    pinned!(DmlBufferTensorDesc, DmlTensorDesc, DmlBufferBinding);
-    pinned!(Lent<'_, DmlBufferTensorDesc>, Lent<'_, DmlTensorDesc>, DirectmlTensorDesc);
+    pinned!(RawBufferTensorDesc, RawTensorDesc, RawBufferBinding);
+    pinned!(Lent<'_, RawBufferTensorDesc>, Lent<'_, RawTensorDesc>, DirectmlTensorDesc);
 }
 
 #[cfg(feature = "dlpack")]

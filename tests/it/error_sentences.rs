@@ -44,7 +44,7 @@ fn errors() -> Vec<Error> {
         Error::BufferTooShort { what: "widget", offset: None, needed: 31, found: 47 },
         argument(BadPointer, "the widget", None, 0, 31),
         Error::OverlappingDestination { first: vec![31, 47], second: vec![53, 59], offset: 61 },
-        Error::TooHard { question: "whether it is a widget", work: 31 },
+        Error::Undecided { question: "whether it is a widget", work: 31 },
         Error::NotExpressible { target: "widget", reason: text("it is too odd") },
         Error::FillTooWide { pattern: 0x31, bits: 47 },
         argument(PaddingOfPart, "", None, 31, 0),
@@ -161,7 +161,7 @@ fn every_error_is_of_the_kind_that_its_code_says() {
             _ if code.ends_with("_out_of_range") || code == "out_of_limits" => ErrorKind::OutOfRange,
             "overflow" => ErrorKind::Overflow,
             "not_expressible" | "not_a_view" | "not_in_place" => ErrorKind::NotExpressible,
-            "too_hard" => ErrorKind::Undecided,
+            "undecided" => ErrorKind::Undecided,
             "buffer_too_short" | "binding_outside_buffer" => ErrorKind::Buffer,
             "overlapping_destination" | "bindings_overlap" | "buffer_read_and_written" => ErrorKind::Overlap,
             "owned_output" | "no_pieces" | "inner_stride" | "stride_order" | "stride_not_packed"

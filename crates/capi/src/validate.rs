@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 
 use crate::error::{TlError, TlStatus, guarded};
 use crate::input::{answer, reference, text};
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn tl_validate(
     unsafe {
         guarded(error, || {
             let layout = reference("layout", layout)?;
-            let limits: Limits = text("limits", limits, limits_length)?.parse()?;
+            let limits: DeviceLimits = text("limits", limits, limits_length)?.parse()?;
             let role = match role {
                 0 => Role::Input,
                 1 => Role::Output,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn tl_validate(
                     return Err(tensor_layout::Error::OutOfLimits { what, value, min: 0, max: 1 }.into());
                 }
             };
-            let checked = validate(&layout.notated, &Buffer::new(length, offset, role), &limits);
+            let checked = validate(&layout.notated, &UploadBuffer::new(length, offset, role), &limits);
             let (numbers, errors) = match &checked {
                 Ok(numbers) => (numbers, 0),
                 Err(errors) => (&*errors.report, errors.len()),

@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tensor_layout::notation::Notated;
 use tensor_layout::upload::{
-    Buffer, ChannelConflict, Errors, Limits, Role, Suggestion, UploadReport, channel_conflict, suggest, validate,
-    validate_box, validate_description,
+    ChannelConflict, DeviceLimits, Errors, Role, Suggestion, UploadBuffer, UploadReport, channel_conflict, suggest,
+    validate, validate_box, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
@@ -53,7 +53,7 @@ enum RoleName {
 }
 
 /// The limits of this name, or in this JSON file. An unknown name is bad usage.
-pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
+pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
         let text =
             std::fs::read_to_string(name).map_err(|error| Stop::Unusable(format!("{name} cannot be read: {error}")))?;
@@ -62,7 +62,7 @@ pub(crate) fn limits(name: &str) -> Result<Limits, Stop> {
     // Units of sizes after it keep their case.
     let (name, changes) = name.split_at(name.find('=').unwrap_or(name.len()));
     let text = name.to_ascii_lowercase() + changes;
-    text.parse::<Limits>().map_err(|error| Stop::Unusable(error.to_string()))
+    text.parse::<DeviceLimits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-fn one(layout: &str, arguments: &Arguments, limits: &Limits, output: &mut Output) -> Result<Verdict, Stop> {
+fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
     let answer = match Answer::of(layout, arguments, limits) {
         Ok(answer) => answer,
         Err(error) => return output.refuse(layout, &error),
@@ -117,7 +117,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn of(layout: &str, arguments: &Arguments, limits: &Limits) -> Result<Answer, Error> {
+    fn of(layout: &str, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
         let Read { layout, desc, storage, remark, min_size } = read(layout)?;
         let role = match arguments.role {
             RoleName::Input => Role::Input,
@@ -130,12 +130,13 @@ impl Answer {
         let description = validate_description(described, limits);
         let needed = needed_buffer(&description, arguments.offset, limits.min_binding);
         let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-        let (report, mut errors) = match validate(described, &Buffer::new(length, arguments.offset, role), limits) {
+        let (report, mut errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits)
+        {
             Ok(report) => (report, Vec::new()),
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
         if let Some(sizes) = &arguments.box_sizes {
-            errors.extend(validate_box(&desc, sizes, limits).err().unwrap_or_default());
+            errors.extend(validate_box(&desc, sizes, limits).err().into_iter().flatten());
         }
         // Other strides do not help where only the offset in the buffer is wrong.
         let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
@@ -245,7 +246,7 @@ struct Read {
 fn read(text: &str) -> Result<Read, Error> {
     let layout: Notated = text.parse()?;
     let (desc, remark) = bound_as(layout.layout())?;
-    let alignment = layout.storage_rule().alignment;
+    let alignment = layout.alignment();
     let desc = match u32::try_from(alignment) {
         Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
         _ => desc,

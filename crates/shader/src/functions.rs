@@ -151,7 +151,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::TooHard`] if strides do not nest and too many indices would have to be tried for an offset.
+    /// [`Error::Undecided`] if strides do not nest and too many indices would have to be tried for an offset.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -1,6 +1,6 @@
 //! `TensorBuffer`: a layout and the range of a buffer on the device in which a tensor is by it.
 
-use tensor_layout::upload::{Buffer, Limits, Role, UploadReport, validate, validate_description};
+use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, UploadReport, validate, validate_description};
 use tensor_layout::{IndexMap, ToIndexMap};
 
 use crate::error::Error;
@@ -37,7 +37,7 @@ pub struct TensorBuffer {
     layout: IndexMap,
     report: UploadReport,
     /// The limits of the device.
-    limits: Limits,
+    limits: DeviceLimits,
     in_windows: bool,
 }
 
@@ -123,7 +123,7 @@ impl TensorBuffer {
             Ok(report) => report.bound.end,
             Err(errors) => errors.report.bound.end,
         };
-        let report = validate(described, &Buffer::new(size, 0, options.role), &limits)?;
+        let report = validate(described, &UploadBuffer::new(size, 0, options.role), &limits)?;
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: options.label,
             size,
@@ -148,7 +148,7 @@ impl TensorBuffer {
         role: Role,
     ) -> Result<TensorBuffer, Error> {
         let limits = limits(device);
-        let report = validate(layout, &Buffer::new(buffer.size(), offset, role), &limits)?;
+        let report = validate(layout, &UploadBuffer::new(buffer.size(), offset, role), &limits)?;
         Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits, in_windows: false })
     }
 
@@ -160,7 +160,7 @@ impl TensorBuffer {
     /// The errors of [`in_buffer`](Self::in_buffer); `binding_outside_buffer` for a layout that is larger
     /// than the buffer.
     pub fn view(&self, layout: &impl ToIndexMap) -> Result<TensorBuffer, Error> {
-        let place = Buffer::new(self.buffer.size(), self.offset(), Role::Input);
+        let place = UploadBuffer::new(self.buffer.size(), self.offset(), Role::Input);
         let report = validate(layout, &place, &whole_or_in_windows(&self.limits, self.in_windows))?;
         Ok(TensorBuffer { layout: layout.to_index_map()?, report, ..self.clone() })
     }
@@ -221,7 +221,7 @@ impl TensorBuffer {
 
 /// The limits for a tensor that is bound whole, or for one that is bound in windows and may be as large as a
 /// buffer.
-fn whole_or_in_windows(granted: &Limits, in_windows: bool) -> Limits {
+fn whole_or_in_windows(granted: &DeviceLimits, in_windows: bool) -> DeviceLimits {
     let mut limits = granted.clone();
     if in_windows {
         limits.max_binding = limits.max_buffer;

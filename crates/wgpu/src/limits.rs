@@ -15,7 +15,7 @@ use crate::error::Error;
 /// # }
 /// ```
 #[must_use]
-pub fn limits(device: &wgpu::Device) -> upload::Limits {
+pub fn limits(device: &wgpu::Device) -> upload::DeviceLimits {
     upload_limits(&device.adapter_info().name, &device.limits())
 }
 
@@ -26,13 +26,13 @@ pub fn limits(device: &wgpu::Device) -> upload::Limits {
 ///
 /// ```
 /// let limits = tensor_layout_wgpu::upload_limits("defaults", &wgpu::Limits::default());
-/// let webgpu = tensor_layout::upload::Limits::webgpu();
+/// let webgpu = tensor_layout::upload::DeviceLimits::webgpu();
 /// assert_eq!((limits.max_binding, limits.max_buffer), (webgpu.max_binding, webgpu.max_buffer));
 /// assert_eq!((limits.offset_alignment, limits.size_multiple), (256, 4));
 /// ```
 #[must_use]
-pub fn upload_limits(name: &str, granted: &wgpu::Limits) -> upload::Limits {
-    let mut limits = upload::Limits::webgpu();
+pub fn upload_limits(name: &str, granted: &wgpu::Limits) -> upload::DeviceLimits {
+    let mut limits = upload::DeviceLimits::webgpu();
     limits.name = name.to_owned().into();
     limits.max_binding = words(granted.max_storage_buffer_binding_size);
     limits.max_buffer = words(granted.max_buffer_size);

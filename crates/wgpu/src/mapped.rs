@@ -1,6 +1,6 @@
 //! Writing a tensor into mapped memory, which is never read.
 
-use tensor_layout::relayout::{self, Padding, Piece, Relayout};
+use tensor_layout::relayout::{DestinationBytes, Padding, Piece, Relayout};
 use tensor_layout::{Error as LayoutError, IndexMap};
 use wgpu::WriteOnly;
 
@@ -45,11 +45,11 @@ pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]
 
 /// The memory as a copy takes it.
 #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
-fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> relayout::WriteOnly<'a> {
-    // SAFETY: `WriteOnly::new` requires memory that is valid for writes from any thread, and that nothing
+fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> DestinationBytes<'a> {
+    // SAFETY: `from_ptr` requires memory that is valid for writes from any thread, and that nothing
     // else accesses while the result lives. wgpu's `WriteOnly` promises the first, and the exclusive borrow
     // of `memory` the second. No reads are needed.
-    unsafe { relayout::WriteOnly::new(memory.as_raw_ptr()) }
+    unsafe { DestinationBytes::from_ptr(memory.as_raw_ptr()) }
 }
 
 /// The first `bytes` bytes of the memory; those after them become zero.

@@ -60,7 +60,7 @@ fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>
 /// The operand's tiles as they are.
 fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let tiles = operand.layout().tiles();
-    if let Some(levels) = wanted.map().levels() {
+    if let Some(levels) = wanted.map().levels.as_deref() {
         let order: Vec<usize> = levels.order.to_vec();
         return wanted.spelling(&order, tiles);
     }
@@ -125,7 +125,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     let mut order: Vec<usize> = (0..map.sizes().len()).collect();
     // The stride, and the place among dimensions that `*` has joined. Dimensions of size 1 have neither.
     let stride = |dimension: &usize| {
-        map.components().iter().find_map(|component| {
+        map.components.iter().find_map(|component| {
             let place = component.dims().iter().position(|other| other == dimension)?;
             Some((Reverse(component.chain.digits().iter().map(|digit| digit.stride).max()), place))
         })

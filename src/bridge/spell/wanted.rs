@@ -80,9 +80,9 @@ fn with_width_of(map: &IndexMap, layout: Layout) -> Layout {
 /// was divided or joined has no bound of its own.
 fn dynamic(map: &IndexMap, own: &IndexMap, operand: &ArrayShape) -> Vec<bool> {
     let mut dynamic = vec![false; map.sizes().len()];
-    for component in map.components() {
+    for component in &map.components {
         let of_operand = own
-            .components()
+            .components
             .iter()
             .find(|other| (other.dims().len(), other.extent, &other.chain) == (1, component.extent, &component.chain));
         if let ([dimension], Some(&[other])) = (component.dims(), of_operand.map(|other| other.dims()))

@@ -11,11 +11,11 @@ use smallvec::SmallVec;
 use crate::checked::{self, OFFSET, narrow};
 use crate::error::Error;
 use crate::strided::{BufferTensorDesc, TensorFlags};
-use crate::upload::{Errors, FeatureLevel, Limits, validate_description};
+use crate::upload::{DeviceLimits, Errors, FeatureLevel, validate_description};
 
 use super::super::lent::Lent;
 use super::raw::{
-    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
+    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, RawBufferBinding, RawBufferTensorDesc, RawTensorDesc,
 };
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
@@ -59,7 +59,7 @@ impl DirectmlTensor {
     /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let desc = &desc.clone().with_canonical_strides_up_to(u32::MAX.into());
-        let report = validate_description(desc, &Limits::directml_level(level))?;
+        let report = validate_description(desc, &DeviceLimits::directml_level(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
         let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
         let data_type = desc.data_type().directml_value().ok_or_else(unknown).map_err(give_up)?;
@@ -69,7 +69,7 @@ impl DirectmlTensor {
             data_type: narrow(data_type, "a data type").map_err(give_up)?,
             flags: match desc.flags() {
                 TensorFlags::None => 0,
-                TensorFlags::OwnedByDml => DML_TENSOR_FLAG_OWNED_BY_DML,
+                TensorFlags::OwnedByDirectml => DML_TENSOR_FLAG_OWNED_BY_DML,
             },
             sizes,
             strides: strides.map_err(give_up)?,
@@ -84,9 +84,9 @@ impl DirectmlTensor {
     /// # Errors
     ///
     /// [`Error::Overflow`].
-    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<DmlBufferBinding, Error> {
+    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         let offset = checked::add(offset, self.offset_in_bytes, OFFSET)?;
-        Ok(DmlBufferBinding { buffer, offset, size_in_bytes: self.total_size_in_bytes })
+        Ok(RawBufferBinding { buffer, offset, size_in_bytes: self.total_size_in_bytes })
     }
 
     /// The raw structure, whose pointers are valid while this tensor is borrowed.
@@ -102,8 +102,8 @@ impl DirectmlTensor {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
-    pub fn lend(&self) -> Lent<'_, DmlBufferTensorDesc> {
-        let raw = DmlBufferTensorDesc {
+    pub fn lend(&self) -> Lent<'_, RawBufferTensorDesc> {
+        let raw = RawBufferTensorDesc {
             data_type: self.data_type,
             flags: self.flags,
             // Cannot be reached: the feature level allows 8 axes.
@@ -120,13 +120,13 @@ impl DirectmlTensor {
 /// A `DML_TENSOR_DESC`, as operators take it, that owns all it points to: from a descriptor in one step.
 ///
 /// ```
-/// use tensor_layout::interop::directml::{DirectmlTensorDesc, DmlTensorDesc};
+/// use tensor_layout::interop::directml::{DirectmlTensorDesc, RawTensorDesc};
 /// use tensor_layout::{upload::FeatureLevel, BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::packed(DataType::F16, &[64, 128])?.slice_axis(0, 3..7)?;
 /// let input = DirectmlTensorDesc::new(&rows, FeatureLevel::V5_0)?;
 /// // Valid for as long as `input` lives.
-/// let for_operators: &DmlTensorDesc = &input;
+/// let for_operators: &RawTensorDesc = &input;
 /// assert_eq!(for_operators.tensor_type, 1);
 /// // The arena is an `ID3D12Resource`; the tensor begins 768 bytes into it.
 /// let binding = input.binding(std::ptr::null_mut(), 0)?;
@@ -135,9 +135,9 @@ impl DirectmlTensor {
 /// ```
 #[derive(Debug, Clone)]
 pub struct DirectmlTensorDesc {
-    desc: DmlTensorDesc,
+    desc: RawTensorDesc,
     /// What `desc` points to. An `Rc`, unlike a `Box`, may be moved while there are pointers into it.
-    _buffer: Rc<DmlBufferTensorDesc>,
+    _buffer: Rc<RawBufferTensorDesc>,
     /// The arrays that `_buffer` points to.
     tensor: Rc<DirectmlTensor>,
 }
@@ -151,7 +151,7 @@ impl DirectmlTensorDesc {
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensorDesc, Errors> {
         let tensor = Rc::new(DirectmlTensor::new(desc, level)?);
         let buffer = Rc::new(*tensor.lend());
-        let desc = DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: Rc::as_ptr(&buffer).cast() };
+        let desc = RawTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: Rc::as_ptr(&buffer).cast() };
         Ok(DirectmlTensorDesc { desc, _buffer: buffer, tensor })
     }
 
@@ -160,37 +160,37 @@ impl DirectmlTensorDesc {
     /// # Errors
     ///
     /// [`Error::Overflow`].
-    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<DmlBufferBinding, Error> {
+    pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         self.tensor.binding(buffer, offset)
     }
 }
 
 /// The structure to hand to DirectML, by pointer.
 impl Deref for DirectmlTensorDesc {
-    type Target = DmlTensorDesc;
+    type Target = RawTensorDesc;
 
-    fn deref(&self) -> &DmlTensorDesc {
+    fn deref(&self) -> &RawTensorDesc {
         &self.desc
     }
 }
 
-impl Lent<'_, DmlBufferTensorDesc> {
+impl Lent<'_, RawBufferTensorDesc> {
     /// The structure around it that operators take, valid while this one is borrowed.
     ///
     /// ```
-    /// use tensor_layout::interop::directml::{DirectmlTensor, DmlBufferTensorDesc};
+    /// use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};
     /// use tensor_layout::{interop::Lent, upload::FeatureLevel, BufferTensorDesc, DataType};
     ///
     /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
     /// let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0)?;
-    /// let buffer: Lent<DmlBufferTensorDesc> = tensor.lend();
+    /// let buffer: Lent<RawBufferTensorDesc> = tensor.lend();
     /// assert_eq!(buffer.tensor_desc().tensor_type, 1);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
-    pub fn tensor_desc(&self) -> Lent<'_, DmlTensorDesc> {
-        let desc: *const DmlBufferTensorDesc = &**self;
-        Lent::new(DmlTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast::<c_void>() })
+    pub fn tensor_desc(&self) -> Lent<'_, RawTensorDesc> {
+        let desc: *const RawBufferTensorDesc = &**self;
+        Lent::new(RawTensorDesc { tensor_type: DML_TENSOR_TYPE_BUFFER, desc: desc.cast::<c_void>() })
     }
 }
 

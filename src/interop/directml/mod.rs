@@ -4,26 +4,26 @@
 //!   level. It fills a `DML_BUFFER_BINDING` as well.
 //! * [`DirectmlTensor`] takes two steps, and lends the `DML_BUFFER_TENSOR_DESC`. For the `windows` crate the
 //!   feature `windows` has a `From` both ways.
-//! * [`DirectmlFields`] and [`DmlBufferTensorDesc::to_desc`] read them back, checked.
-//! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::DirectMl).
+//! * [`DirectmlFields`] and [`RawBufferTensorDesc::to_desc`] read them back, checked.
+//! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::Directml).
 //!
 //! ```
 //! use tensor_layout::interop::directml::{DirectmlTensor, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER};
 //! use tensor_layout::interop::Lent;
-//! use tensor_layout::interop::directml::{DmlBufferTensorDesc, DmlTensorDesc};
+//! use tensor_layout::interop::directml::{RawBufferTensorDesc, RawTensorDesc};
 //! use tensor_layout::upload::FeatureLevel;
 //! use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 //!
-//! let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?.with_flags(TensorFlags::OwnedByDml);
+//! let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8])?.with_flags(TensorFlags::OwnedByDirectml);
 //! let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
 //! assert_eq!((tensor.offset_in_bytes, tensor.total_size_in_bytes), (0, 384));
 //!
 //! // Both structures point into `tensor`, and cannot outlive it.
-//! let lent: Lent<'_, DmlBufferTensorDesc> = tensor.lend();
-//! let raw: &DmlBufferTensorDesc = &lent;
+//! let lent: Lent<'_, RawBufferTensorDesc> = tensor.lend();
+//! let raw: &RawBufferTensorDesc = &lent;
 //! assert_eq!((raw.data_type, raw.flags), (2, DML_TENSOR_FLAG_OWNED_BY_DML));
-//! let outer: Lent<'_, DmlTensorDesc> = lent.tensor_desc();
-//! let for_operators: &DmlTensorDesc = &outer;
+//! let outer: Lent<'_, RawTensorDesc> = lent.tensor_desc();
+//! let for_operators: &RawTensorDesc = &outer;
 //! assert_eq!(for_operators.tensor_type, DML_TENSOR_TYPE_BUFFER);
 //!
 //! // SAFETY: the arrays belong to `tensor`.
@@ -41,6 +41,6 @@ mod windows;
 
 pub use lend::{DirectmlTensor, DirectmlTensorDesc};
 pub use raw::{
-    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc,
+    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, RawBufferBinding, RawBufferTensorDesc, RawTensorDesc,
 };
 pub use read::DirectmlFields;

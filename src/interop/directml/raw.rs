@@ -8,10 +8,10 @@ use core::ffi::c_void;
 /// `DML_BUFFER_TENSOR_DESC`.
 ///
 /// ```
-/// use tensor_layout::interop::directml::DmlBufferTensorDesc;
+/// use tensor_layout::interop::directml::RawBufferTensorDesc;
 ///
 /// let sizes = [1_u32, 1, 2, 3];
-/// let raw = DmlBufferTensorDesc {
+/// let raw = RawBufferTensorDesc {
 ///     data_type: 1,
 ///     flags: 0,
 ///     dimension_count: 4,
@@ -27,7 +27,7 @@ use core::ffi::c_void;
 /// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct DmlBufferTensorDesc {
+pub struct RawBufferTensorDesc {
     /// `DataType`: a value of `DML_TENSOR_DATA_TYPE`.
     pub data_type: i32,
     /// `Flags`: 0, or 1 for `DML_TENSOR_FLAG_OWNED_BY_DML`.
@@ -47,31 +47,31 @@ pub struct DmlBufferTensorDesc {
 /// `DML_TENSOR_DESC`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct DmlTensorDesc {
+pub struct RawTensorDesc {
     /// `Type`: [`DML_TENSOR_TYPE_BUFFER`].
     pub tensor_type: i32,
-    /// `Desc`: points to a [`DmlBufferTensorDesc`].
+    /// `Desc`: points to a [`RawBufferTensorDesc`].
     pub desc: *const c_void,
 }
 
 /// `DML_BUFFER_BINDING`.
 ///
 /// ```
-/// use tensor_layout::interop::directml::DmlBufferBinding;
-/// use tensor_layout::upload::{validate, Buffer, Limits, Role};
+/// use tensor_layout::interop::directml::RawBufferBinding;
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // The binding that a check approved.
 /// let desc = BufferTensorDesc::packed(DataType::F16, &[3])?;
-/// let report = validate(&desc, &Buffer::new(64, 16, Role::Input), &Limits::directml())?;
+/// let report = validate(&desc, &UploadBuffer::new(64, 16, Role::Input), &DeviceLimits::directml())?;
 /// let (offset, size_in_bytes) = (report.bound.start, report.total_bytes);
-/// let binding = DmlBufferBinding { buffer: std::ptr::null_mut(), offset, size_in_bytes };
+/// let binding = RawBufferBinding { buffer: std::ptr::null_mut(), offset, size_in_bytes };
 /// assert_eq!((binding.offset, binding.size_in_bytes), (16, 8));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub struct DmlBufferBinding {
+pub struct RawBufferBinding {
     /// `Buffer`: an `ID3D12Resource`, or null.
     pub buffer: *mut c_void,
     /// `Offset`, in bytes.
@@ -89,15 +89,15 @@ pub const DML_TENSOR_FLAG_OWNED_BY_DML: i32 = 1;
 const _: () = {
     use core::mem::{align_of, offset_of, size_of};
 
-    assert!(size_of::<DmlBufferTensorDesc>() == 48 && align_of::<DmlBufferTensorDesc>() == 8);
-    assert!(offset_of!(DmlBufferTensorDesc, data_type) == 0);
-    assert!(offset_of!(DmlBufferTensorDesc, flags) == 4);
-    assert!(offset_of!(DmlBufferTensorDesc, dimension_count) == 8);
-    assert!(offset_of!(DmlBufferTensorDesc, sizes) == 16);
-    assert!(offset_of!(DmlBufferTensorDesc, strides) == 24);
-    assert!(offset_of!(DmlBufferTensorDesc, total_tensor_size_in_bytes) == 32);
-    assert!(offset_of!(DmlBufferTensorDesc, guaranteed_base_offset_alignment) == 40);
-    assert!(size_of::<DmlTensorDesc>() == 16 && offset_of!(DmlTensorDesc, desc) == 8);
-    assert!(size_of::<DmlBufferBinding>() == 24);
-    assert!(offset_of!(DmlBufferBinding, offset) == 8 && offset_of!(DmlBufferBinding, size_in_bytes) == 16);
+    assert!(size_of::<RawBufferTensorDesc>() == 48 && align_of::<RawBufferTensorDesc>() == 8);
+    assert!(offset_of!(RawBufferTensorDesc, data_type) == 0);
+    assert!(offset_of!(RawBufferTensorDesc, flags) == 4);
+    assert!(offset_of!(RawBufferTensorDesc, dimension_count) == 8);
+    assert!(offset_of!(RawBufferTensorDesc, sizes) == 16);
+    assert!(offset_of!(RawBufferTensorDesc, strides) == 24);
+    assert!(offset_of!(RawBufferTensorDesc, total_tensor_size_in_bytes) == 32);
+    assert!(offset_of!(RawBufferTensorDesc, guaranteed_base_offset_alignment) == 40);
+    assert!(size_of::<RawTensorDesc>() == 16 && offset_of!(RawTensorDesc, desc) == 8);
+    assert!(size_of::<RawBufferBinding>() == 24);
+    assert!(offset_of!(RawBufferBinding, offset) == 8 && offset_of!(RawBufferBinding, size_in_bytes) == 16);
 };

@@ -8,7 +8,7 @@ use crate::error::{ArgumentRule, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
 use super::super::foreign_list::list;
-use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, DmlBufferTensorDesc};
+use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, RawBufferTensorDesc};
 
 /// The most axes any DirectML tensor has (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
 const MAX_AXES: u32 = 8;
@@ -64,7 +64,7 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
         let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
         let flags = match fields.flags {
             0 => TensorFlags::None,
-            DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDml,
+            DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDirectml,
             other => {
                 let value = u64::from(other.cast_unsigned());
                 return Err(Error::OutOfLimits { what: "the DML_TENSOR_FLAGS value", value, min: 0, max: 1 });
@@ -80,7 +80,7 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     }
 }
 
-impl DmlBufferTensorDesc {
+impl RawBufferTensorDesc {
     /// The descriptor after a raw structure.
     ///
     /// # Safety

@@ -1,7 +1,7 @@
 //! The structures of the `windows` crate, which are the same ones under other names.
 //!
 //! A `From` both ways for each that holds plain numbers and raw pointers. A binding holds a counted reference
-//! to a resource, so that way is [`DmlBufferBinding::to_windows`], which is unsafe.
+//! to a resource, so that way is [`RawBufferBinding::to_windows`], which is unsafe.
 
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, align_of, offset_of, size_of};
@@ -14,43 +14,43 @@ use ::windows::Win32::AI::MachineLearning::DirectML::{
 use ::windows::Win32::Graphics::Direct3D12::ID3D12Resource;
 use ::windows::core::Interface;
 
-use super::raw::{DmlBufferBinding, DmlBufferTensorDesc, DmlTensorDesc};
+use super::raw::{RawBufferBinding, RawBufferTensorDesc, RawTensorDesc};
 
 // Both structures have equal fields at equal offsets, so that a pointer to one may be cast to a pointer to
 // the other.
 const _: () = {
-    assert!(size_of::<DmlBufferTensorDesc>() == size_of::<DML_BUFFER_TENSOR_DESC>());
-    assert!(align_of::<DmlBufferTensorDesc>() == align_of::<DML_BUFFER_TENSOR_DESC>());
-    assert!(offset_of!(DmlBufferTensorDesc, data_type) == offset_of!(DML_BUFFER_TENSOR_DESC, DataType));
-    assert!(offset_of!(DmlBufferTensorDesc, flags) == offset_of!(DML_BUFFER_TENSOR_DESC, Flags));
-    assert!(offset_of!(DmlBufferTensorDesc, dimension_count) == offset_of!(DML_BUFFER_TENSOR_DESC, DimensionCount));
-    assert!(offset_of!(DmlBufferTensorDesc, sizes) == offset_of!(DML_BUFFER_TENSOR_DESC, Sizes));
-    assert!(offset_of!(DmlBufferTensorDesc, strides) == offset_of!(DML_BUFFER_TENSOR_DESC, Strides));
+    assert!(size_of::<RawBufferTensorDesc>() == size_of::<DML_BUFFER_TENSOR_DESC>());
+    assert!(align_of::<RawBufferTensorDesc>() == align_of::<DML_BUFFER_TENSOR_DESC>());
+    assert!(offset_of!(RawBufferTensorDesc, data_type) == offset_of!(DML_BUFFER_TENSOR_DESC, DataType));
+    assert!(offset_of!(RawBufferTensorDesc, flags) == offset_of!(DML_BUFFER_TENSOR_DESC, Flags));
+    assert!(offset_of!(RawBufferTensorDesc, dimension_count) == offset_of!(DML_BUFFER_TENSOR_DESC, DimensionCount));
+    assert!(offset_of!(RawBufferTensorDesc, sizes) == offset_of!(DML_BUFFER_TENSOR_DESC, Sizes));
+    assert!(offset_of!(RawBufferTensorDesc, strides) == offset_of!(DML_BUFFER_TENSOR_DESC, Strides));
     assert!(
-        offset_of!(DmlBufferTensorDesc, total_tensor_size_in_bytes)
+        offset_of!(RawBufferTensorDesc, total_tensor_size_in_bytes)
             == offset_of!(DML_BUFFER_TENSOR_DESC, TotalTensorSizeInBytes)
     );
     assert!(
-        offset_of!(DmlBufferTensorDesc, guaranteed_base_offset_alignment)
+        offset_of!(RawBufferTensorDesc, guaranteed_base_offset_alignment)
             == offset_of!(DML_BUFFER_TENSOR_DESC, GuaranteedBaseOffsetAlignment)
     );
     assert!(size_of::<DML_TENSOR_DATA_TYPE>() == 4 && size_of::<DML_TENSOR_FLAGS>() == 4);
 
-    assert!(size_of::<DmlTensorDesc>() == size_of::<DML_TENSOR_DESC>());
-    assert!(align_of::<DmlTensorDesc>() == align_of::<DML_TENSOR_DESC>());
-    assert!(offset_of!(DmlTensorDesc, tensor_type) == offset_of!(DML_TENSOR_DESC, Type));
-    assert!(offset_of!(DmlTensorDesc, desc) == offset_of!(DML_TENSOR_DESC, Desc));
+    assert!(size_of::<RawTensorDesc>() == size_of::<DML_TENSOR_DESC>());
+    assert!(align_of::<RawTensorDesc>() == align_of::<DML_TENSOR_DESC>());
+    assert!(offset_of!(RawTensorDesc, tensor_type) == offset_of!(DML_TENSOR_DESC, Type));
+    assert!(offset_of!(RawTensorDesc, desc) == offset_of!(DML_TENSOR_DESC, Desc));
 
-    assert!(size_of::<DmlBufferBinding>() == size_of::<DML_BUFFER_BINDING>());
-    assert!(align_of::<DmlBufferBinding>() == align_of::<DML_BUFFER_BINDING>());
-    assert!(offset_of!(DmlBufferBinding, buffer) == offset_of!(DML_BUFFER_BINDING, Buffer));
-    assert!(offset_of!(DmlBufferBinding, offset) == offset_of!(DML_BUFFER_BINDING, Offset));
-    assert!(offset_of!(DmlBufferBinding, size_in_bytes) == offset_of!(DML_BUFFER_BINDING, SizeInBytes));
+    assert!(size_of::<RawBufferBinding>() == size_of::<DML_BUFFER_BINDING>());
+    assert!(align_of::<RawBufferBinding>() == align_of::<DML_BUFFER_BINDING>());
+    assert!(offset_of!(RawBufferBinding, buffer) == offset_of!(DML_BUFFER_BINDING, Buffer));
+    assert!(offset_of!(RawBufferBinding, offset) == offset_of!(DML_BUFFER_BINDING, Offset));
+    assert!(offset_of!(RawBufferBinding, size_in_bytes) == offset_of!(DML_BUFFER_BINDING, SizeInBytes));
 };
 
 /// The pointers are copied: the arrays must live as long as the structure is read.
-impl From<DmlBufferTensorDesc> for DML_BUFFER_TENSOR_DESC {
-    fn from(raw: DmlBufferTensorDesc) -> Self {
+impl From<RawBufferTensorDesc> for DML_BUFFER_TENSOR_DESC {
+    fn from(raw: RawBufferTensorDesc) -> Self {
         DML_BUFFER_TENSOR_DESC {
             DataType: DML_TENSOR_DATA_TYPE(raw.data_type),
             Flags: DML_TENSOR_FLAGS(raw.flags),
@@ -63,9 +63,9 @@ impl From<DmlBufferTensorDesc> for DML_BUFFER_TENSOR_DESC {
     }
 }
 
-impl From<DML_BUFFER_TENSOR_DESC> for DmlBufferTensorDesc {
+impl From<DML_BUFFER_TENSOR_DESC> for RawBufferTensorDesc {
     fn from(desc: DML_BUFFER_TENSOR_DESC) -> Self {
-        DmlBufferTensorDesc {
+        RawBufferTensorDesc {
             data_type: desc.DataType.0,
             flags: desc.Flags.0,
             dimension_count: desc.DimensionCount,
@@ -78,27 +78,27 @@ impl From<DML_BUFFER_TENSOR_DESC> for DmlBufferTensorDesc {
 }
 
 /// The pointer is copied. The structure that it points to must live as long as the result is read.
-impl From<DmlTensorDesc> for DML_TENSOR_DESC {
-    fn from(raw: DmlTensorDesc) -> Self {
+impl From<RawTensorDesc> for DML_TENSOR_DESC {
+    fn from(raw: RawTensorDesc) -> Self {
         DML_TENSOR_DESC { Type: DML_TENSOR_TYPE(raw.tensor_type), Desc: raw.desc }
     }
 }
 
-impl From<DML_TENSOR_DESC> for DmlTensorDesc {
+impl From<DML_TENSOR_DESC> for RawTensorDesc {
     fn from(desc: DML_TENSOR_DESC) -> Self {
-        DmlTensorDesc { tensor_type: desc.Type.0, desc: desc.Desc }
+        RawTensorDesc { tensor_type: desc.Type.0, desc: desc.Desc }
     }
 }
 
 /// The resource is named, not counted: it must live as long as the pointer is used.
-impl From<&DML_BUFFER_BINDING> for DmlBufferBinding {
+impl From<&DML_BUFFER_BINDING> for RawBufferBinding {
     fn from(binding: &DML_BUFFER_BINDING) -> Self {
         let buffer = binding.Buffer.as_ref().map_or(ptr::null_mut::<c_void>(), Interface::as_raw);
-        DmlBufferBinding { buffer, offset: binding.Offset, size_in_bytes: binding.SizeInBytes }
+        RawBufferBinding { buffer, offset: binding.Offset, size_in_bytes: binding.SizeInBytes }
     }
 }
 
-impl DmlBufferBinding {
+impl RawBufferBinding {
     /// The binding with a resource of the `windows` crate. It does not count: nothing is released when it is
     /// dropped.
     ///
@@ -107,9 +107,9 @@ impl DmlBufferBinding {
     /// `buffer` must be null or an `ID3D12Resource` that lives as long as the result is used.
     ///
     /// ```
-    /// use tensor_layout::interop::directml::DmlBufferBinding;
+    /// use tensor_layout::interop::directml::RawBufferBinding;
     ///
-    /// let raw = DmlBufferBinding { buffer: std::ptr::null_mut(), offset: 256, size_in_bytes: 64 };
+    /// let raw = RawBufferBinding { buffer: std::ptr::null_mut(), offset: 256, size_in_bytes: 64 };
     /// // SAFETY: the pointer is null.
     /// let binding = unsafe { raw.to_windows() };
     /// assert_eq!((binding.Offset, binding.SizeInBytes, binding.Buffer.is_none()), (256, 64, true));

@@ -90,7 +90,7 @@ fn check_places(tensor: &str, layout: &Notated, map: &IndexMap) -> Result<(), Er
         Err(Error::OverlappingDestination { first, second, offset }) => {
             format!("indices {first:?} and {second:?} are both stored at element {offset}")
         }
-        Err(Error::TooHard { work, .. }) => {
+        Err(Error::Undecided { work, .. }) => {
             format!("whether two elements share their place could not be decided within {work} search steps")
         }
         Err(error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! `Limits` and `Buffer`: what an upload is checked against.
+//! `DeviceLimits` and `UploadBuffer`: what an upload is checked against.
 
 use alloc::borrow::Cow;
 
@@ -7,11 +7,16 @@ use ::serde::ser::{Serialize, Serializer};
 
 use crate::element::DataType;
 use crate::error::Error;
-use crate::upload::{BoxLimits, Buffer, Limits, Role, TypeLimits};
+use crate::upload::{BoxLimits, DeviceLimits, Role, TypeLimits, UploadBuffer};
 
-/// The fields of [`Limits`], as they are written. A field that is forgotten here does not compile.
+/// The fields of [`DeviceLimits`], as they are written. A field that is forgotten here does not compile.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
-#[serde(remote = "Limits", default = "Limits::none", deny_unknown_fields, expecting = "the fields of Limits")]
+#[serde(
+    remote = "DeviceLimits",
+    default = "DeviceLimits::none",
+    deny_unknown_fields,
+    expecting = "the fields of DeviceLimits"
+)]
 struct LimitsFields {
     name: Cow<'static, str>,
     min_rank: usize,
@@ -66,7 +71,7 @@ struct BoxFields {
 }
 
 #[derive(::serde::Serialize, ::serde::Deserialize)]
-#[serde(remote = "Buffer", deny_unknown_fields, expecting = "the fields of a Buffer")]
+#[serde(remote = "UploadBuffer", deny_unknown_fields, expecting = "the fields of an UploadBuffer")]
 struct BufferFields {
     len: u64,
     /// 0 if it is left out.
@@ -83,7 +88,7 @@ enum RoleNames {
 }
 
 /// Refuses limits that nothing could keep.
-fn check_limits(limits: &Limits) -> Result<(), Error> {
+fn check_limits(limits: &DeviceLimits) -> Result<(), Error> {
     if limits.max_rank < limits.min_rank {
         return Err(Error::rank_limit(limits.max_rank, limits.min_rank, usize::MAX));
     }
@@ -130,9 +135,9 @@ macro_rules! as_fields {
 }
 
 as_fields! {
-    Limits, LimitsFields, check_limits;
+    DeviceLimits, LimitsFields, check_limits;
     TypeLimits, TypeFields, check_types;
     BoxLimits, BoxFields, check_boxes;
-    Buffer, BufferFields, |_: &Buffer| Ok::<(), Error>(());
+    UploadBuffer, BufferFields, |_: &UploadBuffer| Ok::<(), Error>(());
     Role, RoleNames, |_: &Role| Ok::<(), Error>(());
 }

@@ -64,7 +64,7 @@ fn the_first_difference_is_that_of_a_walk() {
 fn a_difference_may_take_two_digits_or_be_that_of_the_only_one() {
     let strided = |digits: &[(u64, u64)]| {
         let dimensions: Vec<_> = digits.iter().map(|&digit| vec![digit]).collect();
-        IndexMap::from_digits(crate::DataType::U8, 8, &dimensions).unwrap()
+        IndexMap::from_pairs(crate::DataType::U8, 8, &dimensions).unwrap()
     };
     // 3 * x + y in tiles of four: only both together reach the second.
     let (tiled, plain) = (map("u8[2,3,2]{2,1,0:T(2,3,2)(*,4,1)}"), strided(&[(2, 3), (3, 1), (2, 4)]));

@@ -34,7 +34,7 @@ fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
 fn layouts_may_be_known_to_differ_where_the_first_difference_is_not() {
     let (packed, padded) = (map("u8[7,5000011]{0,1}"), map("u8[7,5000011]{0,1:T(*,31500003)(2)}"));
     assert_eq!(packed.same_places(&padded), Ok(false));
-    assert_eq!(packed.first_difference(&padded), Err(too_hard()));
+    assert_eq!(packed.first_difference(&padded), Err(undecided()));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use crate::element::DataType;
 
 /// Two dimensions, the second in two digits: 4 rows of 2 blocks of 3, 8 apart.
 fn map() -> IndexMap {
-    IndexMap::from_digits(DataType::U8, 8, &[vec![(4, 6)], vec![(2, 24), (3, 1)]]).unwrap()
+    IndexMap::from_pairs(DataType::U8, 8, &[vec![(4, 6)], vec![(2, 24), (3, 1)]]).unwrap()
 }
 
 /// What is said of a map after a change.
@@ -74,7 +74,7 @@ fn every_broken_invariant_of_tile_levels_is_found() {
 #[test]
 #[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
 fn every_broken_invariant_of_boxes_is_found() {
-    let packed = IndexMap::from_digits(DataType::U8, 8, &[vec![(4, 6)], vec![(6, 1)]]).unwrap();
+    let packed = IndexMap::from_pairs(DataType::U8, 8, &[vec![(4, 6)], vec![(6, 1)]]).unwrap();
     let after = |change: &dyn Fn(&mut BoxGroups)| {
         let mut boxes = BoxGroups::new(&packed, &map(), &[0]).unwrap();
         change(&mut boxes);

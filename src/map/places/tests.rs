@@ -9,7 +9,7 @@ fn places_nest_exactly_where_dividing_by_the_strides_finds_every_index() {
         let strides = [number / 100, number / 10 % 10, number % 10];
         let sizes = [2, 3, 2];
         let dimensions = [vec![(sizes[0], strides[0]), (sizes[1], strides[1])], vec![(sizes[2], strides[2])]];
-        let map = IndexMap::from_digits(DataType::U8, 8, &dimensions).unwrap();
+        let map = IndexMap::from_pairs(DataType::U8, 8, &dimensions).unwrap();
         let places = map.digit_places();
         let finds = |i: u64, j: u64| {
             let mut rest = map.offset(&[i, j])?;

@@ -21,7 +21,7 @@ fn ranges(size: u64) -> impl Iterator<Item = (u64, u64)> {
 #[test]
 fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() {
     for (count, block) in (2..5).flat_map(|count| (2..7).map(move |block| (count, block))) {
-        let map = IndexMap::from_digits(DataType::U8, 8, &[vec![(count, 100), (block, 1)]]).unwrap();
+        let map = IndexMap::from_pairs(DataType::U8, 8, &[vec![(count, 100), (block, 1)]]).unwrap();
         for (start, end) in ranges(count * block) {
             let is_view = start == end || start % block == 0 || start / block == (end - 1) / block;
             let view = map.slice(&[(start..end).into()]);

@@ -50,19 +50,19 @@ impl Passes {
         }
         let mut passes = Vec::new();
         let mut at = source.clone();
-        if let Some(levels) = source.levels() {
+        if let Some(levels) = source.levels.as_deref() {
             let (_, steps) = level_steps(source, levels)?;
             for step in steps.iter().rev() {
                 passes.push(Pass::new(&step.tiled, &step.plain, knobs)?);
             }
             at = untiled(source, levels)?;
-        } else if destination.levels().is_none() {
+        } else if destination.levels.is_none() {
             // The two layouts contradict each other. A packed layout contradicts neither.
             let packed = packed(source)?;
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
         }
-        let steps = destination.levels().map(|levels| level_steps(destination, levels)).transpose()?;
+        let steps = destination.levels.as_deref().map(|levels| level_steps(destination, levels)).transpose()?;
         let plain = steps.as_ref().map_or(destination, |(first, _)| first);
         let mut last = match BoxGroups::new(&at, plain, reversed) {
             Some(boxes) => Pass::of(program(&at, plain, boxes, knobs)?, plain),
@@ -176,7 +176,7 @@ fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error>
 }
 
 fn no_boxes() -> Error {
-    Error::TooHard { question: "how to copy between two layouts", work: MAX_REFINED }
+    Error::Undecided { question: "how to copy between two layouts", work: MAX_REFINED }
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {

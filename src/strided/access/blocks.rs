@@ -12,7 +12,7 @@ use super::offsets::Offsets;
 /// in elements. What a copy does depends on which of the four it is.
 ///
 /// ```
-/// use tensor_layout::{plan::Blocks, BufferTensorDesc, DataType};
+/// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
 ///
 /// let whole = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
 /// assert_eq!(whole.blocks(), Blocks::Single(0..24));
@@ -35,7 +35,7 @@ pub enum Blocks {
 /// `count` stretches of `length` elements, the first at `start`, each `stride` after the one before.
 ///
 /// ```
-/// use tensor_layout::plan::{Blocks, UniformBlocks};
+/// use tensor_layout::strided::{Blocks, UniformBlocks};
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
@@ -58,7 +58,7 @@ pub struct UniformBlocks {
 /// Stretches of `length` elements whose starts take more than one loop to walk.
 ///
 /// ```
-/// use tensor_layout::plan::Blocks;
+/// use tensor_layout::strided::Blocks;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// // Two matrices, whose rows are padded and which are further apart than their rows.
@@ -80,7 +80,7 @@ pub struct ManyBlocks {
 /// Walks the stretches of [`Blocks`] in row-major order.
 ///
 /// ```
-/// use tensor_layout::plan::BlockIter;
+/// use tensor_layout::strided::BlockIter;
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 6], Some(&[8, 1]))?;
@@ -151,7 +151,7 @@ impl BufferTensorDesc {
     /// The stretches of memory that the elements fill in row-major order, each as long as it can be.
     ///
     /// ```
-    /// use tensor_layout::{plan::Blocks, BufferTensorDesc, DataType};
+    /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
     ///
     /// let packed = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
     /// assert_eq!(packed.blocks(), Blocks::Single(0..24));

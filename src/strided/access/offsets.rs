@@ -11,7 +11,7 @@ use crate::strided::BufferTensorDesc;
 /// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
 ///
 /// ```
-/// use tensor_layout::{plan::Offsets, BufferTensorDesc, DataType};
+/// use tensor_layout::{strided::Offsets, BufferTensorDesc, DataType};
 ///
 /// let columns = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.transpose(0, 1)?;
 /// let offsets: Offsets = columns.offsets();

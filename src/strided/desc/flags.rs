@@ -5,8 +5,8 @@
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 ///
-/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDml);
-/// assert_eq!(weights.flags(), TensorFlags::OwnedByDml);
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDirectml);
+/// assert_eq!(weights.flags(), TensorFlags::OwnedByDirectml);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -17,5 +17,5 @@ pub enum TensorFlags {
     None,
     /// DirectML copies the tensor when the operator is initialized (`OWNED_BY_DML`). Only inputs may have
     /// this flag.
-    OwnedByDml,
+    OwnedByDirectml,
 }

@@ -4,7 +4,7 @@ use super::*;
 fn windows_cover_the_range_keep_the_limits_and_cut_no_element() {
     let mut several = 0;
     for (alignment, size_multiple, max_binding) in [(16, 4, 64), (16, 4, 70), (256, 4, 512), (1, 1, 5), (4, 12, 24)] {
-        let mut limits = Limits::none();
+        let mut limits = DeviceLimits::none();
         (limits.offset_alignment, limits.size_multiple, limits.max_binding) = (alignment, size_multiple, max_binding);
         for bits in [1, 4, 8, 12, 16, 24, 32, 64, 128] {
             for (start, length) in (0..40).flat_map(|start| (0..150).step_by(7).map(move |length| (start, length))) {
@@ -44,7 +44,7 @@ fn windows_cover_the_range_keep_the_limits_and_cut_no_element() {
 
 #[test]
 fn the_end_of_the_address_space_is_an_error_and_no_trap() {
-    let limits = Limits::webgpu();
+    let limits = DeviceLimits::webgpu();
     let error = Windows::new(u64::MAX - 10..u64::MAX, 8, &limits).unwrap_err();
     assert_eq!(error.code(), "overflow");
     let last = Windows::new(u64::MAX - 300..u64::MAX - 3, 8, &limits).unwrap().last().unwrap();

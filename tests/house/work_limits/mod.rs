@@ -1,7 +1,7 @@
 //! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be
 //! hard.
 //!
-//! A function either answers or says [`Error::TooHard`](tensor_layout::Error::TooHard), in at most
+//! A function either answers or says [`Error::Undecided`](tensor_layout::Error::Undecided), in at most
 //! `MOST_STEPS` steps and `MOST_BYTES` bytes. What a step is says `steps.rs`.
 
 mod calls;
@@ -17,7 +17,7 @@ use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, text_in};
 use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
 use tensor_layout::strided::{Side, Slice, Slices, broadcast_sizes};
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout::upload::{self, Buffer, Limits, Role};
+use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
@@ -214,8 +214,16 @@ fn textures() {
 
 #[test]
 fn uploads() {
-    for limits in [Limits::webgpu(), Limits::none(), Limits::vulkan(), Limits::webnn(), Limits::vulkan_tensor()] {
-        each_map("validate", |map| upload::validate(map, &Buffer::new(1 << 40, 0, Role::Output), &limits).is_ok());
+    for limits in [
+        DeviceLimits::webgpu(),
+        DeviceLimits::none(),
+        DeviceLimits::vulkan(),
+        DeviceLimits::webnn(),
+        DeviceLimits::vulkan_tensor(),
+    ] {
+        each_map("validate", |map| {
+            upload::validate(map, &UploadBuffer::new(1 << 40, 0, Role::Output), &limits).is_ok()
+        });
         each_map("windows_of", |map| upload::windows_of(map, 0, &limits).map(|windows| windows.take(100).count()));
         each_desc("suggest", |desc| upload::suggest(desc, &limits).is_ok());
         each_desc("pieces_along", |desc| {

@@ -2,7 +2,7 @@
 
 use crate::literal::cases;
 use proptest::prelude::*;
-use tensor_layout::plan::{Blocks, UniformBlocks};
+use tensor_layout::strided::{Blocks, UniformBlocks};
 use tensor_layout::strided::{GemmOperand, IndexWidth};
 use tensor_layout::{BufferTensorDesc, DataType};
 

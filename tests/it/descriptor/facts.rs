@@ -11,8 +11,8 @@ use tensor_layout::{BufferTensorDesc, DataType};
 type Row = [bool; 6];
 
 fn facts(desc: &BufferTensorDesc) -> Row {
-    let facts = desc.facts().unwrap();
-    [facts.packed, facts.broadcast, facts.padded, facts.overlapping, facts.in_order, facts.inner_packed]
+    let facts = desc.facts();
+    [facts.packed, facts.broadcast, facts.padded, facts.overlapping.unwrap(), facts.in_order, facts.inner_packed]
 }
 
 /// The facts that have a function of their own: packed, overlapping.

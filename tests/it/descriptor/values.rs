@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use tensor_layout::plan::Blocks;
+use tensor_layout::strided::Blocks;
 use tensor_layout::strided::{Side, Slice, Slices, concat};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error};
 

@@ -93,15 +93,15 @@ fn each_size_has_one_meaning() {
 #[cfg(feature = "directml")]
 #[test]
 fn directml_is_given_the_bound_bytes() {
-    use tensor_layout::interop::directml::{DirectmlTensor, DirectmlTensorDesc, DmlBufferTensorDesc};
-    use tensor_layout::upload::{Buffer, FeatureLevel, Limits, Role, validate};
+    use tensor_layout::interop::directml::{DirectmlTensor, DirectmlTensorDesc, RawBufferTensorDesc};
+    use tensor_layout::upload::{DeviceLimits, FeatureLevel, Role, UploadBuffer, validate};
 
     let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 8]).unwrap();
     for desc in [cache.slice_axis(1, 5..7).unwrap(), cache.clone(), desc("f16[3]:[1]")] {
         let tensor = DirectmlTensor::new(&desc, FeatureLevel::LATEST).unwrap();
         assert_eq!(tensor.total_size_in_bytes, desc.bound_size_in_bytes());
         let binding = tensor.binding(std::ptr::null_mut(), 256).unwrap();
-        let report = validate(&desc, &Buffer::new(4096, 256, Role::Input), &Limits::directml()).unwrap();
+        let report = validate(&desc, &UploadBuffer::new(4096, 256, Role::Input), &DeviceLimits::directml()).unwrap();
         assert_eq!((binding.offset, binding.size_in_bytes), (report.bound.start, report.total_bytes));
         // In one step; what it points to does not move with it, and is shared by a clone.
         let moved = Box::new(DirectmlTensorDesc::new(&desc, FeatureLevel::LATEST).unwrap());
@@ -111,7 +111,7 @@ fn directml_is_given_the_bound_bytes() {
         let inner = tensor.lend();
         drop(outer);
         // SAFETY: it points into `clone`, which lives.
-        let read = unsafe { (*clone.desc.cast::<DmlBufferTensorDesc>()).to_desc() };
+        let read = unsafe { (*clone.desc.cast::<RawBufferTensorDesc>()).to_desc() };
         // SAFETY: it points into `tensor`, which lives.
         assert_eq!(read, unsafe { inner.to_desc() });
     }

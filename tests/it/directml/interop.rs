@@ -5,11 +5,11 @@
 use std::ptr;
 
 use proptest::prelude::*;
-use tensor_layout::interop::directml::{DirectmlFields, DirectmlTensor, DmlBufferTensorDesc};
+use tensor_layout::interop::directml::{DirectmlFields, DirectmlTensor, RawBufferTensorDesc};
 use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 
-fn read(raw: &DmlBufferTensorDesc) -> Result<BufferTensorDesc, tensor_layout::Error> {
+fn read(raw: &RawBufferTensorDesc) -> Result<BufferTensorDesc, tensor_layout::Error> {
     // SAFETY: every structure in this file points to arrays of `dimension_count` numbers, or to nothing.
     unsafe { raw.to_desc() }
 }
@@ -28,7 +28,7 @@ proptest! {
         let desc = BufferTensorDesc::new(DataType::ALL[kind], &sizes, explicit.then_some(&strides)).unwrap();
         let total = desc.min_size_in_bytes() + 4 * more;
         let desc = desc.with_total_size_in_bytes(total).unwrap().with_base_offset_alignment(alignment).unwrap();
-        let desc = desc.with_flags(if owned { TensorFlags::OwnedByDml } else { TensorFlags::None });
+        let desc = desc.with_flags(if owned { TensorFlags::OwnedByDirectml } else { TensorFlags::None });
         match DirectmlTensor::new(&desc, FeatureLevel::LATEST) {
             Ok(tensor) => {
                 let lent = tensor.lend();
@@ -67,7 +67,7 @@ fn the_outer_structure_points_to_the_inner_one() {
     let tensor = DirectmlTensor::new(&desc, FeatureLevel::LATEST).unwrap();
     let lent = tensor.lend();
     let outer = lent.tensor_desc();
-    let inner = outer.desc.cast::<DmlBufferTensorDesc>();
+    let inner = outer.desc.cast::<RawBufferTensorDesc>();
     assert_eq!(inner, ptr::from_ref(&*lent));
     // SAFETY: `lent` lives, and the pointer was made from a reference to its structure.
     assert_eq!(read(unsafe { &*inner }).unwrap(), desc);
@@ -76,7 +76,7 @@ fn the_outer_structure_points_to_the_inner_one() {
 #[test]
 fn damaged_structures_are_refused() {
     let sizes = [1, 1, 2, 3];
-    let good = DmlBufferTensorDesc {
+    let good = RawBufferTensorDesc {
         data_type: 1,
         flags: 0,
         dimension_count: 4,
@@ -88,17 +88,17 @@ fn damaged_structures_are_refused() {
     assert_eq!(read(&good).unwrap().sizes(), [1, 1, 2, 3]);
     let zero = [1, 0, 2, 3];
     let huge = [u32::MAX; 4];
-    let cases: [(DmlBufferTensorDesc, &str); 10] = [
-        (DmlBufferTensorDesc { data_type: 0, ..good }, "unknown_data_type"),
-        (DmlBufferTensorDesc { data_type: -1, ..good }, "unknown_data_type"),
-        (DmlBufferTensorDesc { flags: 2, ..good }, "out_of_limits"),
-        (DmlBufferTensorDesc { dimension_count: 0, ..good }, "out_of_limits"),
-        (DmlBufferTensorDesc { dimension_count: 9, ..good }, "out_of_limits"),
-        (DmlBufferTensorDesc { sizes: ptr::null(), ..good }, "bad_pointer"),
-        (DmlBufferTensorDesc { sizes: zero.as_ptr(), ..good }, "zero_size"),
-        (DmlBufferTensorDesc { sizes: huge.as_ptr(), ..good }, "overflow"),
-        (DmlBufferTensorDesc { total_tensor_size_in_bytes: 20, ..good }, "total_size_too_small"),
-        (DmlBufferTensorDesc { guaranteed_base_offset_alignment: 3, ..good }, "bad_alignment"),
+    let cases: [(RawBufferTensorDesc, &str); 10] = [
+        (RawBufferTensorDesc { data_type: 0, ..good }, "unknown_data_type"),
+        (RawBufferTensorDesc { data_type: -1, ..good }, "unknown_data_type"),
+        (RawBufferTensorDesc { flags: 2, ..good }, "out_of_limits"),
+        (RawBufferTensorDesc { dimension_count: 0, ..good }, "out_of_limits"),
+        (RawBufferTensorDesc { dimension_count: 9, ..good }, "out_of_limits"),
+        (RawBufferTensorDesc { sizes: ptr::null(), ..good }, "bad_pointer"),
+        (RawBufferTensorDesc { sizes: zero.as_ptr(), ..good }, "zero_size"),
+        (RawBufferTensorDesc { sizes: huge.as_ptr(), ..good }, "overflow"),
+        (RawBufferTensorDesc { total_tensor_size_in_bytes: 20, ..good }, "total_size_too_small"),
+        (RawBufferTensorDesc { guaranteed_base_offset_alignment: 3, ..good }, "bad_alignment"),
     ];
     for (raw, code) in cases {
         assert_eq!(read(&raw).unwrap_err().code(), code, "{raw:?}");
@@ -111,7 +111,7 @@ fn damaged_structures_are_refused() {
 #[test]
 fn directml_pointers_are_checked() {
     let (sizes, strides) = ([1_u32, 1, 2, 3], [6_u32, 6, 3, 1]);
-    let good = DmlBufferTensorDesc {
+    let good = RawBufferTensorDesc {
         data_type: 1,
         flags: 0,
         dimension_count: 4,
@@ -121,13 +121,13 @@ fn directml_pointers_are_checked() {
         guaranteed_base_offset_alignment: 0,
     };
     // SAFETY: both lists hold four numbers; nothing is read through an unaligned pointer.
-    let read = |raw: DmlBufferTensorDesc| unsafe { raw.to_desc() };
+    let read = |raw: RawBufferTensorDesc| unsafe { raw.to_desc() };
     assert_eq!(read(good).unwrap().strides(), [6, 6, 3, 1]);
-    let error = read(DmlBufferTensorDesc { sizes: good.sizes.wrapping_byte_add(1), ..good }).unwrap_err();
+    let error = read(RawBufferTensorDesc { sizes: good.sizes.wrapping_byte_add(1), ..good }).unwrap_err();
     assert_eq!(error.to_string(), "the pointer to the Sizes is null or not a multiple of 4 bytes");
-    let error = read(DmlBufferTensorDesc { strides: good.strides.wrapping_byte_add(2), ..good }).unwrap_err();
+    let error = read(RawBufferTensorDesc { strides: good.strides.wrapping_byte_add(2), ..good }).unwrap_err();
     assert_eq!(error.to_string(), "the pointer to the Strides is null or not a multiple of 4 bytes");
-    assert_eq!(read(DmlBufferTensorDesc { sizes: ptr::null(), ..good }).unwrap_err().code(), "bad_pointer");
+    assert_eq!(read(RawBufferTensorDesc { sizes: ptr::null(), ..good }).unwrap_err().code(), "bad_pointer");
 }
 
 mod json {
@@ -156,12 +156,12 @@ mod json {
     fn there_and_back() {
         let desc = BufferTensorDesc::nhwc(DataType::F16, [1, 3, 4, 5])
             .unwrap()
-            .with_flags(TensorFlags::OwnedByDml)
+            .with_flags(TensorFlags::OwnedByDirectml)
             .with_base_offset_alignment(64)
             .unwrap()
             .with_total_size_in_bytes(256)
             .unwrap();
-        let text = text_in(&desc, Notation::DirectMl).unwrap();
+        let text = text_in(&desc, Notation::Directml).unwrap();
         assert_eq!(
             text,
             r#"{"DataType":"FLOAT16","Flags":"OWNED_BY_DML","Sizes":[1,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":256,"GuaranteedBaseOffsetAlignment":64}"#
@@ -181,6 +181,6 @@ mod json {
             "total_size_too_small"
         );
         let part = BufferTensorDesc::packed(DataType::S8, &[4]).unwrap().with_base_offset(4).unwrap();
-        assert_eq!(text_in(&part, Notation::DirectMl).unwrap_err().code(), "not_expressible");
+        assert_eq!(text_in(&part, Notation::Directml).unwrap_err().code(), "not_expressible");
     }
 }

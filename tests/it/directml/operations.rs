@@ -4,7 +4,7 @@
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Side;
-use tensor_layout::upload::{Buffer, Limits, Role, pack_buffer, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -29,7 +29,7 @@ fn own_sizes_and_strides_deep_copy_and_equality() {
     assert_ne!(desc.strides(), strides);
     assert_eq!(copy, desc);
     // Chromium compares without the flags.
-    let owned = desc.clone().with_flags(TensorFlags::OwnedByDml);
+    let owned = desc.clone().with_flags(TensorFlags::OwnedByDirectml);
     assert!(same_layout(&desc, &owned).unwrap());
     assert_ne!(desc, owned);
 }
@@ -255,8 +255,8 @@ fn narrow_i64_shape_with_check() {
     assert_eq!(from(&[2, 3]).unwrap(), packed(&[2, 3]));
     assert_eq!(from(&[-1, 3]).unwrap_err().code(), "negative");
     let wide = from(&[1 << 32]).unwrap();
-    let limits = Limits::directml();
-    let errors = validate(&wide, &Buffer::new(1 << 40, 0, Role::Input), &limits).unwrap_err();
+    let limits = DeviceLimits::directml();
+    let errors = validate(&wide, &UploadBuffer::new(1 << 40, 0, Role::Input), &limits).unwrap_err();
     assert_eq!(errors.codes(), ["size_limit", "element_limit"]);
 }
 
@@ -292,8 +292,8 @@ fn diagonal_view() {
 #[test]
 fn buffer_region_with_bounds_and_alignment() {
     let desc = BufferTensorDesc::packed(DataType::F16, &[1, 1, 1, 3]).unwrap();
-    let limits = Limits::directml();
-    let region = |len, offset| validate(&desc, &Buffer::new(len, offset, Role::Input), &limits);
+    let limits = DeviceLimits::directml();
+    let region = |len, offset| validate(&desc, &UploadBuffer::new(len, offset, Role::Input), &limits);
     assert_eq!(region(24, 16).unwrap().bound, 16..24);
     assert_eq!(region(22, 16).unwrap_err().codes(), ["binding_outside_buffer"]);
     assert_eq!(region(24, 4).unwrap_err().codes(), ["offset_unaligned"]);
@@ -302,14 +302,14 @@ fn buffer_region_with_bounds_and_alignment() {
 #[test]
 fn pack_many_tensors_in_one_buffer() {
     let descs = [packed(&[3]), packed(&[5]).with_base_offset_alignment(32).unwrap(), packed(&[1])];
-    let buffer = pack_buffer(&descs, &Limits::directml()).unwrap();
+    let buffer = pack_buffer(&descs, &DeviceLimits::directml()).unwrap();
     assert_eq!((buffer.offsets, buffer.len), (vec![0, 32, 64], 68));
 }
 
 // ONNX Runtime PR 31665: constants were not checked against the shape.
 #[test]
 fn verify_that_cpu_bytes_cover_the_shape() {
-    let report = validate(&packed(&[1, 4]), &Buffer::new(16, 0, Role::Input), &Limits::directml());
+    let report = validate(&packed(&[1, 4]), &UploadBuffer::new(16, 0, Role::Input), &DeviceLimits::directml());
     let report = report.unwrap();
     assert_eq!(
         report.check_source(15).unwrap_err().to_string(),

@@ -6,8 +6,8 @@
 use std::mem::{ManuallyDrop, align_of, size_of};
 
 use tensor_layout::interop::directml::{
-    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DirectmlTensor, DmlBufferBinding, DmlBufferTensorDesc,
-    DmlTensorDesc,
+    DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, DirectmlTensor, RawBufferBinding, RawBufferTensorDesc,
+    RawTensorDesc,
 };
 use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
@@ -27,7 +27,7 @@ fn words<T: Copy>(value: &T) -> Vec<u32> {
 fn a_pointer_to_one_is_a_pointer_to_the_other() {
     let (sizes, strides) = ([2_u32, 3, 5, 7], [105_u32, 35, 7, 1]);
     // SAFETY: numbers and raw pointers, for which zero is a value.
-    let (mut ours, mut theirs): (DmlBufferTensorDesc, dml::DML_BUFFER_TENSOR_DESC) =
+    let (mut ours, mut theirs): (RawBufferTensorDesc, dml::DML_BUFFER_TENSOR_DESC) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     ours.data_type = 2;
     ours.flags = DML_TENSOR_FLAG_OWNED_BY_DML;
@@ -46,7 +46,7 @@ fn a_pointer_to_one_is_a_pointer_to_the_other() {
     assert_eq!(words(&ours), words(&theirs));
 
     // SAFETY: as above.
-    let (mut outer, mut their_outer): (DmlTensorDesc, dml::DML_TENSOR_DESC) =
+    let (mut outer, mut their_outer): (RawTensorDesc, dml::DML_TENSOR_DESC) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     outer.tensor_type = DML_TENSOR_TYPE_BUFFER;
     outer.desc = std::ptr::from_ref(&ours).cast();
@@ -60,21 +60,21 @@ fn descriptors_go_there_and_back() {
     for desc in [
         BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap(),
         BufferTensorDesc::nhwc(DataType::F16, [1, 3, 8, 8]).unwrap(),
-        BufferTensorDesc::packed(DataType::U8, &[3, 5]).unwrap().with_flags(TensorFlags::OwnedByDml),
+        BufferTensorDesc::packed(DataType::U8, &[3, 5]).unwrap().with_flags(TensorFlags::OwnedByDirectml),
     ] {
         let tensor = DirectmlTensor::new(&desc, FeatureLevel::V5_0).unwrap();
         let lent = tensor.lend();
         let theirs = dml::DML_BUFFER_TENSOR_DESC::from(*lent);
         assert_eq!(theirs.DimensionCount as usize, desc.rank());
         assert_eq!(theirs.TotalTensorSizeInBytes, desc.total_tensor_size_in_bytes());
-        let back = DmlBufferTensorDesc::from(theirs);
+        let back = RawBufferTensorDesc::from(theirs);
         // SAFETY: the arrays belong to `tensor`.
         assert_eq!(unsafe { back.to_desc() }.unwrap(), desc);
 
         let outer = lent.tensor_desc();
         let theirs = dml::DML_TENSOR_DESC::from(*outer);
         assert_eq!(theirs.Type, dml::DML_TENSOR_TYPE_BUFFER);
-        let back = DmlTensorDesc::from(theirs);
+        let back = RawTensorDesc::from(theirs);
         assert_eq!((back.tensor_type, back.desc), (outer.tensor_type, outer.desc));
     }
 }
@@ -82,7 +82,7 @@ fn descriptors_go_there_and_back() {
 #[test]
 fn bindings_go_there_and_back() {
     let theirs = dml::DML_BUFFER_BINDING { Buffer: ManuallyDrop::new(None), Offset: 512, SizeInBytes: 0x1_0000_0004 };
-    let ours = DmlBufferBinding::from(&theirs);
+    let ours = RawBufferBinding::from(&theirs);
     assert!(ours.buffer.is_null());
     assert_eq!((ours.offset, ours.size_in_bytes), (512, 0x1_0000_0004));
     // SAFETY: the pointer is null.

@@ -292,7 +292,7 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
         else {
             panic!()
         };
-        assert!(desc.facts().unwrap().packed);
+        assert!(desc.facts().packed);
     }
     let empty = BufferTensorDesc::try_from(fields(&[3, 0], &[i64::MAX, i64::MAX])).unwrap();
     assert_eq!((empty.element_count(), empty.min_size_in_bytes()), (0, 0));

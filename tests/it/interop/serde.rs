@@ -12,7 +12,7 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
-use tensor_layout::upload::{BoxLimits, Buffer, FeatureLevel, Limits, Role, TypeLimits};
+use tensor_layout::upload::{BoxLimits, DeviceLimits, FeatureLevel, Role, TypeLimits, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Dims, Error, LayoutClass, Shape, TensorFlags};
 
 use crate::literal::{any_shape, cases};
@@ -45,21 +45,21 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
             let desc = BufferTensorDesc::new(data_type, &sizes, explicit.then_some(&strides[..])).unwrap();
             let desc = desc.with_base_offset(base).unwrap().with_base_offset_alignment(alignment).unwrap();
             let total = desc.min_size_in_bytes() + 4 * more;
-            let flags = if owned { TensorFlags::OwnedByDml } else { TensorFlags::None };
+            let flags = if owned { TensorFlags::OwnedByDirectml } else { TensorFlags::None };
             desc.with_total_size_in_bytes(total).unwrap().with_flags(flags)
         },
     )
 }
 
-/// Limits that something can keep, every field of its own.
-fn limits() -> impl Strategy<Value = Limits> {
+/// DeviceLimits that something can keep, every field of its own.
+fn limits() -> impl Strategy<Value = DeviceLimits> {
     let number = || prop_oneof![Just(u64::MAX), 1..512_u64, any::<u32>().prop_map(|number| u64::from(number) + 1)];
     let types = prop::option::of(prop::collection::vec(data_type(), 0..5));
     let rank = prop_oneof![0..9_usize, Just(usize::MAX)];
     let name = prop::sample::select(vec!["", "none", "adapter 7, \"β\""]);
     (name, types, 0..9_usize, rank, prop::array::uniform10(number()), prop::array::uniform5(any::<bool>())).prop_map(
         |(name, types, min_rank, max_rank, numbers, switches)| {
-            let mut limits = Limits::none();
+            let mut limits = DeviceLimits::none();
             limits.name = name.into();
             limits.data_types = types.map(Into::into);
             (limits.min_rank, limits.max_rank) = (min_rank, max_rank.max(min_rank));
@@ -114,7 +114,7 @@ proptest! {
         pattern in any::<u128>(),
         sizes in prop::collection::vec(any::<u64>(), 0..12),
     ) {
-        reads_back(&Buffer::new(len, offset, if written { Role::Output } else { Role::Input }));
+        reads_back(&UploadBuffer::new(len, offset, if written { Role::Output } else { Role::Input }));
         prop_assert_eq!(reads_back(&Padding::Fill(pattern)), format!("\"{pattern:#x}\""));
         prop_assert_eq!(reads_back(&Dims::from(sizes.clone())), serde_json::to_string(&sizes).unwrap());
     }
@@ -186,7 +186,7 @@ fn what_has_no_text_has_the_form_of_its_table() {
     assert_eq!(reads_back(&desc), r#"{"data_type":"f16","sizes":[2,3]}"#);
     let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1])).unwrap();
     let desc = desc.with_base_offset(4).unwrap().with_base_offset_alignment(256).unwrap();
-    let desc = desc.with_flags(TensorFlags::OwnedByDml).with_total_size_in_bytes(64).unwrap();
+    let desc = desc.with_flags(TensorFlags::OwnedByDirectml).with_total_size_in_bytes(64).unwrap();
     let json = concat!(
         r#"{"data_type":"f32","sizes":[2,3],"strides":[5,1],"base_offset":4,"flags":"owned_by_dml","#,
         r#""total_tensor_size_in_bytes":64,"base_offset_alignment":256}"#
@@ -195,36 +195,36 @@ fn what_has_no_text_has_the_form_of_its_table() {
     assert_eq!(reads_back(&Padding::Keep), r#""keep""#);
     assert_eq!(reads_back(&Padding::Zero), r#""zero""#);
     assert_eq!(reads_back(&Padding::Fill(0x7f)), r#""0x7f""#);
-    assert_eq!(reads_back(&Buffer::new(64, 16, Role::Output)), r#"{"len":64,"offset":16,"role":"output"}"#);
-    let buffer: Buffer = serde_json::from_str(r#"{"role":"input","len":64}"#).unwrap();
-    assert_eq!(buffer, Buffer::new(64, 0, Role::Input));
+    assert_eq!(reads_back(&UploadBuffer::new(64, 16, Role::Output)), r#"{"len":64,"offset":16,"role":"output"}"#);
+    let buffer: UploadBuffer = serde_json::from_str(r#"{"role":"input","len":64}"#).unwrap();
+    assert_eq!(buffer, UploadBuffer::new(64, 0, Role::Input));
 }
 
 /// The rules of WebGPU among them: two usages of a buffer, ranges of written bindings, words that are written
 /// at once.
 #[test]
 fn named_limits_read_back() {
-    let named = Limits::NAMES.iter().map(|name| name.parse::<Limits>().unwrap());
-    for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| Limits::directml_level(level))) {
+    let named = DeviceLimits::NAMES.iter().map(|name| name.parse::<DeviceLimits>().unwrap());
+    for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| DeviceLimits::directml_level(level))) {
         reads_back(&limits);
     }
-    let json = reads_back(&"cuda-tensor-map:64".parse::<Limits>().unwrap());
+    let json = reads_back(&"cuda-tensor-map:64".parse::<DeviceLimits>().unwrap());
     for field in [r#""box_limits":{"max_size":256,"row_multiple":16,"max_row":64}"#, r#""ordered_strides":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    let json = reads_back(&"metal-tensor:ml".parse::<Limits>().unwrap());
+    let json = reads_back(&"metal-tensor:ml".parse::<DeviceLimits>().unwrap());
     for field in [r#""packed_outside":2"#, r#""inner_size_multiple":32"#, r#""zero_offset":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    let json = reads_back(&Limits::webgpu());
+    let json = reads_back(&DeviceLimits::webgpu());
     for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_unit":4"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
     // What is left out is not a limit.
-    let mut mine = Limits::none();
+    let mut mine = DeviceLimits::none();
     mine.name = "mine".into();
     mine.max_binding = 1024;
-    assert_eq!(serde_json::from_str::<Limits>(r#"{"name":"mine","max_binding":1024}"#).unwrap(), mine);
+    assert_eq!(serde_json::from_str::<DeviceLimits>(r#"{"name":"mine","max_binding":1024}"#).unwrap(), mine);
 }
 
 #[test]
@@ -289,10 +289,10 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"stricter_types":{"data_types":[]}}"#, "missing field `inner_size_multiple`"),
         (r#"{"min_binding":8,"max_binding":4}"#, "the largest binding"),
         (r#"{"zero_sizes":1}"#, "invalid type: integer `1`, expected a boolean"),
-        (r#""webgpu""#, "invalid type: string \"webgpu\", expected the fields of Limits"),
+        (r#""webgpu""#, "invalid type: string \"webgpu\", expected the fields of DeviceLimits"),
     ];
     for (json, sentence) in cases {
-        let refusal = refusal::<Limits>(json);
+        let refusal = refusal::<DeviceLimits>(json);
         assert!(refusal.contains(sentence), "{json}: {refusal}");
     }
     let cases = [
@@ -303,7 +303,7 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"len":18446744073709551616,"role":"input"}"#, "invalid type: floating point"),
     ];
     for (json, sentence) in cases {
-        let refusal = refusal::<Buffer>(json);
+        let refusal = refusal::<UploadBuffer>(json);
         assert!(refusal.contains(sentence), "{json}: {refusal}");
     }
 }

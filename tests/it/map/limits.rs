@@ -25,10 +25,10 @@ fn a_chain_past_its_extent_does_not_wrap() {
 fn boxes_of_a_buffer_are_counted_before_they_are_made() {
     // A million elements apart from each other; and two boxes for each of 18 dimensions, multiplied.
     let apart = strided(&[100, 100, 100], &[10007, 10009, 10037]).to_index_map().unwrap();
-    assert_eq!(apart.buffer_boxes().unwrap_err().code(), "too_hard");
+    assert_eq!(apart.buffer_boxes().unwrap_err().code(), "undecided");
     let order: Vec<String> = (0..18).rev().map(|dim| dim.to_string()).collect();
     let text = format!("f32[{}]{{{}:T({})}}", ["3"; 18].join(","), order.join(","), ["2"; 18].join(","));
-    assert_eq!(map(&text).buffer_boxes().unwrap_err().code(), "too_hard");
+    assert_eq!(map(&text).buffer_boxes().unwrap_err().code(), "undecided");
     // What is found element by element, where strides do not nest and where one is 0.
     for (sizes, strides) in [(vec![4, 3], vec![3, 4]), (vec![3, 1 << 40, 3], vec![5, 0, 3])] {
         let map = strided(&sizes, &strides).to_index_map().unwrap();
@@ -88,9 +88,9 @@ fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
         (map(&format!("f32[{size}]{{0:T{tiles}}}")), map(&format!("f32[{size}]")))
     };
     let (tiled, packed) = shape(29);
-    assert_eq!(Relayout::new(&packed, &tiled).unwrap_err().code(), "too_hard");
-    assert_eq!(Relayout::new(&tiled, &tiled).unwrap_err().code(), "too_hard");
-    assert_eq!(tiled.buffer_boxes().unwrap_err().code(), "too_hard");
+    assert_eq!(Relayout::new(&packed, &tiled).unwrap_err().code(), "undecided");
+    assert_eq!(Relayout::new(&tiled, &tiled).unwrap_err().code(), "undecided");
+    assert_eq!(tiled.buffer_boxes().unwrap_err().code(), "undecided");
     let (tiled, packed) = shape(12);
     let source: Vec<u32> = (1..).take(usize::try_from(packed.physical_elements()).unwrap()).collect();
     let mut there = vec![0_u32; usize::try_from(tiled.physical_elements()).unwrap()];

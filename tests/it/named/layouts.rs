@@ -4,11 +4,11 @@
 #![cfg(feature = "named")]
 
 use serde_json::Value;
-use tensor_layout::map::same_layout;
+use tensor_layout::map::{Mode, same_layout};
 use tensor_layout::named::{NamedLayout, known_as, rows};
 use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::upload::{Buffer, Limits, Role, pack_buffer, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
 struct Case {
@@ -364,6 +364,7 @@ fn gguf_repacks_are_copies() {
         }
         // By the table for Q8_0, by digits for the others.
         let bytes = |digits: [Vec<(u64, u64)>; 2], base: u64| {
+            let digits = digits.map(|pairs| pairs.into_iter().map(|(size, stride)| Mode::new(size, stride)).collect());
             IndexMap::from_digits(DataType::U8, 8, &digits).unwrap().with_base(base).unwrap()
         };
         let field = |length, at| bytes([vec![(rows, block * blocks)], vec![(blocks, block), (length, 1)]], at);
@@ -389,17 +390,17 @@ fn gguf_repacks_are_copies() {
 #[test]
 fn buffers_are_aligned() {
     let scales: Notated = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse().unwrap();
-    let at = |offset| validate(&scales, &Buffer::new(4096, offset, Role::Input), &Limits::none());
+    let at = |offset| validate(&scales, &UploadBuffer::new(4096, offset, Role::Input), &DeviceLimits::none());
     assert_eq!(at(8).unwrap_err().codes(), ["offset_unaligned"]);
     let report = at(16).unwrap();
     assert!(report.zero_padding && report.alignment_required == 16);
     let pitch: Notated = "d3d12.row_pitch_256:f32[3,100]".parse().unwrap();
-    let report = validate(&pitch, &Buffer::new(4096, 512, Role::Input), &Limits::none()).unwrap();
+    let report = validate(&pitch, &UploadBuffer::new(4096, 512, Role::Input), &DeviceLimits::none()).unwrap();
     assert!(!report.zero_padding && report.alignment_required == 512);
-    assert!(validate(&pitch, &Buffer::new(4096, 256, Role::Input), &Limits::none()).is_err());
+    assert!(validate(&pitch, &UploadBuffer::new(4096, 256, Role::Input), &DeviceLimits::none()).is_err());
 
     // Two tensors of scales, and one without an alignment in front.
     let odd: Notated = "u8[5]:[1]".parse().unwrap();
-    let packed = pack_buffer([&odd, &scales, &scales], &Limits::none()).unwrap();
+    let packed = pack_buffer([&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
     assert_eq!(packed.offsets, [0, 16, 16 + 3072]);
 }

@@ -18,7 +18,7 @@ fn packed(rank: usize) -> String {
 #[test]
 fn ranks_that_a_notation_holds() {
     for (notation, most, beyond) in [
-        (Notation::DirectMl, 8, "it has 9 dimensions, and DirectML's tensors have 1 to 8"),
+        (Notation::Directml, 8, "it has 9 dimensions, and DirectML's tensors have 1 to 8"),
         (Notation::OneDnn, 12, "oneDNN has 1 to 12 dimensions, and this layout has 13"),
         (Notation::AxisOrder, 8, "an axis order has 1 to 8 letters, and there are 9 axes"),
     ] {
@@ -39,14 +39,14 @@ fn ranks_that_a_notation_holds() {
 #[test]
 fn numbers_that_directml_holds() {
     let most = u32::MAX;
-    assert!(line(&format!("u8[{most}]:[1]"), Notation::DirectMl).is_ok());
-    assert!(line(&format!("u8[2]:[{most}]"), Notation::DirectMl).is_ok());
+    assert!(line(&format!("u8[{most}]:[1]"), Notation::Directml).is_ok());
+    assert!(line(&format!("u8[2]:[{most}]"), Notation::Directml).is_ok());
     assert_eq!(
-        line("u8[3,4294967296]:[0,1]", Notation::DirectMl).unwrap_err(),
+        line("u8[3,4294967296]:[0,1]", Notation::Directml).unwrap_err(),
         "axis 1 has size 4294967296, and DirectML's numbers have 32 bits"
     );
     assert_eq!(
-        line("u8[2,2]:[4294967296,1]", Notation::DirectMl).unwrap_err(),
+        line("u8[2,2]:[4294967296,1]", Notation::Directml).unwrap_err(),
         "axis 0 has stride 4294967296, and DirectML's numbers have 32 bits"
     );
     let owned = r#"{"DataType":"UINT8","Flags":"OWNED_BY_DML","Sizes":[4],"Strides":[1],"TotalTensorSizeInBytes":4}"#;

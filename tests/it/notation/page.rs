@@ -10,7 +10,7 @@ const NOTATIONS: [(&str, Notation); 7] = [
     ("oneDNN", Notation::OneDnn),
     ("CuTe", Notation::CuTe),
     ("NumPy", Notation::Numpy),
-    ("DirectML", Notation::DirectMl),
+    ("DirectML", Notation::Directml),
 ];
 
 /// How PyTorch makes an empty tensor of this layout, if it has strides.

@@ -120,7 +120,7 @@ proptest! {
         // And so does NumPy, where the type has whole bytes.
         let whole = desc.data_type().bits() >= 8;
         let line = |notation| lines.iter().find(|line| line.notation == notation).unwrap();
-        let (numpy, json) = (line(Notation::Numpy), line(Notation::DirectMl));
+        let (numpy, json) = (line(Notation::Numpy), line(Notation::Directml));
         prop_assert_eq!(numpy.text.is_ok(), whole && desc.data_type().name_in(Naming::Numpy).is_some(), "{}", numpy);
         let directml = desc.data_type().name_in(Naming::Directml).is_some() && desc.base_offset() == 0
             && desc.rank() > 0 && !desc.sizes().contains(&0);

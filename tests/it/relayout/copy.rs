@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{
-    DestinationMemory, Padding, Plans, Relayout, Settings, Strided, WriteOnly, copy, copy_strided,
+    DestinationBytes, DestinationMemory, Padding, Plans, Relayout, Settings, Strided, copy, copy_strided,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
@@ -226,7 +226,7 @@ fn a_part_of_a_buffer_without_contents_is_written_and_nothing_else() {
         let mut bytes = vec![MaybeUninit::new(0_u8); expected.len()];
         plan.again(&Settings { memory, ..Settings::default() })
             .unwrap()
-            .run_write_only(&source, WriteOnly::from(&mut bytes[..]))
+            .run_write_only(&source, DestinationBytes::from(&mut bytes[..]))
             .unwrap();
         // SAFETY: every byte was initialised above.
         let written: Vec<u8> = bytes.iter().map(|byte| unsafe { byte.assume_init() }).collect();

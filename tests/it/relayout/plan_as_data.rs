@@ -6,7 +6,7 @@ use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, within};
 use proptest::prelude::*;
 use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::upload::{Limits, validate_description};
+use tensor_layout::upload::{DeviceLimits, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 /// Both offsets of every element of a box.
@@ -103,7 +103,7 @@ fn run_pairs(relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Resu
             for desc in [a, b] {
                 // A tensor at the start of its buffer: the base offset goes into the binding.
                 let desc = desc.clone().with_base_offset(0).unwrap();
-                validate_description(&desc, &Limits::directml()).unwrap();
+                validate_description(&desc, &DeviceLimits::directml()).unwrap();
             }
             let offsets = offsets_of(a).into_iter().zip(offsets_of(b));
             copy_elements(offsets, a.data_type().bits(), &from, &mut buffer);

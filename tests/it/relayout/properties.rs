@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use crate::literal::cases;
 use crate::literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout, WriteOnly};
+use tensor_layout::relayout::{CpuFamily, DestinationBytes, KernelLevel, Padding, Relayout};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
@@ -135,7 +135,7 @@ proptest! {
         }
 
         let mut written = before.clone();
-        let result = relayout.run_write_only(&source, WriteOnly::from(&mut written[..]));
+        let result = relayout.run_write_only(&source, DestinationBytes::from(&mut written[..]));
         if relayout.reads_destination() {
             prop_assert!(padding == Padding::Keep && holes);
             prop_assert_eq!(result.unwrap_err().code(), "padding_kept");
@@ -145,7 +145,7 @@ proptest! {
             prop_assert!(written == expected, "{}", relayout.explain());
             let mut joined = before.clone();
             for piece in &pieces {
-                let own = WriteOnly::from(&mut joined[piece.destination_range()]);
+                let own = DestinationBytes::from(&mut joined[piece.destination_range()]);
                 // Its boxes may be cut inside of bytes, some of which are padding.
                 if piece.reads_destination() {
                     prop_assert!(padding == Padding::Keep && holes && from.map.element_bits() < 8);
@@ -828,14 +828,14 @@ fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
         let relayout = Relayout::new(desc, desc).unwrap().with_padding(padding).unwrap();
         let mut runs = [[9; 10]; 4];
         relayout.run(&[1, 2, 3], &mut runs[0]).unwrap();
-        relayout.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[1][..])).ok();
+        relayout.run_write_only(&[1, 2, 3], DestinationBytes::from(&mut runs[1][..])).ok();
         let pieces = relayout.partition(3).unwrap();
         let last = pieces.len() - 1;
         for (place, piece) in pieces.iter().enumerate() {
             let range = piece.destination_range();
             let end = if place == last { 10 } else { range.end };
             piece.run(&[1, 2, 3], &mut runs[2][range.start..end]).unwrap();
-            piece.run_write_only(&[1, 2, 3], WriteOnly::from(&mut runs[3][range.start..end])).ok();
+            piece.run_write_only(&[1, 2, 3], DestinationBytes::from(&mut runs[3][range.start..end])).ok();
         }
         for run in runs {
             assert!(run == expected || run == [9; 10] && relayout.reads_destination(), "{desc} {padding:?}: {run:?}");

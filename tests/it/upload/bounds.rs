@@ -1,7 +1,8 @@
 //! The numbers of the specifications, and what is on them and one beyond them.
 
 use tensor_layout::upload::{
-    Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, pack_buffer, suggest, validate, validate_description,
+    DeviceLimits, MetalUsage, Role, Swizzle, UploadBuffer, channel_conflict, pack_buffer, suggest, validate,
+    validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType};
 
@@ -9,35 +10,35 @@ use tensor_layout::{BufferTensorDesc, DataType};
 /// *MLOperandDescriptor*.
 #[test]
 fn tensor_limits_are_those_of_the_specifications() {
-    let metal = Limits::metal_tensor(MetalUsage::Shader);
-    let learning = Limits::metal_tensor(MetalUsage::MachineLearning);
+    let metal = DeviceLimits::metal_tensor(MetalUsage::Shader);
+    let learning = DeviceLimits::metal_tensor(MetalUsage::MachineLearning);
     assert_eq!((&*metal.name, &*learning.name), ("Metal tensor", "Metal tensor, machine learning"));
     assert_eq!((metal.max_rank, metal.stride_multiple, metal.packed_outside), (16, 1, None));
     assert_eq!((learning.max_rank, learning.stride_multiple, learning.packed_outside), (16, 64, Some(2)));
     assert_eq!((metal.zero_offset, learning.zero_offset), (false, true));
-    let vulkan = Limits::vulkan_tensor();
+    let vulkan = DeviceLimits::vulkan_tensor();
     assert_eq!((&*vulkan.name, vulkan.min_rank, vulkan.max_rank), ("Vulkan tensor minimums", 1, 4));
     let most = 65_536;
     assert_eq!(
         (vulkan.max_size, vulkan.max_logical_elements, vulkan.max_stride_bytes, vulkan.max_extent),
         (most, most, most, most)
     );
-    let map = Limits::cuda_tensor_map(Swizzle::None);
+    let map = DeviceLimits::cuda_tensor_map(Swizzle::None);
     assert_eq!((map.min_rank, map.max_rank, map.max_size, map.offset_alignment), (1, 5, 1 << 32, 16));
     assert_eq!((map.stride_multiple, map.max_stride_bytes), (16, 0xff_ffff_ffff), "below 2^40");
-    let webnn = Limits::webnn();
+    let webnn = DeviceLimits::webnn();
     assert_eq!((&*webnn.name, webnn.max_size, webnn.packed_outside), ("WebNN", 4_294_967_295, Some(1)));
     assert!(webnn.zero_offset && webnn.takes_strides && !webnn.zero_sizes);
 }
 
 #[test]
 fn what_is_as_large_as_a_limit_is_accepted_and_one_more_is_not() {
-    let codes = |text: &str, limits: &Limits| {
+    let codes = |text: &str, limits: &DeviceLimits| {
         let desc: BufferTensorDesc = text.parse().unwrap();
         validate_description(&desc, limits).err().map_or_else(Vec::new, |errors| errors.codes())
     };
-    let (vulkan, webnn) = (Limits::vulkan_tensor(), Limits::webnn());
-    let map = Limits::cuda_tensor_map(Swizzle::None);
+    let (vulkan, webnn) = (DeviceLimits::vulkan_tensor(), DeviceLimits::webnn());
+    let map = DeviceLimits::cuda_tensor_map(Swizzle::None);
     for (within, beyond, limits, code) in [
         ("u8[65536]:[1]", "u8[65537]:[1]", &vulkan, "size_limit"),
         ("u8[1,65536]:[65536,1]", "u8[1,1,1,1,8]:[8,8,8,8,1]", &vulkan, "rank_limit"),
@@ -54,7 +55,7 @@ fn what_is_as_large_as_a_limit_is_accepted_and_one_more_is_not() {
 #[test]
 fn a_buffer_is_packed_up_to_its_last_byte() {
     let desc = BufferTensorDesc::packed(DataType::U8, &[64]).unwrap();
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     (limits.max_binding, limits.max_buffer) = (64, 128);
     assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap().len, 128);
     limits.max_buffer = 127;
@@ -64,16 +65,16 @@ fn a_buffer_is_packed_up_to_its_last_byte() {
     // Elements begin at multiples of their size, also where the device requires no alignment.
     let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
     let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
-    assert_eq!(pack_buffer([&odd, &wide, &odd, &wide], &Limits::none()).unwrap().offsets, [0, 8, 16, 24]);
+    assert_eq!(pack_buffer([&odd, &wide, &odd, &wide], &DeviceLimits::none()).unwrap().offsets, [0, 8, 16, 24]);
 }
 
 #[test]
 fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
-    let suggested = |text: &str, limits: &Limits| {
+    let suggested = |text: &str, limits: &DeviceLimits| {
         suggest(&text.parse::<BufferTensorDesc>().unwrap(), limits).map(|found| found.desc.to_string())
     };
     // The last axis is dense, the others are as they did: the column axis was the inner one.
-    let mut dense = Limits::none();
+    let mut dense = DeviceLimits::none();
     (dense.takes_strides, dense.unit_inner_stride) = (true, true);
     assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
     // One row for all indices stays one where only another stride has to change.
@@ -81,7 +82,7 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
     // An axis of one index repeats nothing, and its stride is not a gap and in no wrong order.
     assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
-    let mut ordered = Limits::none();
+    let mut ordered = DeviceLimits::none();
     (ordered.takes_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
     assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
     // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
@@ -99,7 +100,8 @@ fn gaps_are_overwritten_only_where_there_are_any() {
     let report = |text: &str| {
         let desc: BufferTensorDesc = text.parse().unwrap();
         let bytes = desc.total_tensor_size_in_bytes();
-        validate(&desc, &Buffer::new(bytes, 0, Role::Output), &"directml:2.0".parse::<Limits>().unwrap()).unwrap()
+        validate(&desc, &UploadBuffer::new(bytes, 0, Role::Output), &"directml:2.0".parse::<DeviceLimits>().unwrap())
+            .unwrap()
     };
     let (dense, padded) = (report("f32[1,1,2,3]:[6,6,3,1]"), report("f32[1,1,2,3]:[8,8,4,1]"));
     assert_eq!((dense.gap_bits, dense.overwrites_gaps), (0, false));
@@ -109,7 +111,7 @@ fn gaps_are_overwritten_only_where_there_are_any() {
 #[test]
 fn a_tensor_without_elements_begins_where_its_buffer_does() {
     let empty: BufferTensorDesc = "f32[0,4]:[4,1]+5".parse().unwrap();
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     limits.base_offset_in_binding = true;
     assert_eq!(validate_description(&empty, &limits).unwrap().bound, 0..0);
 }
@@ -118,10 +120,10 @@ fn a_tensor_without_elements_begins_where_its_buffer_does() {
 #[test]
 fn every_limit_holds_what_is_as_large() {
     let desc: BufferTensorDesc = "u16[2,3,4]:[40,8,2]".parse().unwrap();
-    let buffer = Buffer::new(256, 0, Role::Input);
+    let buffer = UploadBuffer::new(256, 0, Role::Input);
     // The last element is number 40 + 2 * 8 + 3 * 2 = 62, and 63 elements are 126 bytes.
-    assert_eq!(validate(&desc, &buffer, &Limits::none()).unwrap().total_bytes, 126);
-    type Limit = fn(&mut Limits, u64);
+    assert_eq!(validate(&desc, &buffer, &DeviceLimits::none()).unwrap().total_bytes, 126);
+    type Limit = fn(&mut DeviceLimits, u64);
     let limits: [(u64, &str, Limit); 7] = [
         (3, "rank_limit", |limits, most| limits.max_rank = most.try_into().unwrap()),
         (24, "element_limit", |limits, most| limits.max_logical_elements = most),
@@ -133,13 +135,18 @@ fn every_limit_holds_what_is_as_large() {
     ];
     for (most, code, set) in limits {
         let with = |most| {
-            let mut limits = Limits::none();
+            let mut limits = DeviceLimits::none();
             set(&mut limits, most);
             validate(&desc, &buffer, &limits).err().map_or_else(Vec::new, |errors| errors.codes())
         };
         assert_eq!((with(most), with(most - 1)), (vec![], vec![code]), "{code} of {most}");
     }
-    let names = [Limits::d3d12(), Limits::vulkan(), Limits::webgpu(), Limits::cuda_tensor_map(Swizzle::Bytes64)];
+    let names = [
+        DeviceLimits::d3d12(),
+        DeviceLimits::vulkan(),
+        DeviceLimits::webgpu(),
+        DeviceLimits::cuda_tensor_map(Swizzle::Bytes64),
+    ];
     let names = names.map(|limits| limits.name.into_owned());
     assert_eq!(names, ["Direct3D 12", "Vulkan minimums", "WebGPU defaults", "CUDA tensor map, 64-byte swizzle"]);
 }

@@ -1,10 +1,10 @@
 //! The limits of the device at hand, types below and around a byte, codes and reports for programs.
 
 use tensor_layout::notation::Notated;
-use tensor_layout::upload::{Limits, read_size, suggest, validate_description};
+use tensor_layout::upload::{DeviceLimits, read_size, suggest, validate_description};
 use tensor_layout::{BufferTensorDesc, DataType};
 
-fn limits(name: &str) -> Limits {
+fn limits(name: &str) -> DeviceLimits {
     name.parse().unwrap()
 }
 
@@ -22,9 +22,9 @@ fn names_take_limits_of_the_device() {
         "webgpu:one_usage=1",
         "opengl:max_rank=2",
     ] {
-        assert!(wrong.parse::<Limits>().is_err(), "{wrong}");
+        assert!(wrong.parse::<DeviceLimits>().is_err(), "{wrong}");
     }
-    for name in Limits::NAMES {
+    for name in DeviceLimits::NAMES {
         limits(name);
     }
     assert_eq!(limits("webnn:chromium").max_rank, 8);
@@ -57,7 +57,7 @@ fn sizes_are_read_as_people_write_them() {
 fn limits_errors_and_reports_are_data() {
     let mine = limits("webgpu:max_binding=2GiB");
     let json = serde_json::to_string(&mine).unwrap();
-    assert_eq!(serde_json::from_str::<Limits>(&json).unwrap(), mine);
+    assert_eq!(serde_json::from_str::<DeviceLimits>(&json).unwrap(), mine);
     let desc: BufferTensorDesc = "f32[2,3]:[1,2]".parse().unwrap();
     let errors = validate_description(&desc, &limits("metal-tensor")).unwrap_err();
     let json = serde_json::to_value(&errors).unwrap();
@@ -68,7 +68,8 @@ fn limits_errors_and_reports_are_data() {
     let parse = serde_json::to_value("f32[2".parse::<BufferTensorDesc>().unwrap_err()).unwrap();
     assert_eq!((&parse["code"], parse.get("axis")), (&"parse".into(), None));
     let large = BufferTensorDesc::packed(DataType::U8, &[300 << 20]).unwrap();
-    let report = serde_json::to_value(*validate_description(&large, &Limits::webgpu()).unwrap_err().report).unwrap();
+    let report =
+        serde_json::to_value(*validate_description(&large, &DeviceLimits::webgpu()).unwrap_err().report).unwrap();
     assert_eq!((&report["pieces"]["count"], &report["pieces"]["first"]["end"]), (&3.into(), &(128 << 20).into()));
 }
 
@@ -105,9 +106,9 @@ fn a_tensor_map_copies_fp8_as_bytes() {
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("u8[64,100]:[112,1]", true));
     // DirectML computes: bf16 is not u16 there.
     let brain: BufferTensorDesc = "bf16[4]:[1]".parse().unwrap();
-    assert!(suggest(&brain, &Limits::directml()).is_err());
+    assert!(suggest(&brain, &DeviceLimits::directml()).is_err());
     assert_eq!(
-        validate_description(&brain, &Limits::directml()).unwrap_err()[0].to_string(),
+        validate_description(&brain, &DeviceLimits::directml()).unwrap_err()[0].to_string(),
         "DirectML 6.4 has no data type for bf16"
     );
 }

@@ -2,14 +2,14 @@
 //! XLA leave there.
 
 use tensor_layout::notation::{Notated, Notation, all};
-use tensor_layout::upload::{Buffer, Limits, Role, suggest, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error, calc_buffer_tensor_size};
 
 fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
 }
 
-fn limits(name: &str) -> Limits {
+fn limits(name: &str) -> DeviceLimits {
     name.parse().unwrap()
 }
 
@@ -207,5 +207,5 @@ fn every_axis_order_that_fits_is_named() {
 #[test]
 fn uploads_accept_what_is_accepted_in_place() {
     // The whole check, with a buffer: one channel in NHWC as NCHW.
-    assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &Buffer::new(160, 0, Role::Output), &limits("webnn")).is_ok());
+    assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &UploadBuffer::new(160, 0, Role::Output), &limits("webnn")).is_ok());
 }

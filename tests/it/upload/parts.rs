@@ -1,6 +1,6 @@
 //! Parts of larger buffers in checks: outputs, bindings where they are, warnings.
 
-use tensor_layout::upload::{Buffer, Limits, Role, Warning, validate, windows_of};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, Warning, validate, windows_of};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn desc(text: &str) -> BufferTensorDesc {
@@ -11,35 +11,40 @@ fn desc(text: &str) -> BufferTensorDesc {
 fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
     let tokens = desc("u8[2,8,4]:[32,4,1]").slice_axis(1, 0..3).unwrap();
     let own_numbers = BufferTensorDesc::from_usize(DataType::U8, &[2, 3, 4], &[32, 4, 1]).unwrap();
-    let output = Buffer::new(64, 0, Role::Output);
+    let output = UploadBuffer::new(64, 0, Role::Output);
     for part in [&tokens, &own_numbers.clone().with_base_offset(0).unwrap(), &own_numbers.as_part()] {
-        let errors = validate(part, &output, &Limits::directml()).unwrap_err();
+        let errors = validate(part, &output, &DeviceLimits::directml()).unwrap_err();
         assert_eq!(errors.codes(), ["gaps_overwritten"]);
         let words = errors[0].to_string();
         assert!(
-            words.contains("the 20 bytes between its elements") && words.contains("Limits::keeping_gaps"),
+            words.contains("the 20 bytes between its elements") && words.contains("DeviceLimits::keeping_gaps"),
             "{words}"
         );
-        assert!(validate(part, &Buffer { role: Role::Input, ..output }, &Limits::directml()).is_ok());
-        let kept = validate(part, &output, &Limits::directml().keeping_gaps()).unwrap();
+        assert!(validate(part, &UploadBuffer { role: Role::Input, ..output }, &DeviceLimits::directml()).is_ok());
+        let kept = validate(part, &output, &DeviceLimits::directml().keeping_gaps()).unwrap();
         assert!(!kept.overwrites_gaps && kept.gap_bits == 160 && kept.warnings.is_empty());
-        assert!(validate(part, &output, &Limits::d3d12()).is_ok());
+        assert!(validate(part, &output, &DeviceLimits::d3d12()).is_ok());
     }
     // A tensor that has its buffer to itself: accepted, with a warning that cannot be overlooked.
-    let report = validate(&own_numbers, &output, &Limits::directml()).unwrap();
+    let report = validate(&own_numbers, &output, &DeviceLimits::directml()).unwrap();
     assert_eq!(report.warnings, [Warning::GapsOverwritten { bits: 160 }]);
     assert!(report.to_string().contains("\nwarning          the device may overwrite the 20 bytes"), "{report}");
     // A part without gaps is fine: rows of an arena.
     let rows = desc("u8[8,16]:[16,1]").slice_axis(0, 2..4).unwrap();
-    assert!(validate(&rows, &Buffer::new(128, 0, Role::Output), &Limits::directml()).unwrap().warnings.is_empty());
+    assert!(
+        validate(&rows, &UploadBuffer::new(128, 0, Role::Output), &DeviceLimits::directml())
+            .unwrap()
+            .warnings
+            .is_empty()
+    );
 }
 
 /// A cache of 512 MiB, [65536, 32, 128] halves: a token begins 40960 * 8192 + 3 * 256 bytes into it.
 #[test]
 fn a_slice_is_bound_where_it_is() {
     let cache = BufferTensorDesc::packed(DataType::F16, &[65536, 32, 128]).unwrap();
-    let buffer = Buffer::new(512 << 20, 0, Role::Input);
-    let webgpu = Limits::webgpu_with(128 << 20, 1 << 30, 256);
+    let buffer = UploadBuffer::new(512 << 20, 0, Role::Input);
+    let webgpu = DeviceLimits::webgpu_with(128 << 20, 1 << 30, 256);
     let token = cache.slice_axis(0, 40_960..40_961).unwrap().slice_axis(1, 3..4).unwrap();
     let report = validate(&token, &buffer, &webgpu).unwrap();
     let start = 40_960 * 8192 + 768;
@@ -50,7 +55,7 @@ fn a_slice_is_bound_where_it_is() {
     assert_eq!((report.bound.clone(), report.base_offset, report.span_elements), (start..start + 20, 5, 9));
     for slice in [&token, &inside] {
         for offset in [0, 256, 4096] {
-            let report = validate(slice, &Buffer { offset, ..buffer }, &webgpu).unwrap();
+            let report = validate(slice, &UploadBuffer { offset, ..buffer }, &webgpu).unwrap();
             let window = windows_of(slice, offset, &webgpu).unwrap().next().unwrap();
             assert_eq!((window.bound.clone(), window.base), (report.bound.clone(), report.base_offset * 2));
         }
@@ -62,7 +67,7 @@ fn a_slice_is_bound_where_it_is() {
     assert_eq!(errors.codes(), ["binding_limit"]);
     assert_eq!(errors[0].to_string(), "the binding takes 335545344 bytes, but the device binds at most 134217728");
     // Outputs count the gaps between their own elements, not what is in front of them.
-    let report = validate(&inside, &Buffer { role: Role::Output, ..buffer }, &webgpu).unwrap();
+    let report = validate(&inside, &UploadBuffer { role: Role::Output, ..buffer }, &webgpu).unwrap();
     assert_eq!(report.gap_bits, 0);
 }
 
@@ -70,7 +75,7 @@ fn a_slice_is_bound_where_it_is() {
 fn offsets_in_bytes_are_judged_too() {
     // llama.cpp #29227: 906 million elements, 3.6 GB.
     let large = BufferTensorDesc::packed(DataType::F32, &[1, 288, 2048, 1536]).unwrap();
-    let report = validate(&large, &Buffer::new(4 << 30, 0, Role::Input), &Limits::none()).unwrap();
+    let report = validate(&large, &UploadBuffer::new(4 << 30, 0, Role::Input), &DeviceLimits::none()).unwrap();
     assert_eq!((report.index_width.to_string(), report.byte_index_width.to_string()), ("i32".into(), "u32".into()));
     assert_eq!(report.warnings.iter().map(Warning::code).collect::<Vec<_>>(), ["wide_byte_offsets"]);
     assert!(report.to_string().contains("index width      i32 in elements, u32 in bytes\n"), "{report}");

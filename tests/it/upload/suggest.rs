@@ -4,7 +4,8 @@ use crate::literal::{cases, strided_offsets};
 use proptest::prelude::*;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::upload::{
-    Buffer, Limits, MetalUsage, Role, Swizzle, channel_conflict, suggest, validate, validate_box, validate_description,
+    DeviceLimits, MetalUsage, Role, Swizzle, UploadBuffer, channel_conflict, suggest, validate, validate_box,
+    validate_description,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
@@ -119,13 +120,13 @@ fn webnn(given: &Given) -> bool {
 
 type Rules = fn(&Given) -> bool;
 
-fn devices() -> Vec<(Limits, Rules)> {
+fn devices() -> Vec<(DeviceLimits, Rules)> {
     vec![
-        (Limits::metal_tensor(MetalUsage::Shader), |given| metal(given, false)),
-        (Limits::metal_tensor(MetalUsage::MachineLearning), |given| metal(given, true)),
-        (Limits::vulkan_tensor(), vulkan),
-        (Limits::cuda_tensor_map(Swizzle::None), tensor_map),
-        (Limits::webnn(), webnn),
+        (DeviceLimits::metal_tensor(MetalUsage::Shader), |given| metal(given, false)),
+        (DeviceLimits::metal_tensor(MetalUsage::MachineLearning), |given| metal(given, true)),
+        (DeviceLimits::vulkan_tensor(), vulkan),
+        (DeviceLimits::cuda_tensor_map(Swizzle::None), tensor_map),
+        (DeviceLimits::webnn(), webnn),
     ]
 }
 
@@ -202,11 +203,11 @@ proptest! {
 
 #[test]
 fn sentences_name_axis_value_and_limit() {
-    let sentences = |desc: &str, limits: &Limits| -> Vec<String> {
+    let sentences = |desc: &str, limits: &DeviceLimits| -> Vec<String> {
         validate_description(&text(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
-        sentences("f16[2,3,5]:[1,20,2]", &Limits::metal_tensor(MetalUsage::MachineLearning)),
+        sentences("f16[2,3,5]:[1,20,2]", &DeviceLimits::metal_tensor(MetalUsage::MachineLearning)),
         [
             "axis 0 has a stride of 1 elements of 16 bits, which is not a multiple of 64 bytes",
             "axis 0 has stride 1, but the device requires it packed there, with a stride of 60",
@@ -215,22 +216,24 @@ fn sentences_name_axis_value_and_limit() {
         ]
     );
     assert_eq!(
-        sentences("f32[8,16]:[8,1]", &Limits::cuda_tensor_map(Swizzle::None)),
+        sentences("f32[8,16]:[8,1]", &DeviceLimits::cuda_tensor_map(Swizzle::None)),
         ["axis 0 has stride 8, but the axis inside it takes 16 elements, and the device requires axes in their order"]
     );
     assert_eq!(
-        sentences("u4[7,33]:[256,1]", &Limits::metal_tensor(MetalUsage::Shader)),
+        sentences("u4[7,33]:[256,1]", &DeviceLimits::metal_tensor(MetalUsage::Shader)),
         ["axis 1 has size 33, which is not a multiple of 32"]
     );
 }
 
 #[test]
 fn offsets_follow_the_rules_too() {
-    let codes = |desc: &BufferTensorDesc, offset: u64, limits: &Limits| {
-        validate(desc, &Buffer::new(1 << 20, offset, Role::Input), limits).err().map_or(vec![], |errors| errors.codes())
+    let codes = |desc: &BufferTensorDesc, offset: u64, limits: &DeviceLimits| {
+        validate(desc, &UploadBuffer::new(1 << 20, offset, Role::Input), limits)
+            .err()
+            .map_or(vec![], |errors| errors.codes())
     };
     let (shader, learning) =
-        (Limits::metal_tensor(MetalUsage::Shader), Limits::metal_tensor(MetalUsage::MachineLearning));
+        (DeviceLimits::metal_tensor(MetalUsage::Shader), DeviceLimits::metal_tensor(MetalUsage::MachineLearning));
     let half = text("f16[32,32]:[32,1]");
     assert_eq!(codes(&half, 2, &shader), [""; 0]);
     assert_eq!(codes(&half, 3, &shader), ["offset_unaligned"]);
@@ -241,12 +244,12 @@ fn offsets_follow_the_rules_too() {
     assert_eq!(codes(&rows, 0, &shader), [""; 0]);
     assert_eq!(codes(&text("s4[2,256]:[256,1]"), 64, &shader), ["offset_unaligned"]);
     assert_eq!(codes(&text("s4[2,256]:[256,1]"), 128, &shader), [""; 0]);
-    assert_eq!(codes(&half, 8, &Limits::cuda_tensor_map(Swizzle::None)), ["offset_unaligned"]);
+    assert_eq!(codes(&half, 8, &DeviceLimits::cuda_tensor_map(Swizzle::None)), ["offset_unaligned"]);
 }
 
 #[test]
 fn a_shape_of_xla_is_checked_by_its_strides() {
-    let limits = Limits::webnn();
+    let limits = DeviceLimits::webnn();
     for (shape, code) in
         [("f32[4,1,6]{2,1,0}", None), ("f32[1,1]{0,1}", None), ("f32[4,6]{0,1}", Some("stride_not_packed"))]
     {
@@ -258,21 +261,22 @@ fn a_shape_of_xla_is_checked_by_its_strides() {
 
 #[test]
 fn suggestions_keep_what_is_legal() {
-    let suggested = |desc: &str, limits: &Limits| suggest(&text(desc), limits).map(|found| found.desc.to_string());
+    let suggested =
+        |desc: &str, limits: &DeviceLimits| suggest(&text(desc), limits).map(|found| found.desc.to_string());
     // Gaps that are wide enough stay.
-    let map = Limits::cuda_tensor_map(Swizzle::None);
+    let map = DeviceLimits::cuda_tensor_map(Swizzle::None);
     assert_eq!(suggested("f32[3,4,5]:[100,20,1]", &map).unwrap(), "f32[3,4,5]:[100,20,1]");
     assert_eq!(suggested("f32[3,4,5]:[100,21,1]", &map).unwrap(), "f32[3,4,5]:[100,24,1]");
     assert_eq!(suggested("f32[3,4,5]:[20,25,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
     assert_eq!(suggested("f32[3,4,5]:[20,5,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
     assert_eq!(suggested("f32[3,4,5]:[0,0,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
     // DirectML takes any order: an NHWC image keeps its own, and a row that is repeated stays one.
-    let directml = "directml:2.0".parse::<Limits>().unwrap();
+    let directml = "directml:2.0".parse::<DeviceLimits>().unwrap();
     assert_eq!(suggested("f32[3,4]:[0,1]", &directml).unwrap(), "f32[1,1,3,4]:[0,0,0,1]");
     let wide = "f32[1,3,2,2]:[12,1,4294967296,3]";
     assert_eq!(suggested(wide, &directml).unwrap(), "f32[1,3,2,2]:[6,1,6,3]");
     // No strides make another type of it.
-    let errors = suggest(&text("c64[2,2]:[9,1]"), &Limits::webnn()).unwrap_err();
+    let errors = suggest(&text("c64[2,2]:[9,1]"), &DeviceLimits::webnn()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_data_type"]);
 }
 
@@ -280,15 +284,15 @@ fn suggestions_keep_what_is_legal() {
 fn boxes_of_a_tensor_map() {
     let tensor = text("f16[64,128,96]:[12288,96,1]");
     let codes = |sizes: &[u64], swizzle| {
-        let result = validate_box(&tensor, sizes, &Limits::cuda_tensor_map(swizzle));
-        result.err().unwrap_or_default().iter().map(|error| error.code()).collect::<Vec<_>>()
+        let result = validate_box(&tensor, sizes, &DeviceLimits::cuda_tensor_map(swizzle));
+        result.err().map_or_else(Vec::new, |errors| errors.codes())
     };
     assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes128), [""; 0]);
     assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes64), ["box_limit"]);
     assert_eq!(codes(&[0, 257, 60], Swizzle::None), ["box_limit", "box_limit", "box_unaligned"]);
     assert_eq!(codes(&[1, 256, 256], Swizzle::None), [""; 0]);
     assert_eq!(codes(&[64, 64], Swizzle::None), ["rank_mismatch"]);
-    assert!(validate_box(&tensor, &[9999, 1, 1], &Limits::webgpu()).is_ok());
+    assert!(validate_box(&tensor, &[9999, 1, 1], &DeviceLimits::webgpu()).is_ok());
 }
 
 #[test]
@@ -302,7 +306,7 @@ fn rows_that_share_memory_channels() {
     assert_eq!(channels("f32[1024,64]:[1,1024]"), Some((1, 4352)), "columns");
     let better = text("f32[64,1024]:[1088,1]");
     assert_eq!(channel_conflict(&better), None);
-    let found = suggest(&text("f32[64,1024]:[1024,1]"), &Limits::webnn()).unwrap();
+    let found = suggest(&text("f32[64,1024]:[1024,1]"), &DeviceLimits::webnn()).unwrap();
     assert_eq!(
         found.conflict.unwrap().to_string(),
         "axis 0 has a row pitch of 4096 bytes, so that rows begin on 1 of 16 memory channels of a GPU that spreads its memory 256 \

@@ -3,7 +3,8 @@
 use crate::literal::cases;
 use tensor_layout::strided::IndexWidth;
 use tensor_layout::upload::{
-    Binding, Buffer, Errors, FeatureLevel, Limits, Role, UploadReport, pack_buffer, validate, validate_bindings,
+    Binding, DeviceLimits, Errors, FeatureLevel, Role, UploadBuffer, UploadReport, pack_buffer, validate,
+    validate_bindings,
 };
 use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
 
@@ -15,16 +16,16 @@ fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
 }
 
-fn directml() -> Limits {
-    Limits::directml()
+fn directml() -> DeviceLimits {
+    DeviceLimits::directml()
 }
 
 /// In a buffer that is large enough, at its start.
-fn input(desc: &BufferTensorDesc, limits: &Limits) -> Result<UploadReport, Errors> {
-    validate(desc, &Buffer::new(u64::MAX / 2, 0, Role::Input), &without_buffer_limit(limits))
+fn input(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<UploadReport, Errors> {
+    validate(desc, &UploadBuffer::new(u64::MAX / 2, 0, Role::Input), &without_buffer_limit(limits))
 }
 
-fn without_buffer_limit(limits: &Limits) -> Limits {
+fn without_buffer_limit(limits: &DeviceLimits) -> DeviceLimits {
     let mut limits = limits.clone();
     limits.max_buffer = u64::MAX;
     limits
@@ -37,7 +38,7 @@ fn codes(result: Result<UploadReport, Errors>) -> Vec<&'static str> {
 #[test]
 fn every_intermediate_is_named() {
     let desc = strided(DataType::F32, &[1, 1, 2, 3], &[10, 10, 5, 1]);
-    let report = validate(&desc, &Buffer::new(100, 48, Role::Input), &directml()).unwrap();
+    let report = validate(&desc, &UploadBuffer::new(100, 48, Role::Input), &directml()).unwrap();
     assert_eq!((report.element_count, report.span_elements), (6, 8));
     assert_eq!((report.exact_bits, report.exact_bytes, report.rounded_bytes), (256, 32, 32));
     assert_eq!((report.cpu_bytes, report.padding, report.bound), (32, 32..32, 48..80));
@@ -49,7 +50,7 @@ fn every_intermediate_is_named() {
 #[test]
 fn the_report_reads_as_a_table() {
     let desc = packed(DataType::F16, &[3]);
-    let report = validate(&desc, &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    let report = validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
     assert_eq!(
         report.to_string(),
         "limits           WebGPU defaults\n\
@@ -62,7 +63,8 @@ fn the_report_reads_as_a_table() {
          alignment        required 256, found any\n\
          index width      i32 in elements, i32 in bytes"
     );
-    let whole = validate(&packed(DataType::F16, &[4]), &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    let whole =
+        validate(&packed(DataType::F16, &[4]), &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
     assert!(whole.to_string().contains("\npadding to zero  none\n"), "{whole}");
 }
 
@@ -70,7 +72,7 @@ fn the_report_reads_as_a_table() {
 fn ranks_by_feature_level() {
     for &level in FeatureLevel::ALL {
         let accepted: Vec<usize> = (0..=9)
-            .filter(|&rank| input(&packed(DataType::F32, &vec![1; rank]), &Limits::directml_level(level)).is_ok())
+            .filter(|&rank| input(&packed(DataType::F32, &vec![1; rank]), &DeviceLimits::directml_level(level)).is_ok())
             .collect();
         let expected = if level < FeatureLevel::V3_0 { vec![4, 5] } else { (1..=8).collect() };
         assert_eq!(accepted, expected, "{level}");
@@ -80,7 +82,7 @@ fn ranks_by_feature_level() {
 #[test]
 fn data_types_by_feature_level() {
     let accepted = |level| {
-        let limits = Limits::directml_level(level);
+        let limits = DeviceLimits::directml_level(level);
         DataType::ALL.iter().filter(|&&t| input(&packed(t, &[1, 1, 1, 8]), &limits).is_ok()).count()
     };
     assert_eq!([accepted(FeatureLevel::V2_1), accepted(FeatureLevel::V3_0), accepted(FeatureLevel::V6_3)], [8, 11, 13]);
@@ -103,14 +105,14 @@ fn sizes_and_strides_that_do_not_fit_32_bits() {
 #[test]
 fn sizes_of_zero_are_named_once_each() {
     assert_eq!(codes(input(&packed(DataType::F32, &[0, 3, 0]), &directml())), ["zero_size", "zero_size"]);
-    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &Limits::webgpu())), ["binding_too_small"]);
-    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &Limits::none())), [""; 0]);
+    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &DeviceLimits::webgpu())), ["binding_too_small"]);
+    assert_eq!(codes(input(&packed(DataType::F32, &[0, 3]), &DeviceLimits::none())), [""; 0]);
 }
 
 #[test]
 fn an_output_neither_overlaps_nor_belongs_to_directml() {
-    let desc = strided(DataType::F32, &[1, 1, 2, 2], &[0, 0, 1, 1]).with_flags(TensorFlags::OwnedByDml);
-    let at = |role| codes(validate(&desc, &Buffer::new(16, 0, role), &directml()));
+    let desc = strided(DataType::F32, &[1, 1, 2, 2], &[0, 0, 1, 1]).with_flags(TensorFlags::OwnedByDirectml);
+    let at = |role| codes(validate(&desc, &UploadBuffer::new(16, 0, role), &directml()));
     assert_eq!(at(Role::Input), [""; 0]);
     assert_eq!(at(Role::Output), ["owned_output", "overlapping_destination"]);
 }
@@ -118,18 +120,18 @@ fn an_output_neither_overlaps_nor_belongs_to_directml() {
 #[test]
 fn offsets_obey_the_device_and_the_promise() {
     let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(64).unwrap();
-    let at = |offset| validate(&desc, &Buffer::new(1024, offset, Role::Input), &directml());
+    let at = |offset| validate(&desc, &UploadBuffer::new(1024, offset, Role::Input), &directml());
     assert_eq!(at(64).unwrap().alignment_required, 64);
     assert_eq!(codes(at(48)), ["offset_unaligned"]);
     // A promise of 8 does not weaken the device's 16.
     let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(8).unwrap();
-    assert_eq!(codes(validate(&desc, &Buffer::new(1024, 8, Role::Input), &directml())), ["offset_unaligned"]);
+    assert_eq!(codes(validate(&desc, &UploadBuffer::new(1024, 8, Role::Input), &directml())), ["offset_unaligned"]);
 }
 
 #[test]
 fn the_range_is_inside_the_buffer_even_at_the_end_of_the_address_space() {
     let desc = packed(DataType::F32, &[4]);
-    let at = |len, offset| codes(validate(&desc, &Buffer::new(len, offset, Role::Input), &directml()));
+    let at = |len, offset| codes(validate(&desc, &UploadBuffer::new(len, offset, Role::Input), &directml()));
     assert_eq!(at(32, 16), [""; 0]);
     assert_eq!(at(31, 16), ["binding_outside_buffer"]);
     assert_eq!(at(u64::MAX, u64::MAX - 15), ["overflow"]);
@@ -138,16 +140,16 @@ fn the_range_is_inside_the_buffer_even_at_the_end_of_the_address_space() {
 #[test]
 fn a_slice_moves_its_base_into_the_binding_where_the_device_has_none() {
     let desc = packed(DataType::F32, &[1, 1, 2, 4]).with_base_offset(4).unwrap();
-    let buffer = Buffer::new(48, 0, Role::Input);
+    let buffer = UploadBuffer::new(48, 0, Role::Input);
     let report = validate(&desc, &buffer, &directml()).unwrap();
     assert_eq!((report.bound, report.total_bytes, report.span_elements), (16..48, 32, 8));
     // A shader takes the base offset as a number: the binding begins where the buffer does.
-    let report = validate(&desc, &buffer, &Limits::webgpu()).unwrap();
+    let report = validate(&desc, &buffer, &DeviceLimits::webgpu()).unwrap();
     assert_eq!((report.bound, report.total_bytes, report.span_elements), (0..48, 48, 12));
 
     let nibbles = packed(DataType::U4, &[8]).with_base_offset(3).unwrap();
     assert_eq!(
-        codes(validate(&nibbles, &Buffer::new(64, 0, Role::Input), &directml())),
+        codes(validate(&nibbles, &UploadBuffer::new(64, 0, Role::Input), &directml())),
         ["offset_inside_byte", "offset_unaligned"]
     );
 }
@@ -157,7 +159,7 @@ fn a_total_set_by_hand_is_bound_whole() {
     let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(64).unwrap();
     let report = input(&desc, &directml()).unwrap();
     assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (16, 64, 16..64));
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     limits.size_multiple = 48;
     assert_eq!(codes(input(&desc, &limits)), ["binding_unaligned"]);
     assert_eq!(input(&packed(DataType::F32, &[4]), &limits).unwrap().total_bytes, 48);
@@ -167,7 +169,7 @@ fn a_total_set_by_hand_is_bound_whole() {
 #[test]
 fn whisper_binding_of_265548800_bytes() {
     let desc = packed(DataType::F32, &[51865, 1280]);
-    let errors = validate(&desc, &Buffer::new(265_548_800, 0, Role::Input), &Limits::webgpu()).unwrap_err();
+    let errors = validate(&desc, &UploadBuffer::new(265_548_800, 0, Role::Input), &DeviceLimits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["binding_limit"],);
     let pieces: Vec<_> = errors.report.pieces.unwrap().collect();
     assert_eq!(pieces, [0..134_217_728, 134_217_728..265_548_800]);
@@ -176,7 +178,7 @@ fn whisper_binding_of_265548800_bytes() {
 #[test]
 fn llama_buffer_of_524288000_bytes() {
     let desc = packed(DataType::F32, &[32000, 4096]);
-    let errors = validate(&desc, &Buffer::new(524_288_000, 0, Role::Input), &Limits::webgpu()).unwrap_err();
+    let errors = validate(&desc, &UploadBuffer::new(524_288_000, 0, Role::Input), &DeviceLimits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["binding_limit", "buffer_limit"]);
     let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
     assert_eq!(errors.to_string(), lines.join("\n"));
@@ -187,8 +189,8 @@ fn llama_buffer_of_524288000_bytes() {
 #[test]
 fn three_halves_need_eight_bytes() {
     let desc = packed(DataType::F16, &[3]);
-    assert_eq!(codes(validate(&desc, &Buffer::new(6, 0, Role::Input), &directml())), ["binding_outside_buffer"]);
-    let report = validate(&desc, &Buffer::new(8, 0, Role::Input), &directml()).unwrap();
+    assert_eq!(codes(validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &directml())), ["binding_outside_buffer"]);
+    let report = validate(&desc, &UploadBuffer::new(8, 0, Role::Input), &directml()).unwrap();
     assert_eq!((report.cpu_bytes, &report.padding), (6, &(6..8)));
     assert_eq!(report.check_source(6), Ok(2));
     assert_eq!(report.check_source(5).unwrap_err().code(), "buffer_too_short");
@@ -204,23 +206,23 @@ fn copies_through_upload_heaps_stay_below_4_gib() {
 
 #[test]
 fn pieces_begin_where_a_binding_may_and_with_a_whole_element() {
-    let mut limits = Limits::webgpu();
+    let mut limits = DeviceLimits::webgpu();
     limits.max_binding = 1000;
     let desc = packed(DataType::C128, &[200]);
-    let errors = validate(&desc, &Buffer::new(4096, 256, Role::Input), &limits).unwrap_err();
+    let errors = validate(&desc, &UploadBuffer::new(4096, 256, Role::Input), &limits).unwrap_err();
     let pieces: Vec<_> = errors.report.pieces.unwrap().collect();
     assert_eq!(pieces, [256..1024, 1024..1792, 1792..2560, 2560..3328, 3328..3456]);
     limits.max_binding = 100;
-    let errors = validate(&desc, &Buffer::new(4096, 256, Role::Input), &limits).unwrap_err();
+    let errors = validate(&desc, &UploadBuffer::new(4096, 256, Role::Input), &limits).unwrap_err();
     assert_eq!((errors.codes(), errors.report.pieces), (vec!["binding_limit"], None));
 }
 
 #[test]
 fn outputs_keep_to_themselves() {
     let desc = packed(DataType::F32, &[1, 1, 2, 2]);
-    let at = |id, offset, role| Binding { desc: &desc, id, buffer: Buffer::new(64, offset, role) };
+    let at = |id, offset, role| Binding::new(&desc, id, UploadBuffer::new(64, offset, role));
     let check = |bindings: &[Binding<'_>]| -> Vec<Vec<&'static str>> {
-        validate_bindings(bindings, &[], &directml()).into_iter().map(codes).collect()
+        validate_bindings(bindings, &directml()).into_iter().map(codes).collect()
     };
     let none: Vec<&str> = vec![];
     assert_eq!(check(&[at(1, 0, Role::Input), at(1, 0, Role::Input)]), [none.clone(), none.clone()]);
@@ -241,14 +243,16 @@ fn packed_buffers_pass_their_own_check() {
         packed(DataType::F32, &[2]).with_base_offset(3).unwrap(),
         packed(DataType::U8, &[1]).with_total_size_in_bytes(40).unwrap(),
     ];
-    for limits in [directml(), Limits::webgpu(), Limits::vulkan(), Limits::none(), Limits::d3d12()] {
+    for limits in
+        [directml(), DeviceLimits::webgpu(), DeviceLimits::vulkan(), DeviceLimits::none(), DeviceLimits::d3d12()]
+    {
         let packed = pack_buffer(&descs, &limits).unwrap();
         let bindings: Vec<Binding<'_>> = descs
             .iter()
             .zip(&packed.offsets)
-            .map(|(desc, &offset)| Binding { desc, id: 0, buffer: Buffer::new(packed.len, offset, Role::Output) })
+            .map(|(desc, &offset)| Binding::new(desc, 0, UploadBuffer::new(packed.len, offset, Role::Output)))
             .collect();
-        for result in validate_bindings(&bindings, &[], &limits) {
+        for result in validate_bindings(&bindings, &limits) {
             assert_eq!(codes(result), [""; 0], "{}", limits.name);
         }
     }
@@ -259,13 +263,13 @@ fn interleaved_outputs_are_apart_where_padding_is_left_alone() {
     let whole = packed(DataType::F32, &[64, 64]);
     let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
     let wide = whole.slice_axis(1, 31..).unwrap();
-    let at = |desc| Binding { desc, id: 0, buffer: Buffer::new(16384, 0, Role::Output) };
-    let check = |bindings: &[Binding<'_>], limits: &Limits| -> Vec<Vec<&'static str>> {
-        validate_bindings(bindings, &[], limits).into_iter().map(codes).collect()
+    let at = |desc| Binding::new(desc, 0, UploadBuffer::new(16384, 0, Role::Output));
+    let check = |bindings: &[Binding<'_>], limits: &DeviceLimits| -> Vec<Vec<&'static str>> {
+        validate_bindings(bindings, limits).into_iter().map(codes).collect()
     };
     let none: Vec<&str> = vec![];
-    assert_eq!(check(&[at(&left), at(&right)], &Limits::vulkan()), [none.clone(), none.clone()]);
-    assert_eq!(check(&[at(&left), at(&wide)], &Limits::vulkan()), [none.clone(), vec!["bindings_overlap"]]);
+    assert_eq!(check(&[at(&left), at(&right)], &DeviceLimits::vulkan()), [none.clone(), none.clone()]);
+    assert_eq!(check(&[at(&left), at(&wide)], &DeviceLimits::vulkan()), [none.clone(), vec!["bindings_overlap"]]);
     // DirectML may write all of an output's range.
     assert_eq!(check(&[at(&left), at(&right)], &directml())[1], ["gaps_overwritten", "bindings_overlap"]);
 }
@@ -286,8 +290,8 @@ mod accepted_is_safe {
         })
     }
 
-    fn any_limits() -> impl Strategy<Value = Limits> {
-        (0..5_usize).prop_map(|name| Limits::NAMES[name].parse::<Limits>().unwrap())
+    fn any_limits() -> impl Strategy<Value = DeviceLimits> {
+        (0..5_usize).prop_map(|name| DeviceLimits::NAMES[name].parse::<DeviceLimits>().unwrap())
     }
 
     proptest! {
@@ -303,7 +307,7 @@ mod accepted_is_safe {
         ) {
             let role = if output { Role::Output } else { Role::Input };
             let offset = 16 * offset;
-            let Ok(report) = validate(&desc, &Buffer::new(len, offset, role), &limits) else {
+            let Ok(report) = validate(&desc, &UploadBuffer::new(len, offset, role), &limits) else {
                 return Ok(());
             };
             let bits = u64::from(desc.data_type().bits());
@@ -333,7 +337,7 @@ mod accepted_is_safe {
             let packed = pack_buffer(&descs, &limits).unwrap();
             let mut taken = std::collections::HashSet::new();
             for (desc, &offset) in descs.iter().zip(&packed.offsets) {
-                let result = validate(desc, &Buffer::new(packed.len, offset, Role::Input), &limits);
+                let result = validate(desc, &UploadBuffer::new(packed.len, offset, Role::Input), &limits);
                 let report = result.as_ref().unwrap_or_else(|errors| &errors.report);
                 prop_assert!(report.bound.end <= packed.len);
                 let codes = codes(result.clone());
@@ -349,7 +353,8 @@ mod accepted_is_safe {
 
 #[test]
 fn a_source_is_not_too_short() {
-    let report = validate(&packed(DataType::F16, &[3]), &Buffer::new(8, 0, Role::Input), &Limits::webgpu()).unwrap();
+    let report =
+        validate(&packed(DataType::F16, &[3]), &UploadBuffer::new(8, 0, Role::Input), &DeviceLimits::webgpu()).unwrap();
     for (len, zeros) in [(0, Err("buffer_too_short")), (5, Err("buffer_too_short")), (6, Ok(2)), (8, Ok(2))] {
         assert_eq!(report.check_source(len).map_err(|error| error.code()), zeros, "{len}");
     }
@@ -359,20 +364,20 @@ fn a_source_is_not_too_short() {
 #[test]
 fn the_report_names_gaps_pieces_and_copies() {
     let rows = strided(DataType::F32, &[2, 3], &[5, 1]);
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     for (writes, says) in [(true, "the device may overwrite them"), (false, "the device keeps them")] {
         limits.writes_padding = writes;
-        let report = validate(&rows, &Buffer::new(64, 4, Role::Output), &limits).unwrap();
+        let report = validate(&rows, &UploadBuffer::new(64, 4, Role::Output), &limits).unwrap();
         assert_eq!((report.gap_bits, report.overwrites_gaps), (64, writes));
         let line =
             format!("gaps             8 bytes, which belong to others if this is a part of a larger buffer: {says}\n");
         assert!(report.to_string().contains(&line), "{report}");
         assert!(report.to_string().contains("alignment        required 1, found 4\n"), "{report}");
-        let report = validate(&rows, &Buffer::new(64, 4, Role::Input), &limits).unwrap();
+        let report = validate(&rows, &UploadBuffer::new(64, 4, Role::Input), &limits).unwrap();
         assert!(report.gap_bits == 0 && !report.to_string().contains("gaps"), "{report}");
     }
     (limits.max_binding, limits.max_copy) = (64, 100);
-    let errors = validate(&packed(DataType::F32, &[75]), &Buffer::new(512, 0, Role::Input), &limits).unwrap_err();
+    let errors = validate(&packed(DataType::F32, &[75]), &UploadBuffer::new(512, 0, Role::Input), &limits).unwrap_err();
     assert_eq!(errors.codes(), ["binding_limit"]);
     let text = errors.report.to_string();
     assert!(
@@ -384,7 +389,7 @@ fn the_report_names_gaps_pieces_and_copies() {
 #[test]
 fn errors_come_one_a_line_and_can_be_taken() {
     let desc = packed(DataType::F32, &[64]);
-    let errors = validate(&desc, &Buffer::new(200, 4, Role::Input), &Limits::d3d12()).unwrap_err();
+    let errors = validate(&desc, &UploadBuffer::new(200, 4, Role::Input), &DeviceLimits::d3d12()).unwrap_err();
     let sentences: Vec<String> = errors.iter().map(Error::to_string).collect();
     assert_eq!(errors.to_string().lines().collect::<Vec<_>>(), sentences);
     assert_eq!((&errors).into_iter().count(), 2);
@@ -398,7 +403,7 @@ fn errors_come_one_a_line_and_can_be_taken() {
 #[test]
 fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     let split: tensor_layout::ArrayShape = "f32[8]{0:SC(0:4)}".parse().unwrap();
-    let errors = validate(&split, &Buffer::new(64, 0, Role::Output), &Limits::webgpu()).unwrap_err();
+    let errors = validate(&split, &UploadBuffer::new(64, 0, Role::Output), &DeviceLimits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["not_expressible"]);
     let report = &errors.report;
     assert_eq!((report.element_count, report.exact_bytes, report.total_bytes, report.cpu_bytes), (0, 0, 0, 0));
@@ -416,15 +421,15 @@ fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
 fn a_promise_of_alignment_is_that_of_what_is_bound() {
     let desc = packed(DataType::F32, &[16]).with_base_offset_alignment(64).unwrap();
     let slice = desc.slice_axis(0, 4..12).unwrap();
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     for (in_binding, asked, bound) in [(true, 16, 16..48), (false, 64, 0..48)] {
         limits.base_offset_in_binding = in_binding;
-        let report = validate(&slice, &Buffer::new(64, 0, Role::Input), &limits).unwrap();
+        let report = validate(&slice, &UploadBuffer::new(64, 0, Role::Input), &limits).unwrap();
         assert_eq!((report.alignment_required, report.bound), (asked, bound), "{in_binding}");
         // The tensor is bound 16 bytes further on.
-        let result = validate(&slice, &Buffer::new(256, 16, Role::Input), &limits);
+        let result = validate(&slice, &UploadBuffer::new(256, 16, Role::Input), &limits);
         assert_eq!(codes(result), if in_binding { vec![] } else { vec!["offset_unaligned"] });
-        let whole = validate(&desc, &Buffer::new(256, 64, Role::Input), &limits).unwrap();
+        let whole = validate(&desc, &UploadBuffer::new(256, 64, Role::Input), &limits).unwrap();
         assert_eq!(whole.alignment_required, 64);
     }
 }
@@ -434,16 +439,16 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
 /// type `UINT`.
 #[test]
 fn limits_are_those_of_the_specifications() {
-    let webgpu = Limits::webgpu();
+    let webgpu = DeviceLimits::webgpu();
     assert_eq!((webgpu.max_binding, webgpu.max_buffer, webgpu.offset_alignment), (134_217_728, 268_435_456, 256));
     assert_eq!((webgpu.size_multiple, webgpu.min_binding, webgpu.write_unit), (4, 4, 4));
     assert!(webgpu.exclusive_ranges && webgpu.one_usage && !webgpu.takes_strides && !webgpu.writes_padding);
     assert_eq!(webgpu.max_elements, u64::from(u32::MAX));
-    let vulkan = Limits::vulkan();
+    let vulkan = DeviceLimits::vulkan();
     assert_eq!((vulkan.max_binding, vulkan.max_buffer, vulkan.offset_alignment), (1 << 27, u64::MAX, 256));
     assert_eq!((vulkan.size_multiple, vulkan.min_binding, vulkan.write_unit), (1, 1, 4));
     assert!(!vulkan.exclusive_ranges && !vulkan.one_usage && !vulkan.takes_strides);
-    let d3d12 = Limits::d3d12();
+    let d3d12 = DeviceLimits::d3d12();
     assert_eq!((d3d12.max_binding, d3d12.offset_alignment, d3d12.max_copy), (u64::MAX, 16, 0xffff_0000));
     assert_eq!((d3d12.size_multiple, d3d12.min_binding, d3d12.write_unit), (4, 4, 4));
     let directml = directml();
@@ -457,19 +462,19 @@ fn limits_are_those_of_the_specifications() {
         directml.takes_strides && directml.base_offset_in_binding && directml.writes_padding && !directml.zero_sizes
     );
     assert!(directml.data_types.unwrap().contains(&DataType::F16));
-    assert_eq!(Limits::none().max_binding, u64::MAX);
+    assert_eq!(DeviceLimits::none().max_binding, u64::MAX);
 }
 
 #[test]
 fn pieces_along_an_axis_have_as_many_indices_as_they_say() {
     let desc = packed(DataType::F32, &[10, 1 << 23]);
-    let pieces = tensor_layout::upload::pieces_along(&desc, 0, &Limits::webgpu()).unwrap();
+    let pieces = tensor_layout::upload::pieces_along(&desc, 0, &DeviceLimits::webgpu()).unwrap();
     assert_eq!(pieces.clone().count(), 3);
     let lengths: Vec<u64> = pieces.map(|piece| piece.indices.end - piece.indices.start).collect();
     assert_eq!(lengths, [4, 4, 2]);
     for axis in 0..2 {
-        let none =
-            tensor_layout::upload::pieces_along(&packed(DataType::F32, &[3, 0]), axis, &Limits::webgpu()).unwrap();
+        let none = tensor_layout::upload::pieces_along(&packed(DataType::F32, &[3, 0]), axis, &DeviceLimits::webgpu())
+            .unwrap();
         assert_eq!((none.clone().count(), none.collect::<Vec<_>>().len()), (0, 0));
     }
 }

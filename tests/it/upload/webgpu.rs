@@ -3,7 +3,8 @@
 use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, Buffer, Limits, Role, pack_buffer, pieces_along, validate, validate_bindings, validate_description,
+    Binding, DeviceLimits, Role, UploadBuffer, pack_buffer, pieces_along, validate, validate_bindings,
+    validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType, DeviceRule, Error};
 
@@ -11,17 +12,17 @@ fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
 }
 
-fn directml() -> Limits {
-    Limits::directml()
+fn directml() -> DeviceLimits {
+    DeviceLimits::directml()
 }
 
 fn bound(desc: &BufferTensorDesc, offset: u64, role: Role) -> Binding<'_> {
-    Binding { desc, id: 0, buffer: Buffer::new(1 << 20, offset, role) }
+    Binding::new(desc, 0, UploadBuffer::new(1 << 20, offset, role))
 }
 
 /// The codes of each binding's errors.
-fn codes(bindings: &[Binding<'_>], in_place: &[(usize, usize)], limits: &Limits) -> Vec<Vec<&'static str>> {
-    let results = validate_bindings(bindings, in_place, limits).into_iter();
+fn codes(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec<Vec<&'static str>> {
+    let results = validate_bindings(bindings, limits).into_iter();
     results.map(|result| result.map_or_else(|errors| errors.codes(), |_| Vec::new())).collect()
 }
 
@@ -31,37 +32,43 @@ fn webgpu_writable_bindings_do_not_alias_by_range() {
     let whole = packed(DataType::F32, &[64, 64]);
     let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
     let outputs = [bound(&left, 0, Role::Output), bound(&right, 0, Role::Output)];
-    assert_eq!(codes(&outputs, &[], &Limits::webgpu()), [vec![], vec!["bindings_overlap"]]);
+    assert_eq!(codes(&outputs, &DeviceLimits::webgpu()), [vec![], vec!["bindings_overlap"]]);
     // Nor does a promise that the operator works in place change what the API checks.
-    assert_eq!(codes(&outputs, &[(0, 1)], &Limits::webgpu()), [vec![], vec!["bindings_overlap"]]);
-    assert_eq!(codes(&outputs, &[], &Limits::vulkan()), [vec![""; 0], vec![]]);
+    assert_eq!(
+        codes(&[outputs[0].in_place_with(1), outputs[1]], &DeviceLimits::webgpu()),
+        [vec![], vec!["bindings_overlap"]]
+    );
+    assert_eq!(codes(&outputs, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
     // Ranges that only touch do not meet.
     let small = packed(DataType::F32, &[64]);
     let apart = [bound(&small, 0, Role::Output), bound(&small, 256, Role::Output)];
-    assert_eq!(codes(&apart, &[], &Limits::webgpu()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&apart, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
 }
 
 #[test]
 fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
     let desc = packed(DataType::F32, &[4]);
     let far = [bound(&desc, 0, Role::Input), bound(&desc, 65536, Role::Output)];
-    assert_eq!(codes(&far, &[], &Limits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
+    assert_eq!(codes(&far, &DeviceLimits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
     let same = [bound(&desc, 0, Role::Output), bound(&desc, 0, Role::Input)];
-    assert_eq!(codes(&same, &[(1, 0)], &Limits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
-    let results = validate_bindings(&far, &[], &Limits::webgpu());
+    assert_eq!(
+        codes(&[same[0], same[1].in_place_with(0)], &DeviceLimits::webgpu()),
+        [vec![], vec!["buffer_read_and_written"]]
+    );
+    let results = validate_bindings(&far, &DeviceLimits::webgpu());
     assert_eq!(
         results[1].as_ref().unwrap_err().to_string(),
         "bindings 0 and 1 read and write one buffer in one dispatch, which the device refuses however far apart they are"
     );
     // Reading twice is fine, and so are two buffers.
     let inputs = [bound(&desc, 0, Role::Input), bound(&desc, 0, Role::Input)];
-    assert_eq!(codes(&inputs, &[], &Limits::webgpu()), [vec![""; 0], vec![]]);
-    let two = [bound(&desc, 0, Role::Input), Binding { id: 1, ..bound(&desc, 0, Role::Output) }];
-    assert_eq!(codes(&two, &[], &Limits::webgpu()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&inputs, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
+    let two = [bound(&desc, 0, Role::Input), Binding::new(&desc, 1, UploadBuffer::new(1 << 20, 0, Role::Output))];
+    assert_eq!(codes(&two, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
     // DirectML binds everything as one kind of view.
     let desc = packed(DataType::F32, &[1, 1, 1, 4]);
     let far = [bound(&desc, 0, Role::Input), bound(&desc, 65536, Role::Output)];
-    assert_eq!(codes(&far, &[], &directml()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&far, &directml()), [vec![""; 0], vec![]]);
 }
 
 #[test]
@@ -70,9 +77,9 @@ fn outputs_that_share_a_byte_are_refused() {
     let whole = packed(DataType::U4, &[2, 3]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
-    for limits in [Limits::none(), Limits::vulkan(), Limits::d3d12()] {
-        assert_eq!(codes(&outputs, &[], &limits), [vec![], vec!["bindings_overlap"]], "{}", limits.name);
-        let results = validate_bindings(&outputs, &[], &limits);
+    for limits in [DeviceLimits::none(), DeviceLimits::vulkan(), DeviceLimits::d3d12()] {
+        assert_eq!(codes(&outputs, &limits), [vec![], vec!["bindings_overlap"]], "{}", limits.name);
+        let results = validate_bindings(&outputs, &limits);
         let shared = results[1].as_ref().unwrap_err().iter().next();
         let byte = if limits.write_unit == 1 { 1 } else { 0 };
         assert_eq!(shared, Some(&Error::BindingConflict { first: 0, second: 1, byte: Some(byte) }));
@@ -81,29 +88,27 @@ fn outputs_that_share_a_byte_are_refused() {
     let whole = packed(DataType::U4, &[2, 4]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
-    assert_eq!(codes(&outputs, &[], &Limits::none()), [vec![""; 0], vec![]]);
-    assert_eq!(codes(&outputs, &[], &Limits::vulkan()), [vec![], vec!["bindings_overlap"]]);
+    assert_eq!(codes(&outputs, &DeviceLimits::none()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&outputs, &DeviceLimits::vulkan()), [vec![], vec!["bindings_overlap"]]);
     // A reader of the other nibble finds it unchanged.
     let mixed = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Input)];
-    assert_eq!(codes(&mixed, &[], &Limits::vulkan()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&mixed, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
     // Interleaved halves of a large matrix share no byte, and that is found at once.
     let whole = packed(DataType::U4, &[65536, 65536]);
     let (left, right) = (whole.slice_axis(1, ..32768).unwrap(), whole.slice_axis(1, 32768..).unwrap());
-    let outputs = [(&left, 0), (&right, 0)].map(|(desc, offset)| Binding {
-        desc,
-        id: 0,
-        buffer: Buffer::new(1 << 32, offset, Role::Output),
-    });
-    assert_eq!(codes(&outputs, &[], &Limits::none()), [vec![""; 0], vec![]]);
+    let outputs = [(&left, 0), (&right, 0)]
+        .map(|(desc, offset)| Binding::new(desc, 0, UploadBuffer::new(1 << 32, offset, Role::Output)));
+    assert_eq!(codes(&outputs, &DeviceLimits::none()), [vec![""; 0], vec![]]);
 }
 
 #[test]
 fn a_slice_as_output_says_how_large_its_gaps_are() {
     let whole = packed(DataType::F32, &[1, 1, 8, 64]);
     let left = whole.slice_axis(3, ..32).unwrap();
-    let at =
-        |desc: &BufferTensorDesc, role, limits: &Limits| validate(desc, &Buffer::new(2048, 0, role), limits).unwrap();
-    let errors = validate(&left, &Buffer::new(2048, 0, Role::Output), &directml()).unwrap_err();
+    let at = |desc: &BufferTensorDesc, role, limits: &DeviceLimits| {
+        validate(desc, &UploadBuffer::new(2048, 0, role), limits).unwrap()
+    };
+    let errors = validate(&left, &UploadBuffer::new(2048, 0, Role::Output), &directml()).unwrap_err();
     assert_eq!(
         (errors.codes(), errors.report.gap_bits, errors.report.overwrites_gaps),
         (vec!["gaps_overwritten"], 7 * 32 * 32, true)
@@ -111,11 +116,11 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
     assert!(errors.report.to_string().contains(
         "gaps             896 bytes, which belong to others if this is a part of a larger buffer: the device may overwrite them\n"
     ));
-    let report = at(&left, Role::Output, &Limits::webgpu());
+    let report = at(&left, Role::Output, &DeviceLimits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));
     // What is in front of the first element is no gap between elements.
     let right = whole.slice_axis(3, 32..).unwrap();
-    assert_eq!(at(&right, Role::Output, &Limits::webgpu()).gap_bits, 7 * 32 * 32);
+    assert_eq!(at(&right, Role::Output, &DeviceLimits::webgpu()).gap_bits, 7 * 32 * 32);
     assert_eq!(at(&right, Role::Output, &directml().keeping_gaps()).gap_bits, 7 * 32 * 32);
     // Whole tensors and inputs have nothing to say.
     assert_eq!(at(&whole, Role::Output, &directml()).gap_bits, 0);
@@ -124,25 +129,25 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
 
 #[test]
 fn totals_obey_the_size_multiple() {
-    let mut limits = Limits::none();
+    let mut limits = DeviceLimits::none();
     limits.size_multiple = 48;
     // A total by hand below what the device requires does not hold it down.
     let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(20).unwrap();
-    let report = validate(&desc, &Buffer::new(48, 0, Role::Input), &limits).unwrap();
+    let report = validate(&desc, &UploadBuffer::new(48, 0, Role::Input), &limits).unwrap();
     assert_eq!((report.rounded_bytes, report.total_bytes, report.bound), (48, 48, 0..48));
     // And a device that requires no multiple of 4 gets none.
     let desc = packed(DataType::F16, &[3]);
-    for limits in [Limits::none(), Limits::vulkan()] {
-        let report = validate(&desc, &Buffer::new(6, 0, Role::Input), &limits).unwrap();
+    for limits in [DeviceLimits::none(), DeviceLimits::vulkan()] {
+        let report = validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap();
         assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (6, 6, 6..6));
     }
     limits.size_multiple = 6;
-    assert_eq!(validate(&desc, &Buffer::new(6, 0, Role::Input), &limits).unwrap().total_bytes, 6);
+    assert_eq!(validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap().total_bytes, 6);
 }
 
 #[test]
 fn packed_buffers_know_the_largest_binding() {
-    let limits = Limits::webgpu();
+    let limits = DeviceLimits::webgpu();
     let large = packed(DataType::F32, &[51865, 640]);
     let bias = packed(DataType::F32, &[640]);
     assert_eq!(
@@ -161,14 +166,14 @@ fn packed_buffers_know_the_largest_binding() {
     let bindings: Vec<Binding<'_>> = pieces
         .iter()
         .zip(&packed.offsets)
-        .map(|(desc, &offset)| Binding { desc, id: 0, buffer: Buffer::new(packed.len, offset, Role::Output) })
+        .map(|(desc, &offset)| Binding::new(desc, 0, UploadBuffer::new(packed.len, offset, Role::Output)))
         .collect();
-    assert!(codes(&bindings, &[], &limits).iter().all(Vec::is_empty));
+    assert!(codes(&bindings, &limits).iter().all(Vec::is_empty));
 }
 
 #[test]
 fn a_large_binding_is_cut_into_whole_rows() {
-    let limits = Limits::webgpu();
+    let limits = DeviceLimits::webgpu();
     // Rows of 5120 bytes, which begin at multiples of 256; and rows of 5132, which do not.
     for columns in [1280, 1283] {
         let desc = packed(DataType::F32, &[51865, columns]);
@@ -216,7 +221,7 @@ proptest! {
     ) {
         let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
         let desc = BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap().with_base_offset(base).unwrap();
-        let mut limits = Limits::none();
+        let mut limits = DeviceLimits::none();
         (limits.max_binding, limits.offset_alignment, limits.size_multiple) = (max, alignment, multiple);
         (limits.base_offset_in_binding, limits.takes_strides) = (base_in_binding, base_in_binding);
         let Ok(pieces) = pieces_along(&desc, axis, &limits) else { return Ok(()) };
@@ -227,7 +232,7 @@ proptest! {
             prop_assert!(piece.bound.end - piece.bound.start <= max);
             prop_assert!(piece.bound.start.is_multiple_of(alignment));
             prop_assert!(!base_in_binding || piece.desc.base_offset() == 0);
-            let buffer = Buffer::new(1 << 20, piece.bound.start, Role::Input);
+            let buffer = UploadBuffer::new(1 << 20, piece.bound.start, Role::Input);
             let report = validate(&piece.desc, &buffer, &limits);
             prop_assert_eq!(report.as_ref().map(|report| report.bound.clone()), Ok(piece.bound.clone()));
             let part = desc.slice_axis(axis, piece.indices.clone()).unwrap();

@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::Notated;
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, ToIndexMap};
 
 /// No memory is ever given: this is built, not run.
@@ -37,7 +37,7 @@ fn sizes() -> Result<u64, Error> {
     let tiled: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
     let notated: Notated = "f16[8,64,56,56]:NHWC".parse()?;
     let lowered = matches!(lower(&tiled)?, Lowering::Split(_));
-    let report = validate(&rows, &Buffer::new(64, 0, Role::Input), &Limits::webgpu());
+    let report = validate(&rows, &UploadBuffer::new(64, 0, Role::Input), &DeviceLimits::webgpu());
     Ok(rows.min_size_in_bytes()
         + tiled.physical_size_in_bytes()?
         + notated.to_index_map()?.offset(&[1, 2, 3, 4])?

@@ -124,7 +124,7 @@ fn describe(
                 "it is not one array with a size for each dimension, and only XLA's notation has such shapes".into();
             let target = match notation {
                 Notation::Numpy => "NumPy array",
-                Notation::DirectMl => "DirectML tensor",
+                Notation::Directml => "DirectML tensor",
                 other => other.title(),
             };
             Err(Error::NotExpressible { target, reason })

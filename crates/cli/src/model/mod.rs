@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::ProgressBar;
 use tensor_layout::interop::safetensors::{Header, Index, Model};
-use tensor_layout::upload::Limits;
+use tensor_layout::upload::DeviceLimits;
 
 use crate::check::limits;
 use crate::input_file::is_standard;
@@ -138,7 +138,7 @@ struct LaidOut {
 fn lay_out(
     arguments: &Arguments,
     rules: &Rules,
-    limits: &Limits,
+    limits: &DeviceLimits,
     way: &Way<'_>,
     output: &mut Output,
 ) -> Result<Option<LaidOut>, Stop> {
@@ -204,7 +204,7 @@ fn shards(arguments: &Arguments) -> Result<Option<NewShards>, Stop> {
     }
 }
 
-fn plans<'m>(model: &'m Model<'m>, rules: &Rules, limits: &Limits) -> Plans<'m> {
+fn plans<'m>(model: &'m Model<'m>, rules: &Rules, limits: &DeviceLimits) -> Plans<'m> {
     model.tensors().iter().map(|tensor| Plan::new(tensor, rules, limits)).collect()
 }
 

@@ -3,7 +3,7 @@
 use tensor_layout::bridge::lower;
 use tensor_layout::interop::safetensors::{Header, Model, Tensor};
 use tensor_layout::notation::Notated;
-use tensor_layout::upload::{Buffer, Limits, Role, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
 use crate::binding::bound_as;
@@ -36,13 +36,13 @@ pub(super) struct Plan<'m> {
 }
 
 impl<'m> Plan<'m> {
-    pub(super) fn new(tensor: &'m Tensor<'m>, rules: &Rules, limits: &Limits) -> Result<Plan<'m>, Error> {
+    pub(super) fn new(tensor: &'m Tensor<'m>, rules: &Rules, limits: &DeviceLimits) -> Result<Plan<'m>, Error> {
         let stored = tensor.layout()?.to_index_map()?;
         let layout = new_layout(tensor, rules)?;
         let map = layout.to_index_map()?;
         let lowering = lower(layout.layout())?;
         let (desc, _) = bound_as(layout.layout())?;
-        let buffer = Buffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
+        let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
         let limit_errors = match validate(&desc, &buffer, limits) {
             Ok(_) => Vec::new(),
             Err(errors) => errors.iter().cloned().collect(),

@@ -24,7 +24,7 @@ impl IndexFunctions {
     /// # Errors
     ///
     /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) at or past the physical size of the layout;
-    /// [`Error::TooHard`] as [`with_inverse`](IndexFunctions::with_inverse).
+    /// [`Error::Undecided`] as [`with_inverse`](IndexFunctions::with_inverse).
     pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {

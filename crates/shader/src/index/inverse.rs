@@ -26,7 +26,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 ///
-/// [`Error::TooHard`] if the strides of the map leave too many candidates for a digit.
+/// [`Error::Undecided`] if the strides of the map leave too many candidates for a digit.
 pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<Found, Error> {
     if map.element_count() == 0 {
         return Ok(Found { exists: Condition::False, index: vec![Expr::from(0); map.sizes().len()] });
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
             work = work.saturating_mul(digit.candidates());
         }
         if work > MAX_CANDIDATES {
-            return Err(Error::TooHard {
+            return Err(Error::Undecided {
                 question: "which index is stored at an offset, in a shader",
                 work: MAX_CANDIDATES,
             });

@@ -1,6 +1,6 @@
 //! Buffers of the right size, and everything that is refused.
 
-use tensor_layout::upload::{Limits, Role, pieces_along};
+use tensor_layout::upload::{DeviceLimits, Role, pieces_along};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 use tensor_layout_wgpu::{BufferOptions, Error, TensorBuffer, limits, required_limits};
 
@@ -25,13 +25,13 @@ fn limits_are_the_devices_own(gpu: &Gpu) {
     // A device with WebGPU's defaults has WebGPU's limits, whatever its adapter is called.
     let (device, _) = gpu.with_limits(wgpu::Limits::default());
     let mut defaults = tensor_layout_wgpu::limits(&device);
-    defaults.name = Limits::webgpu().name;
+    defaults.name = DeviceLimits::webgpu().name;
     assert!(defaults.max_copy == 256 << 20);
-    defaults.max_copy = Limits::webgpu().max_copy;
+    defaults.max_copy = DeviceLimits::webgpu().max_copy;
     // Bindings of this crate begin where the buffer does, and its shaders add the base offset.
     assert!(!defaults.base_offset_in_binding);
-    defaults.base_offset_in_binding = Limits::webgpu().base_offset_in_binding;
-    assert_eq!(defaults, Limits::webgpu());
+    defaults.base_offset_in_binding = DeviceLimits::webgpu().base_offset_in_binding;
+    assert_eq!(defaults, DeviceLimits::webgpu());
 }
 
 fn every_problem_of_a_tensor_is_named(gpu: &Gpu) {
