@@ -190,6 +190,8 @@ fn safetensors_types() {
 #[test]
 fn no_public_type_is_left_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let names = crate::public_types::missing_in(include_str!("auto_traits.rs"), &folder);
+    let mut names = crate::public_types::missing_in(include_str!("auto_traits.rs"), &folder);
+    // Public for the private supertrait of `ToIndexMap` alone.
+    names.retain(|name| name != "StorageRule");
     assert!(names.is_empty(), "neither asserted to be shared nor to be pinned: {names:?}");
 }

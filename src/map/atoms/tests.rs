@@ -175,7 +175,7 @@ fn atoms_of_large_layouts_hold_few_digits() {
     let (atoms, ..) = Atoms::of_pair(&first, &second);
     let digits: Vec<_> = atoms.digits.iter().map(|digit| (digit.dim, digit.weight, digit.range)).collect();
     assert_eq!(digits, [(0, 2, 240), (0, 1, 2), (1, 3, 160), (1, 1, 3), (2, 2, 240), (2, 1, 2)]);
-    let form = Form(SmallVec::from_slice(&[(1, 3), (3, 1)]));
+    let form = Form(vec![(1, 3), (3, 1)]);
     assert!(
         atoms.atoms[6..] == [Atom::Quotient(form.clone(), 2), Atom::Remainder(form, 2)],
         "dividing by 3 needs no atom"
