@@ -19,7 +19,8 @@
 //! cursor.move_to(1);
 //! assert_eq!((cursor.rest(), cursor.number_below_2_63("a number")?), ("1, 2} // two numbers", 1));
 //! assert_eq!(cursor.error("`;`").column(), Some(3));
-//! assert_eq!(cursor.error_at(4, "`;`").to_string().lines().next(), Some("expected `;`, found `2`"));
+//! let error = cursor.error_at(4, "`;`");
+//! assert_eq!(error.to_string(), "column 5 of `{1, 2} // two numbers`: expected `;`, found `2`");
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 

@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 use crate::relayout::DestinationBytes;
 
 impl<'a> DestinationBytes<'a> {
-    /// Memory that may be written and not be read, such as a mapped GPU buffer, which may be write-combining or
-    /// uninitialised (wgpu's `WriteOnly<[u8]>` gives the pointer as `as_raw_ptr`).
+    /// Memory that may be written and not be read, such as a mapped GPU buffer, which may be write-combining
+    /// or uninitialised (wgpu's `WriteOnly<[u8]>` gives the pointer as `as_raw_ptr`).
     ///
     /// # Safety
     ///

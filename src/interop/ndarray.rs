@@ -124,8 +124,8 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 /// # Errors
 ///
 /// The errors of [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element,
-/// or [`Error::Undecided`] if that could not be decided. [`Error::NotExpressible`] for the few layouts without
-/// overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
+/// or [`Error::Undecided`] if that could not be decided. [`Error::NotExpressible`] for the few layouts
+/// without overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view_mut, BufferTensorDesc, DataType};

@@ -30,8 +30,8 @@ pub(super) fn undecided() -> Error {
 ///
 /// # Errors
 ///
-/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those of
-/// practice have two to four.
+/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those
+/// of practice have two to four.
 pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
     Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)
 }

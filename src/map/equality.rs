@@ -56,9 +56,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at all
-    /// may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions that
-    /// are fused in another order than that of the indices are searched.
+    /// [`Error::Undecided`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at
+    /// all may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions
+    /// that are fused in another order than that of the indices are searched.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};

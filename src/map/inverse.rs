@@ -19,8 +19,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::Undecided`] if strides
-    /// that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::Undecided`] if
+    /// strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};

@@ -26,8 +26,8 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 /// The answer to "do two different indices share an offset?".
 ///
 /// The question is a bounded integer equation and hard in general (numpy's `may_share_memory` page says as
-/// much), so a search may end in [`Overlap::Undecided`]. It does not for the layouts of practice: no search is
-/// needed where each stride is larger than the largest offset of all axes with smaller strides, where a
+/// much), so a search may end in [`Overlap::Undecided`]. It does not for the layouts of practice: no search
+/// is needed where each stride is larger than the largest offset of all axes with smaller strides, where a
 /// stride is 0, or where two are equal.
 ///
 /// ```

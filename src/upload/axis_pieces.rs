@@ -94,8 +94,8 @@ impl FusedIterator for BindingPieces {}
 /// 0.
 ///
 /// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
-/// begin, at or before its first element; the difference is the base offset of its descriptor. Devices
-/// that are given strides and no base offset ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first
+/// begin, at or before its first element; the difference is the base offset of its descriptor. Devices that
+/// are given strides and no base offset ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first
 /// elements are aligned. All pieces but the last have the same number of indices. Bindings of neighbouring
 /// pieces may overlap in the bytes in front of an element: they are for reading, or for one dispatch each.
 ///

@@ -58,14 +58,14 @@ impl<'a> Binding<'a> {
 ///
 /// By the rules the limits name:
 ///
-/// * [`one_usage`](DeviceLimits::one_usage) (WebGPU): a buffer that one binding only reads and another writes is an
-///   error, however far apart their ranges are.
+/// * [`one_usage`](DeviceLimits::one_usage) (WebGPU): a buffer that one binding only reads and another writes
+///   is an error, however far apart their ranges are.
 /// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
-///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every other
-///   whose range meets its own.
+///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every
+///   other whose range meets its own.
 /// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not
-///   clash, unless they have elements in the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as two
-///   rows of an odd number of `u4` do.
+///   clash, unless they have elements in the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as
+///   two rows of an odd number of `u4` do.
 ///
 /// An input may be stored at the place of an output only where the operator allows it, which
 /// [`in_place_with`](Binding::in_place_with) says. Under `one_usage` that excuses nothing: what is

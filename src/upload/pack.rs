@@ -26,7 +26,7 @@ use super::validate::check_unplaced;
 #[non_exhaustive]
 pub struct PackedBuffer {
     /// Where each tensor is bound, in bytes, in the order they were given. This is the offset of
-    /// the tensor's buffer; its own base offset comes on top, as in [`Buffer`](super::Buffer).
+    /// the tensor's buffer; its own base offset comes on top, as in [`UploadBuffer`](super::UploadBuffer).
     pub offsets: Vec<u64>,
     /// The length of the buffer, in bytes.
     pub len: u64,

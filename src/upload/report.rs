@@ -64,8 +64,8 @@ pub struct UploadReport {
     /// tensors without a buffer, and where indices share places.
     pub gap_bits: u128,
     /// May the device overwrite the bits between the elements of this output
-    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding))? Of a part of a larger buffer that is one
-    /// of the errors, of another tensor one of the [`warnings`](Self::warnings).
+    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding))? Of a part of a larger buffer
+    /// that is one of the errors, of another tensor one of the [`warnings`](Self::warnings).
     pub overwrites_gaps: bool,
     /// Must the padding between and after the elements hold zeros? A
     /// [named layout](crate::named) may demand it.

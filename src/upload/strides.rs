@@ -1,18 +1,14 @@
-//! The rules of devices that are given strides, and boxes.
+//! The rules of devices that are given strides.
 
 use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
 use crate::element::DataType;
 use crate::error::{DeviceRule, Error};
-use crate::map::ToIndexMap;
 use crate::strided::set_free_strides;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::limits::DeviceLimits;
 use super::multiples::common_multiple;
-use super::report::{Errors, UploadReport};
 use super::tensor::Tensor;
-use super::validate::{check_unplaced, tensor};
 
 /// Every stride against every rule, and the size of the last axis.
 ///
@@ -121,57 +117,6 @@ pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &DeviceLim
     Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))
 }
 
-fn bits_to(value: Option<u128>) -> u64 {
+pub(super) fn bits_to(value: Option<u128>) -> u64 {
     value.and_then(|value| u64::try_from(value).ok()).unwrap_or(u64::MAX)
-}
-
-/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules
-/// in [`DeviceLimits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept
-/// every box of the right rank. Of the tensor itself nothing is checked: see [`validate_description`].
-///
-/// # Errors
-///
-/// Every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule);
-/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
-/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are not multiple of
-/// what it asks; that of [`ToIndexMap::to_index_map`].
-///
-/// ```
-/// use tensor_layout::upload::{validate_box, DeviceLimits, Swizzle};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let limits = DeviceLimits::cuda_tensor_map(Swizzle::Bytes128);
-/// let weights = BufferTensorDesc::packed(DataType::BF16, &[4096, 4096])?;
-/// assert!(validate_box(&weights, &[128, 64], &limits).is_ok());
-/// // 128 elements are 256 bytes, twice the swizzle.
-/// let errors = validate_box(&weights, &[128, 128], &limits).unwrap_err();
-/// assert_eq!(errors[0].to_string(), "the box has size 128 on axis 1, but the device copies 1 to 64");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn validate_box<L: ToIndexMap + ?Sized>(
-    layout: &L,
-    sizes: &[u64],
-    limits: &DeviceLimits,
-) -> Result<UploadReport, Errors> {
-    let tensor = tensor(layout, limits)?;
-    let (report, _) = check_unplaced(&tensor, limits);
-    let (rank, bits) = (tensor.sizes().len(), tensor.element_bits());
-    if sizes.len() != rank {
-        return Err(Errors::new(vec![Error::rank_mismatch("sizes of the box", rank, sizes.len())], report));
-    }
-    let Some(rules) = limits.box_limits else { return Ok(report) };
-    let mut errors = Vec::new();
-    for (axis, &size) in sizes.iter().enumerate() {
-        let is_row = axis.plus(1) == rank;
-        let widest = bits_to(wide_product(rules.max_row, 8_u64).checked_div(bits.into()));
-        let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
-        if size == 0 || size > max {
-            errors.push(DeviceRule::BoxLimit.at(axis, size, max));
-        }
-        let row = wide_product(size, bits);
-        if is_row && !row.is_multiple_of(wide_product(rules.row_multiple.max(1), 8_u64)) {
-            errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
-        }
-    }
-    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }

@@ -48,8 +48,9 @@ impl UploadBuffer {
 /// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
 /// one.
 ///
-/// A device that is given sizes and strides ([`DeviceLimits::takes_strides`]) takes every layout that has them. The
-/// others are bound as bytes, which a shader indexes; then the padding of tiles is part of the binding.
+/// A device that is given sizes and strides ([`DeviceLimits::takes_strides`]) takes every layout that has
+/// them. The others are bound as bytes, which a shader indexes; then the padding of tiles is part of the
+/// binding.
 ///
 /// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
 /// strides in an order or with gaps that the device does not take, the number of elements; the size of the

@@ -36,11 +36,11 @@ pub struct Window {
 
 /// A range of bytes in bindings that a device accepts.
 ///
-/// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], and a range begins where it pleases: the
-/// start is rounded *down*, and the bytes in between are the base of the first window. What is longer than
-/// [`DeviceLimits::max_binding`] takes several windows, which meet at multiples of the alignment and inside no
-/// element: where the first binding begins at `start` and is `step` bytes long, byte `b` of the buffer is in
-/// window `(b - start) / step`, at byte `(b - start) % step` of its binding.
+/// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], and a range begins where it pleases:
+/// the start is rounded *down*, and the bytes in between are the base of the first window. What is longer
+/// than [`DeviceLimits::max_binding`] takes several windows, which meet at multiples of the alignment and
+/// inside no element: where the first binding begins at `start` and is `step` bytes long, byte `b` of the
+/// buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its binding.
 ///
 /// The end is rounded up to [`DeviceLimits::size_multiple`]: the buffer has to go on to there.
 ///
@@ -137,8 +137,8 @@ impl FusedIterator for Windows {}
 
 /// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
 /// [`validate`](super::validate) calls bound, before they are rounded. With
-/// [`DeviceLimits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's buffer,
-/// and the offsets of its index map count from there.
+/// [`DeviceLimits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's
+/// buffer, and the offsets of its index map count from there.
 ///
 /// # Errors
 ///
