@@ -1,4 +1,4 @@
-//! Both models to the index map.
+//! Conversions from descriptors and tiled shapes to the index map.
 
 use alloc::format;
 
@@ -11,8 +11,8 @@ use crate::strided::BufferTensorDesc;
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
-    /// The buffer is the span of the sizes and strides; if a larger total size was set, as many whole
-    /// elements as fit it.
+    /// The size of the map's buffer is the span of the sizes and strides. If a larger total size was set, the
+    /// buffer holds as many whole elements as fit into that size.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         let bits = self.data_type().bits();
         let physical = if self.total_tensor_size_in_bytes() > self.min_size_in_bytes() {
@@ -34,13 +34,13 @@ impl ToIndexMap for BufferTensorDesc {
 impl Besides for BufferTensorDesc {}
 
 impl BufferTensorDesc {
-    /// The map of the same sizes and strides with whole bytes for each element of a type below a byte, as
-    /// CPUs and `ml_dtypes` keep them and as XLA does without `E(n)`. A copy between this map and a
-    /// descriptor packs or unpacks.
+    /// Returns the map of the same sizes and strides, with whole bytes for each element of a type below a
+    /// byte. CPUs and `ml_dtypes` store sub-byte elements in this way, and so does XLA without `E(n)`. A copy
+    /// between this map and a descriptor packs or unpacks.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`].
+    /// [`Error::Overflow`] if an offset or the size of the buffer passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
@@ -61,7 +61,7 @@ impl BufferTensorDesc {
 
 impl ToIndexMap for ArrayShape {
     /// The buffer holds the padded bounds of all tiles, rounded up to the tail alignment. A layout that
-    /// divides a dimension among memories (`SC(..)`) is in several buffers and is refused.
+    /// divides a dimension among several memories (`SC(..)`) is stored in several buffers and is refused.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         if let Some(split) = self.layout().split_configs.first() {
             let reason = format!("SC{split} divides it among several memories, so it is stored in several buffers");

@@ -1,4 +1,4 @@
-//! Tiles -> strides, where the layout allows it.
+//! Conversion of tiled layouts to strides, where the layout allows it.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -10,27 +10,28 @@ use crate::error::Error;
 use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
-/// What a tiled layout becomes in sizes and strides.
+/// The sizes and strides of a tiled layout, as [`lower`] returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Lowering {
-    /// Exactly this tensor, with one stride for each dimension.
+    /// One stride for each dimension describes the layout exactly.
     Strided(BufferTensorDesc),
-    /// The padded tensor with more axes, and which of its indices are real.
+    /// A tensor of more axes describes the padded array. [`Split`] also says which indices are padding.
     Split(Split),
-    /// No strides say it; the map does.
+    /// No sizes and strides describe the layout, but an index map does.
     IndexMap {
         /// Where the elements are stored.
         map: IndexMap,
-        /// Why no strides say it: a sentence that names the dimension.
+        /// A sentence that says why there are no strides and names the dimension.
         reason: String,
     },
 }
 
 /// A tiled layout as a strided tensor of higher rank.
 ///
-/// Each logical dimension became one or more axes, major to minor. The value of a dimension is the row-major
-/// number its axes form; where that number is at or above the logical size, the element is padding.
+/// Each logical dimension becomes one or more axes, the major axis first. The indices of these axes form a
+/// row-major number, which is the logical index. Where the number is at or above the logical size, the
+/// element is padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
     /// The padded tensor.
@@ -42,7 +43,7 @@ pub struct Split {
 }
 
 impl Lowering {
-    /// `strided`, `split` or `index_map`.
+    /// The name of the variant: `strided`, `split` or `index_map`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -52,8 +53,8 @@ impl Lowering {
         }
     }
 
-    /// Why there is not one stride for each dimension: a sentence that names the dimensions. `None` for
-    /// [`Lowering::Strided`].
+    /// Returns a sentence that says why there is not one stride for each dimension, and names the dimensions.
+    /// Returns `None` for [`Lowering::Strided`].
     ///
     /// ```
     /// use tensor_layout::{bridge::lower, ArrayShape};
@@ -73,7 +74,7 @@ impl Lowering {
 }
 
 impl Split {
-    /// Which dimension is cut into which digits:
+    /// Says which dimension is cut into which digits:
     /// `dimension 0 is cut into digits of 2 x 2 and dimension 1 into ...`.
     fn reason(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
@@ -93,17 +94,19 @@ impl Split {
     }
 }
 
-/// Lowers any layout, such as a tiled one, a view or a CuTe text, to strides: exactly, or not at all.
+/// Lowers any layout, for example a tiled layout, a view or a CuTe text, to strides: exactly, or not at all.
 ///
-/// The total size of the descriptor is that of the layout's buffer (rounded up to 4 bytes), which is often
-/// more than DirectML's minimum. The strides of size-1 dimensions are those of a packed neighbour. A
-/// descriptor is returned as it is.
+/// The total size of the descriptor is the size of the layout's buffer, rounded up to 4 bytes. This size is
+/// often more than DirectML's minimum. A dimension of size 1 gets the stride that a packed layout would give
+/// it. A descriptor is returned unchanged.
+///
+/// A layout can store elements in another width than their type has. A descriptor cannot say this, so the
+/// result is [`Lowering::IndexMap`].
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::NotExpressible`] for a layout with
-/// `SC(..)`, which is in several buffers. A layout that stores elements in another width than their type's,
-/// which a descriptor cannot say, lowers to [`Lowering::IndexMap`].
+/// `SC(..)`, which is stored in several buffers.
 ///
 /// ```
 /// use tensor_layout::{bridge::{lower, Lowering}, ArrayShape};
@@ -156,7 +159,7 @@ fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result
         let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
         if size <= 1 || map.element_count() == 0 {
             *stride = packed;
-            // It saturates without elements alone, where no stride is ever used.
+            // The product saturates only if the array has no elements, and then no stride is used.
             packed = packed.saturating_mul(size.max(1));
         } else {
             packed = packed.max(checked::mul(*stride, size, checked::OFFSET)?);
@@ -181,7 +184,8 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
     Ok(Split { desc, dims, logical_sizes: map.sizes().to_vec() })
 }
 
-/// DirectML wants totals in multiples of 4 bytes.
+/// Sets the total size of a descriptor to the size of the map's buffer. DirectML requires total sizes in
+/// multiples of 4 bytes.
 fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let desc = desc.beginning_at(map.base())?;
     let desc = if map.is_part() { desc.into_part() } else { desc };
@@ -218,7 +222,7 @@ fn why_not(map: &IndexMap) -> String {
     }
 }
 
-/// The lowest boundary inside a fused component.
+/// The lowest tile boundary inside a fused component, in elements.
 fn boundary(component: &Component) -> u64 {
     component.chain.digits().iter().rev().nth(1).map_or(1, |digit| digit.divisor.get())
 }

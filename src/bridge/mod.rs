@@ -1,4 +1,4 @@
-//! Strides to tiles and back: conversions between the two models.
+//! Conversions between the two models: strides to tiles and back.
 //!
 //! ```
 //! use tensor_layout::bridge::{lower, raise, Lowering, Raised, Split};
@@ -32,7 +32,7 @@ pub use raise::{Raised, raise};
 #[cfg(feature = "notation")]
 pub use spell::{spell, spell_view};
 
-/// What [`crate::plan`] offers of this folder.
+/// The items of this folder that [`crate::plan`] re-exports.
 #[cfg(all(feature = "notation", feature = "plan"))]
 pub(crate) mod plan {
     pub use super::spell::SPELLING_SEARCH_LIMIT;

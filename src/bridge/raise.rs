@@ -1,4 +1,4 @@
-//! Strides -> tiles, where an exact spelling exists.
+//! Conversion of strides to tiles, where tiles spell the strides exactly.
 
 use alloc::format;
 use alloc::string::String;
@@ -17,27 +17,28 @@ use super::spell::spell;
 /// A strided tensor as a tiled shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raised {
-    /// The tiled shape: every element is where the strides put it.
+    /// The tiled shape. Every element is stored where the strides put it.
     pub shape: ArrayShape,
-    /// How many bytes the tiled buffer is longer than DirectML's minimum size for the strided one: XLA
-    /// counts the padding after the last row, DirectML does not.
+    /// How many bytes the tiled buffer is longer than DirectML's minimum size for the strided tensor. XLA
+    /// counts the padding after the last row and DirectML does not.
     pub bytes_past_minimum: u64,
 }
 
 /// Finds the tiled layout that puts every element where the descriptor's strides put it.
 ///
-/// One exists, without `*`, exactly when the strides of the axes longer than 1, in ascending order, divide
-/// each other and each ratio is at least the size it steps over. Strides that are just right need no tile, a
-/// row pitch is a tile as long as the pitch, and a smallest stride s above 1 is spelled `(1)(s)`. The
-/// spelling is the one that [`spell`](super::spell) finds for the same places.
+/// A tiled layout without `*` exists under one condition. Sort the strides of the axes longer than 1 in
+/// ascending order. Each stride must divide the next one, and their ratio must be at least the size of the
+/// axis with the smaller stride. Packed strides need no tile. A row pitch becomes a tile as long as the
+/// pitch, and a smallest stride s above 1 is spelled `(1)(s)`. [`spell`](super::spell) finds the same
+/// spelling for the same offsets.
 ///
-/// A total size that was set above DirectML's minimum becomes the size of the tiled buffer, so that raising
-/// what [`lower`](super::lower) made of a tiled shape gives a shape of the same size.
+/// A total size above DirectML's minimum becomes the size of the tiled buffer. A tiled shape that was lowered
+/// by [`lower`](super::lower) and is then raised therefore keeps its size.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with the axis and the strides that are in the way, or for a base offset;
-/// [`Error::Overflow`] if the tiled buffer, which has padding after its last row too, passes 64 bits.
+/// [`Error::NotExpressible`] names the axis and the strides for which no tiles exist, or the base offset.
+/// [`Error::Overflow`] if the tiled buffer, including the padding after its last row, passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::raise, BufferTensorDesc, DataType};
@@ -53,12 +54,12 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     if desc.base_offset() != 0 {
         return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", desc.base_offset())));
     }
-    // Axes longer than 1 with their sizes and strides, the smallest stride first.
+    // The axes longer than 1 with their sizes and strides, the smallest stride first.
     let all = || desc.sizes().iter().zip(desc.strides()).enumerate();
     let is_live = |size: u64| size > 1 && desc.element_count() > 0;
     let mut live: SmallVec<[(usize, u64, u64); 8]> =
         all().filter(|&(_, (&size, _))| is_live(size)).map(|(axis, (&size, &stride))| (axis, size, stride)).collect();
-    // Stable, so that equal strides are reported in axis order.
+    // The sort is stable, so that equal strides are reported in the order of the axes.
     sort_by_key(&mut live, |&(_, _, stride)| stride);
     if let Some((axis, ..)) = live.iter().find(|&&(_, _, stride)| stride == 0) {
         return Err(refuse(format!(
@@ -90,16 +91,17 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     if let Some(&(_, _, smallest)) = live.first() {
         tiles.extend([Tile::new(&[1])?, Tile::new(&[smallest])?]);
     }
-    // Tiles that say nothing, and the width of every type: the shortest spelling is without them.
+    // Some of these tiles change nothing, and the element width is written for every type. `shortest` removes
+    // them.
     let layout = Layout::new(&order)?.with_tiles(&tiles).with_element_bits(desc.data_type().bits());
     let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
     Ok(Raised { shape, bytes_past_minimum: tiled_size.minus(desc.min_size_in_bytes()) })
 }
 
-/// The shortest spelling of a shape that puts the elements where the descriptor's strides put them: with the
-/// total size of the descriptor, if that is more than its minimum and a layout says it, else with the size of
-/// the shape.
+/// Returns the shortest spelling of a shape that puts the elements where the descriptor's strides put them.
+/// The spelling has the total size of the descriptor if this size is above the minimum and a layout can say
+/// it. Otherwise the spelling has the size of the shape.
 fn shortest(desc: &BufferTensorDesc, shape: ArrayShape) -> Result<ArrayShape, Error> {
     if desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes()
         && let Ok(whole) = spell(&desc.to_index_map()?)

@@ -1,4 +1,4 @@
-//! Index maps as XLA layouts: the shortest text that says the same.
+//! Spells index maps as XLA layouts, with the shortest text that describes the map.
 
 mod carried;
 mod fewest_levels;
@@ -17,9 +17,9 @@ use crate::tiled::{ArrayShape, Tile};
 use memory_order::{MemoryOrder, Room, refuse};
 use wanted::Wanted;
 
-/// The most tiles that are tried to find the shortest spelling of one map. Two or three digits take a few
-/// dozen, all of them some ten milliseconds. Where they do not suffice, the spelling is longer than it has to
-/// be.
+/// The most tiles that are tried to find the shortest spelling of one map. A map of two or three digits takes
+/// a few dozen tries, and the whole limit takes some ten milliseconds. When the limit is reached, the
+/// spelling is longer than necessary.
 ///
 /// ```
 /// use tensor_layout::bridge::spell;
@@ -34,20 +34,23 @@ use wanted::Wanted;
 /// ```
 pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 
-/// The shortest tiled layout with the places, the element width and the physical size of a map, whatever the
-/// order of its digits.
+/// Returns the shortest tiled layout with the offsets, the element width and the physical size of a map, in
+/// whatever order its digits are stored.
 ///
-/// Works for every Affine or Split map that begins at 0 and whose strides, in order, divide each other and
-/// leave no gap inside a block that no other dimension could pad: so for all oneDNN formats, for reshapes and
-/// permutations of tiled arrays, and for dense views. Without padding the spelling has as few tiles as
-/// possible, and of several the shortest text. A gap is padding of one dimension, or two tiles for a smallest
-/// stride; another way to say it may be shorter (`T(2,1)` is spelled `T(1)(2)`). The search stops after
-/// [`SPELLING_SEARCH_LIMIT`] tiles; then a construction that always succeeds gives a longer one. For a view
-/// of an array whose layout is known, [`spell_view`] finds the spelling its compiler would choose.
+/// The function spells every Affine or Split map that begins at 0 and whose strides divide each other in
+/// order. A gap inside a block must be padding of another dimension. All oneDNN formats, reshapes and
+/// permutations of tiled arrays, and dense views are maps of this kind.
+///
+/// Without padding, the spelling has as few tiles as possible. Among several spellings with equally few
+/// tiles, the shortest text wins. A gap is spelled as padding of one dimension, or as two tiles for a
+/// smallest stride. Another spelling of the gap may be shorter (`T(2,1)` is spelled `T(1)(2)`). The search
+/// stops after [`SPELLING_SEARCH_LIMIT`] tiles. Then a radix sort, which always succeeds, gives a longer
+/// spelling. For a view of an array with a known layout, [`spell_view`] finds the spelling that its compiler
+/// would choose.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what is in the way.
+/// [`Error::NotExpressible`] names the stride, gap or base offset that tiles cannot spell.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell, ArrayShape, ToIndexMap};
@@ -62,27 +65,28 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
     shortest(Wanted::new(map))
 }
 
-/// The layout of a view of `operand`, spelled as a compiler spells it, where `map` says where the elements of
-/// the view are stored.
+/// Returns the layout of a view of `operand`, spelled as a compiler spells it. `map` says where the elements
+/// of the view are stored.
 ///
-/// The first of these that says what the map says:
+/// The candidates are tried in this order, and the first candidate that matches the map is returned:
 ///
 /// 1. The operand itself.
-/// 2. If its tiles follow the rule of [`with_tpu_tiles`](ArrayShape::with_tpu_tiles) for its sizes: those of
-///    the same rule for the sizes of the view. Where several orders of the dimensions are possible, rather
-///    one that leaves the tiles as they are.
-/// 3. Its tiles as they are.
-/// 4. The tiles of the other generations' rule, if it has tiles.
+/// 2. The tiles that the rule of [`with_tpu_tiles`](ArrayShape::with_tpu_tiles) gives for the sizes of the
+///    view, if the operand's tiles follow the same rule for the operand's sizes. Where several orders of the
+///    dimensions are possible, an order that keeps the operand's tiles is preferred.
+/// 3. The operand's tiles, unchanged.
+/// 4. The tiles that the rules of other TPU generations give, if the operand has tiles.
 /// 5. The shortest spelling, as [`spell`] gives it.
 ///
-/// Memory space, tail alignment, element width and the other attributes of the operand's layout stay; so do
-/// the bounds of dimensions (`<=5`) that are neither divided nor joined. Whatever is returned has been
-/// compared with the map.
+/// The view keeps the memory space, the tail alignment, the element width and the other attributes of the
+/// operand's layout. A dimension that is neither divided nor joined keeps its bound (`<=5`). Every result has
+/// been compared with the map.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what is in the way, also if dimensions of the operand are divided among
-/// memories (`SC(..)`); [`Error::Overflow`] if the padded size of the operand passes 64 bits.
+/// [`Error::NotExpressible`] names the stride, gap or base offset that tiles cannot spell. The same error is
+/// returned if dimensions of the operand are divided among several memories (`SC(..)`). [`Error::Overflow`]
+/// if the padded size of the operand passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell_view, ArrayShape, ToIndexMap};
@@ -103,13 +107,14 @@ pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Er
     if let Some(shape) = carried::in_tiles_of(operand, &wanted) {
         return Ok(shape);
     }
-    // A slice that begins at 0 leaves the rest of the buffer after its end.
+    // A slice that begins at 0 ends before its buffer does.
     let ends_early = wanted.padded_to_the_buffer().filter(|_| !operand.layout().tiles().is_empty());
     let shape = ends_early.and_then(|wanted| carried::in_tiles_of(operand, &wanted));
     shape.map_or_else(|| shortest(wanted), Ok)
 }
 
-/// The shortest spelling, with the end padded to the size of the buffer where tiles do not fill it.
+/// Returns the shortest spelling. Where tiles do not fill the buffer, the end is padded to the size of the
+/// buffer.
 fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
     let map = wanted.map();
     let mut steps = SPELLING_SEARCH_LIMIT;
@@ -124,7 +129,8 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
         tiles.extend(wide_strides(&memory)?);
         if tiles.is_empty() {
             order = carried::near_row_major(map, &carried::by_stride(map));
-            // Nothing is shorter than a layout without tiles and tail alignment: dense layouts end here.
+            // No text is shorter than a layout without tiles and tail alignment, so the search for dense
+            // layouts ends here.
             let plain = wanted.spelling(&order, &[]).filter(|shape| shape.layout().tail_padding_alignment <= 1);
             if let Some(plain) = plain {
                 return Ok(plain);
@@ -133,7 +139,7 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
         spellings.push((order, tiles));
         orders_of_memory.push(memory);
     }
-    // XLA reads over the tail alignment of a layout without tiles, so that one comes last.
+    // XLA ignores the tail alignment of a layout without tiles, so this layout is ranked last.
     let length = |shape: &ArrayShape| {
         let tiles = shape.layout().tiles().len();
         (tiles == 0 && shape.layout().tail_padding_alignment > 1, tiles, shape.to_string().len())
@@ -144,12 +150,12 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
         shapes
     };
     let padded = wanted.padded_to_the_buffer();
-    // Of equally short ones the first.
+    // `min_by_key` returns the first of several spellings of equal length.
     let found = [Some(wanted), padded].into_iter().flatten().flat_map(candidates).min_by_key(length);
     found.ok_or_else(|| refuse("its buffer is not as large as its digits".into()))
 }
 
-/// The two tiles for a smallest stride above 1: blocks of one element, each padded to the stride.
+/// Returns the two tiles for a smallest stride above 1: blocks of one element, each padded to the stride.
 fn wide_strides(memory: &MemoryOrder) -> Result<Vec<Tile>, Error> {
     if memory.smallest > 1 { Ok(vec![Tile::new(&[1])?, Tile::new(&[memory.smallest])?]) } else { Ok(Vec::new()) }
 }

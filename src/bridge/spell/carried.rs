@@ -1,4 +1,5 @@
-//! The tiles of the operand, and those the TPU rule gives, under the sizes of a view.
+//! Spells a view with the tiles of its operand, or with the tiles that the TPU rule gives for the view's
+//! sizes.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -13,14 +14,15 @@ use crate::tiled::{ArrayShape, TpuTiles};
 
 use super::wanted::Wanted;
 
-/// The most dimension orders that are tried with one set of tiles: all of them for two minor dimensions of
-/// 32.
+/// The most dimension orders that are tried with one set of tiles. 1024 covers every choice of two minor
+/// dimensions among 32.
 const MOST_ORDERS: usize = 1024;
 
-/// The view in the operand's tiles, or in the ones a TPU would give it.
+/// Spells the view in the operand's tiles, or in the tiles that a TPU would give the view.
 ///
-/// Where the operand itself has the tiles of the TPU rule, the view gets them too, which depend on the sizes:
-/// the operand's own if they fit as well. Any other tiles are carried over as they are.
+/// If the operand has the tiles of the TPU rule, the view gets the tiles of this rule too. The rule depends
+/// on the sizes, so the view's tiles may differ; the operand's own tiles are preferred if they fit. All other
+/// tiles are carried over unchanged.
 pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let tiles = operand.layout().tiles();
     let (followed, others): (Vec<_>, Vec<_>) = TpuTiles::ALL
@@ -32,12 +34,13 @@ pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<A
     })
 }
 
-/// The map in the tiles a TPU would give it.
+/// Spells the map in the tiles that a TPU would give it.
 pub(super) fn as_on_a_tpu(wanted: &Wanted<'_>) -> Option<ArrayShape> {
     by_rule(&TpuTiles::ALL, None, wanted)
 }
 
-/// The tiles of these rules; of several spellings rather one with the operand's tiles.
+/// Spells the map in the tiles of `rules`. Among several spellings, a spelling with the operand's tiles is
+/// preferred.
 fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let mut first: Option<ArrayShape> = None;
     for order in orders(wanted.map(), operand, 2) {
@@ -57,7 +60,7 @@ fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>
     first
 }
 
-/// The operand's tiles as they are.
+/// Spells the map in the operand's tiles, unchanged.
 fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let tiles = operand.layout().tiles();
     if let Some(levels) = wanted.map().levels.as_deref() {
@@ -68,11 +71,11 @@ fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     orders(wanted.map(), Some(operand), tiled).into_iter().find_map(|order| wanted.spelling(&order, tiles))
 }
 
-/// Dimension orders, major to minor, in which tiles over the `tiled` minor dimensions may be found.
+/// Returns dimension orders, major to minor, in which tiles over the `tiled` minor dimensions may be found.
 ///
-/// In all of them the other dimensions are in the order of their largest strides. Dimensions of size 1 are
-/// among them where the operand has its own, if it has as many; else where the whole comes nearest to
-/// row-major.
+/// In every order, the remaining dimensions are sorted by their largest strides. Dimensions of size 1 take
+/// the positions of the operand's dimensions of size 1, if their number is equal. Otherwise they are put
+/// where the whole order is nearest to row-major.
 fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec<usize>> {
     let rank = map.sizes().len();
     let major_first = by_stride(map);
@@ -97,8 +100,8 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     orders
 }
 
-/// Calls `found` with every choice of `left` more dimensions, in every order, the last of `from` first, while
-/// it answers true.
+/// Calls `found` with every choice of `left` more dimensions in every order, until `found` returns false. The
+/// last dimension of `from` is chosen first.
 fn choose(
     from: &[usize],
     left: usize,
@@ -123,7 +126,8 @@ fn choose(
 /// The dimensions of size 1, then the others, the one with the largest stride first.
 pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     let mut order: Vec<usize> = (0..map.sizes().len()).collect();
-    // The stride, and the place among dimensions that `*` has joined. Dimensions of size 1 have neither.
+    // The key is the stride, then the position among dimensions that `*` has joined. Dimensions of size 1
+    // have no key and come first.
     let stride = |dimension: &usize| {
         map.components.iter().find_map(|component| {
             let place = component.dims().iter().position(|other| other == dimension)?;
@@ -134,14 +138,13 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     order
 }
 
-/// These dimensions in the order they have, but with those of size 1 where the whole comes nearest to
-/// row-major.
+/// Keeps the given order, but moves dimensions of size 1 to where the whole order is nearest to row-major.
 pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
     sort_by_key(&mut ones, |&dimension| dimension);
     let mut minor_to_major = Vec::with_capacity(order.len());
-    // The lexicographically largest: of the two candidates always the later dimension.
+    // The lexicographically largest order takes the later dimension of the two candidates each time.
     while let Some(next) = if ones.last() > live.last() { ones.pop() } else { live.pop() } {
         minor_to_major.push(next);
     }
@@ -149,8 +152,9 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     minor_to_major
 }
 
-/// This order with the dimensions of size 1 where the operand has its own. `None` if it has not as many, or
-/// not as many others. A scalar's dimensions are in falling order.
+/// Returns this order with the dimensions of size 1 at the positions that the operand's dimensions of size 1
+/// have. Returns `None` if the operand has another number of dimensions of size 1 or of larger dimensions.
+/// For a scalar operand the dimensions are in descending order.
 fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));

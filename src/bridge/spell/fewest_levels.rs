@@ -1,8 +1,8 @@
-//! The shortest tiles for an order of digits: a search, level by level.
+//! Finds the shortest tiles for an order of digits by a search, level by level.
 //!
-//! A tile moves the minor digits of some dimensions, in the order of the dimensions, after everything else.
-//! The last tile need not be searched for: how many digits it moves says which these are, and so every entry.
-//! Of the tiles before it, all are tried, up to a number of steps.
+//! A tile moves the minor digits of some dimensions behind all other digits, and keeps the order of the
+//! dimensions. The last tile is not searched for: the number of digits that it moves determines these digits
+//! and every entry. Of the tiles before the last tile, all are tried, up to a number of steps.
 
 use alloc::string::ToString;
 use alloc::vec;
@@ -17,15 +17,16 @@ use crate::tiled::Tile;
 
 use super::memory_order::{MemoryOrder, Position};
 
-/// The most levels that are searched for. Longer spellings come from the radix sort.
+/// The most levels that are searched. The radix sort finds longer spellings.
 const MOST_LEVELS: usize = 4;
 
-/// The most dimensions that are tried in every order. Of more, only the orders are tried that memory
-/// suggests.
+/// The most dimensions that are tried in every order. With more dimensions, only the orders that the order of
+/// memory suggests are tried.
 const MOST_PERMUTED: usize = 4;
 
-/// A dimension order (major to minor) and tiles: of those with the fewest levels one with the shortest text,
-/// if there is one within `steps` steps. A step is one tile that is tried.
+/// Returns a dimension order (major to minor) and tiles: among the spellings with the fewest levels, one with
+/// the shortest text. Returns `None` if no spelling is found within `steps` steps. A step is one tile that is
+/// tried.
 pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
     let rank = sizes.len();
     let whole = |dimension: usize| memory.position(dimension, sizes.get(dimension).copied().unwrap_or(1));
@@ -37,7 +38,7 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
             search.extend(order, order, levels);
         }
         if let Some(Best { order: live, tiles, .. }) = search.best.take() {
-            // Dimensions without digits are in front, where no tile has to skip them.
+            // Dimensions without digits come first, where no tile has to skip them.
             let mut order: Vec<usize> = (0..rank).filter(|dimension| !live.contains(dimension)).collect();
             order.extend(live.iter().filter(|&&dimension| dimension < rank));
             return Some((order, tiles));
@@ -57,7 +58,8 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     let likely = core::iter::once(by_top).chain(merged).chain([by_last]);
     let all = if live.len() <= MOST_PERMUTED { permutations(live) } else { Vec::new() };
     for order in likely.chain(all) {
-        // The dimension that a tile longer than the rank finds is in front of all others.
+        // A tile longer than the rank covers one more dimension, of size 1, which must be in front of all
+        // others.
         let new_axis = order.iter().position(|position| position.dimension == rank);
         if new_axis.is_none_or(|at| at == 0) && !orders.contains(&order) {
             orders.push(order);
@@ -66,12 +68,13 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     orders
 }
 
-/// The order in which one tile can move the digits from `place` on, if there is one: that of the digits it
-/// moves, and of the digits it leaves.
+/// Returns the order in which one tile can move the digits from `place` on, or `None` if there is no such
+/// order. The order must agree with the digits that the tile moves and with the digits that stay.
 fn merged(live: &[Position], place: usize) -> Option<Vec<Position>> {
     let first =
         |position: &Position, moved: bool| position.digits.iter().copied().find(|&digit| (digit >= place) == moved);
-    // Is the digit of one position in front of the other's, of those that stay or of those that move?
+    // Whether the first digit of `a` comes before the first digit of `b`, among the moved digits or among the
+    // others.
     let before =
         |a: &Position, b: &Position, moved| matches!((first(a, moved), first(b, moved)), (Some(a), Some(b)) if a < b);
     let mut rest = live.to_vec();
@@ -81,7 +84,7 @@ fn merged(live: &[Position], place: usize) -> Option<Vec<Position>> {
             !rest.iter().any(|other| before(other, position, true) || before(other, position, false))
         };
         let next = (0..rest.len()).filter(|&at| rest.get(at).is_some_and(is_next));
-        // What has nothing to move goes in front, where it needs no entry.
+        // A dimension without digits to move goes in front, where the tile needs no entry for it.
         let next = next.min_by_key(|&at| rest.get(at).map(|position| first(position, true).is_some()))?;
         order.push(rest.remove(next));
     }
@@ -103,14 +106,14 @@ fn permutations(of: &[Position]) -> Vec<Vec<Position>> {
 
 struct Search<'a> {
     memory: &'a MemoryOrder,
-    /// How many more tiles may be tried.
+    /// The number of tiles that may still be tried.
     steps: &'a mut usize,
-    /// The tiles tried so far.
+    /// The tiles above the current level.
     tiles: Vec<Tile>,
     best: Option<Best>,
 }
 
-/// The shortest tiles that were found, for which order, and the length of their text.
+/// The shortest tiles that were found, with their dimension order and the length of their text.
 struct Best {
     length: usize,
     order: Vec<usize>,
@@ -118,8 +121,8 @@ struct Best {
 }
 
 impl Search<'_> {
-    /// Looks for `levels` more tiles that bring the positions, which `order` has become, into the order of
-    /// memory.
+    /// Looks for `levels` more tiles that bring the positions into the order of memory. `positions` is
+    /// `order` after the tiles above.
     fn extend(&mut self, order: &[Position], positions: &[Position], levels: usize) {
         let digits = self.memory.digits.len();
         if levels <= 1 {
@@ -136,8 +139,9 @@ impl Search<'_> {
         }
         for first in (0..positions.len()).rev() {
             let (stay, cut) = positions.split_at(first);
-            // All choices of how many digits of each position are moved, the last position first; of the
-            // first at least one: begins one before (1, 0, 0, ..).
+            // The loop tries every number of moved digits for each position and changes the last position
+            // first. The first position moves at least one digit, so the count begins just before (1, 0, 0,
+            // ..).
             let sizes: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len().plus(1)).collect();
             let mut moved: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len()).collect();
             moved.iter_mut().take(1).for_each(|first| *first = 0);
@@ -167,8 +171,8 @@ impl Search<'_> {
         }
     }
 
-    /// The tile that moves the digits from `place` on, if everything is in the order of memory then. Without
-    /// digits to move, it has no entries.
+    /// Returns the tile that moves the digits from `place` on, if all digits are in the order of memory
+    /// afterwards. A tile that moves no digits has no entries.
     fn last_tile(&self, positions: &[Position], place: usize) -> Option<Tile> {
         let (mut next, mut next_moved) = (0, place);
         let mut tile: Dims = Dims::new();
@@ -193,7 +197,7 @@ impl Search<'_> {
         Tile::new(&tile).ok()
     }
 
-    /// The tile that moves `moved` digits of the positions in `cut`, and the shape after it.
+    /// Returns the tile that moves `moved` digits of the positions in `cut`, and the shape after this tile.
     fn apply(&self, stay: &[Position], cut: &[Position], moved: &[usize]) -> Option<(Tile, Vec<Position>)> {
         let mut shape = stay.to_vec();
         let (mut tile, mut places) = (Dims::new(), Vec::with_capacity(cut.len()));

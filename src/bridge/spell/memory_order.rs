@@ -1,4 +1,4 @@
-//! The digits of a map in the order of memory.
+//! Lists the digits of a map in the order of memory.
 
 use crate::checked::Exact;
 use crate::error::Error;
@@ -14,34 +14,34 @@ pub(super) fn refuse(reason: String) -> Error {
     Error::NotExpressible { target: "tiled layout", reason }
 }
 
-/// One digit: of which dimension, how many values it takes in memory, padding included.
+/// One digit in memory: its dimension, and the number of its values, padding included.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct Placed {
-    /// The rank of the map is the number of the dimension of size 1 that a tile longer than the rank finds in
-    /// front.
+    /// The dimension of the digit. A tile longer than the rank covers one more dimension, of size 1; the
+    /// number of this dimension is the rank of the map.
     pub(super) dimension: usize,
-    /// Counted from the minor digit of the dimension.
+    /// The position of the digit in its dimension, counted from the minor digit.
     pub(super) level: usize,
     pub(super) size: u64,
     pub(super) is_top: bool,
-    /// Does it only pad, above the top digit of its dimension?
+    /// Whether the digit is only padding, above the top digit of its dimension.
     pads: bool,
 }
 
-/// How large the buffer is that the digits are to fill.
+/// The size of the buffer that the digits have to fill.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Room {
-    /// The whole buffer, if the top digit can be padded to it.
+    /// The whole buffer, if the top digit can be padded to the size of the buffer.
     Buffer,
-    /// What the digits need themselves. The rest of the buffer is padding at the end.
+    /// The space that the digits take without more padding. The rest of the buffer is padding at the end.
     Digits,
 }
 
 #[derive(PartialEq)]
 pub(super) struct MemoryOrder {
-    /// All digits, major first.
+    /// All digits, the major digit first.
     pub(super) digits: Vec<Placed>,
-    /// The stride of the last digit: more than 1 if elements do not follow each other.
+    /// The stride of the last digit, in elements. It is more than 1 if elements are not contiguous.
     pub(super) smallest: u64,
 }
 
@@ -61,7 +61,7 @@ impl MemoryOrder {
             return Ok(MemoryOrder { digits: Vec::new(), smallest: 1 });
         }
         if dimensions.iter().all(Vec::is_empty) {
-            // One element: the last dimension is padded to the size of the buffer.
+            // The array has one element, so the last dimension is padded to the size of the buffer.
             let dimension = dimensions.len().saturating_sub(1);
             let padded = map.physical_elements() > 1;
             let digit = Placed { dimension, level: 0, size: map.physical_elements(), is_top: true, pads: true };
@@ -75,30 +75,31 @@ impl MemoryOrder {
         self.digits.iter().filter(|digit| digit.dimension == dimension).count()
     }
 
-    /// A dimension of this size that no tile has cut yet.
+    /// Returns a dimension of size `bound` that no tile has cut yet.
     pub(super) fn position(&self, dimension: usize, bound: u64) -> Position {
         let place = |level| self.digits.iter().position(|digit| digit.dimension == dimension && digit.level == level);
         Position { dimension, bound, digits: (0..self.levels(dimension)).rev().filter_map(place).collect() }
     }
 
-    /// How many values some digits take together, padding included.
+    /// The product of the sizes of some digits, padding included.
     pub(super) fn product(&self, places: &[usize]) -> Option<u64> {
         places.iter().try_fold(1_u64, |product, &place| product.checked_mul(self.digits.get(place)?.size))
     }
 }
 
-/// One dimension of the shape at some level.
+/// One dimension of the tiled shape at some level.
 #[derive(Clone, PartialEq)]
 pub(super) struct Position {
-    /// The dimension of the map it is a part of.
+    /// The dimension of the map that this dimension is a part of.
     pub(super) dimension: usize,
     pub(super) bound: u64,
-    /// The places of its digits in memory, the major digit first.
+    /// The positions of its digits in memory, the major digit first.
     pub(super) digits: SmallVec<[usize; 8]>,
 }
 
 impl Position {
-    /// What a tile that moves the last `moved` digits makes of it: the count of blocks, and the place in one.
+    /// Cuts off the last `moved` digits with a tile. Returns the dimension that counts blocks and the
+    /// dimension inside a block.
     pub(super) fn cut(&self, moved: usize, memory: &MemoryOrder) -> Option<[Position; 2]> {
         let (high, low) = self.digits.split_at_checked(self.digits.len().checked_sub(moved)?)?;
         let block = memory.product(low)?;
@@ -109,7 +110,8 @@ impl Position {
 }
 
 fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Result<MemoryOrder, Error> {
-    // Stride, dimension, level, values, is it the top digit?
+    // Each entry has the stride, the dimension, the level, the number of values, and whether the digit is the
+    // top digit.
     let mut all: Vec<(u64, usize, usize, u64, bool)> = Vec::new();
     for (dimension, digits) in dimensions.iter().enumerate() {
         for (level, &(size, stride)) in digits.iter().rev().enumerate() {
@@ -129,7 +131,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
         let mut fits = above.divided_by(stride);
         let divides = above.checked_rem(stride) == Some(0);
         if position == 0 && (!divides || !is_top || room == Room::Digits) {
-            // What is after the last block is padding at the end.
+            // The elements after the last block are padding at the end.
             fits = values;
         } else if !divides || fits < values {
             return Err(refuse(format!(
@@ -137,15 +139,18 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             )));
         }
         if fits > values && !is_top {
-            // A dimension whose digits are all further in is always 0 here, and can be padded.
+            // A dimension whose digits all have smaller strides is always 0 here, so padding may go above its
+            // digits.
             let padding = if fits.is_multiple_of(values) { fits.checked_div(values) } else { None };
             let begun = |other: usize| placed.iter().any(|placed| placed.dimension == other && !placed.pads);
-            // If there is none, the dimension of size 1 that a tile longer than the rank finds in front.
+            // If no dimension of the map is free, the padding goes to the dimension of size 1 in front of the
+            // shape.
             let free = (0..=dimensions.len()).find(|&other| other != dimension && !begun(other));
             let (Some(size), Some(other)) = (padding, free) else {
                 return Err(refuse(format!("there is a gap inside the blocks of dimension {dimension}")));
             };
-            // Padding further out is a higher digit: what was placed before moves up.
+            // Padding with a larger stride is a higher digit, so the digits that were placed before move up
+            // one level.
             for higher in placed.iter_mut().filter(|placed| placed.dimension == other) {
                 higher.level = higher.level.plus(1);
             }

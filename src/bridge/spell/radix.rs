@@ -1,9 +1,9 @@
-//! Any order of digits as tiles, by a radix sort.
+//! Spells any order of digits as tiles, by a radix sort.
 //!
-//! A tile whose entries are 1 or the whole size is a stable partition of the dimensions: those with entry 1
-//! stay in front, the others move after them. A radix sort on the place each digit is to have, one such
-//! tile for each bit of it, therefore reaches any order. The dimensions of size 1 that are left over are
-//! swallowed with `*`.
+//! A tile whose entries are 1 or the whole size is a stable partition of the dimensions. The dimensions with
+//! entry 1 stay in front, and the others move behind them. A radix sort uses one such tile for each bit of a
+//! digit's position in memory, and so reaches any order. A `*` then joins the dimensions of size 1 that
+//! remain.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -17,19 +17,19 @@ use crate::tiled::{Tile, TileSize};
 
 use super::memory_order::{MemoryOrder, Position};
 
-/// A dimension order (major to minor, all dimensions of the map) and the tiles that bring it into the order
-/// of memory.
+/// Returns a dimension order (major to minor, all dimensions of the map) and the tiles that bring the digits
+/// into the order of memory.
 pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usize>, Vec<Tile>), Error> {
-    // Dimensions in the order of their top digits; those of size 1 are in front.
+    // Dimensions are in the order of their top digits, and dimensions of size 1 are in front.
     let rank = sizes.len();
     let mut order: Vec<usize> = (0..rank).collect();
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
     sort_by_key(&mut order, |&dimension| top(dimension));
     let whole = |dimension: usize| memory.position(dimension, sizes.get(dimension).copied().unwrap_or(1));
-    // The first is the one that a tile longer than the rank finds, which memory may pad.
+    // The first entry is the dimension of size 1 that a tile longer than the rank covers. Memory may pad it.
     let mut entries: Vec<Entry> = core::iter::once(rank).chain(order.iter().copied()).map(|d| Some(whole(d))).collect();
     let mut tiles = Vec::new();
-    // A dimension that is to be padded is split once more, so that its last block is whole.
+    // A dimension that has to be padded is split once more, so that its last block is whole.
     let parts = |dimension: usize| {
         let Position { bound, digits, .. } = whole(dimension);
         digits.len().plus(usize::from(memory.product(&digits) != Some(bound)))
@@ -52,11 +52,11 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     Ok((order, tiles))
 }
 
-/// A dimension of the expanded shape. `None` is a leftover of size 1.
+/// A dimension of the expanded shape. `None` is a dimension of size 1 that remained from a tile.
 type Entry = Option<Position>;
 
-/// Makes one tile that moves the last digit of the entries that `moves` says, and applies it. Leading
-/// dimensions that stay as they are need no entry.
+/// Makes one tile that moves the last digit of every entry for which `moves` is true, and applies this tile.
+/// Leading dimensions that stay in place need no entry.
 fn apply(entries: &mut Vec<Entry>, memory: &MemoryOrder, moves: impl Fn(&Position) -> bool) -> Result<Tile, Error> {
     let prefix = entries.iter().take_while(|entry| !entry.as_ref().is_some_and(&moves)).count();
     let touched = entries.split_off(prefix);

@@ -1,4 +1,5 @@
-//! What a spelling has to say, and the comparison of candidates with it.
+//! `Wanted`: the properties that a spelling must have, and the comparison of candidates with these
+//! properties.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,28 +7,29 @@ use alloc::vec::Vec;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::tiled::{ArrayShape, Layout, Tile};
 
-/// A map to be spelled, and what its layout says besides an order and tiles.
+/// A map to be spelled, and the attributes of its layout besides the dimension order and the tiles.
 #[derive(Clone)]
 pub(super) struct Wanted<'a> {
     map: &'a IndexMap,
-    /// Element width, memory space, tail alignment and so on; no tiles.
+    /// Element width, memory space, tail alignment and other attributes. The layout has no tiles.
     attributes: Layout,
     dynamic: Vec<bool>,
 }
 
 impl<'a> Wanted<'a> {
-    /// The map alone.
+    /// Wants a map without further attributes.
     pub(super) fn new(map: &'a IndexMap) -> Wanted<'a> {
         let layout = Layout::row_major(map.sizes().len());
         let dynamic = vec![false; map.sizes().len()];
         Wanted { map, attributes: with_width_of(map, layout), dynamic }
     }
 
-    /// The map of a view, with all that the operand's layout says besides the places of its elements.
+    /// Wants the map of a view, with all attributes of the operand's layout besides the offsets of its
+    /// elements.
     pub(super) fn view(map: &'a IndexMap, own: &IndexMap, operand: &ArrayShape) -> Wanted<'a> {
         let mut wanted = Wanted::new(map);
         let layout = operand.layout().clone().with_tiles(&[]);
-        // Cannot fail: row-major is a permutation.
+        // This cannot fail, because row-major is a permutation.
         let layout = layout.with_minor_to_major(wanted.attributes.minor_to_major()).unwrap_or(wanted.attributes);
         wanted.attributes =
             if operand.element_bits() == map.element_bits() { layout } else { with_width_of(map, layout) };
@@ -46,14 +48,14 @@ impl<'a> Wanted<'a> {
         Some(Wanted { attributes, ..self.clone() })
     }
 
-    /// The sizes in this order, major to minor.
+    /// Returns the sizes in a layout without tiles whose dimension order, major to minor, is `order`.
     pub(super) fn untiled(&self, order: &[usize]) -> Option<ArrayShape> {
         let minor_to_major: Vec<usize> = order.iter().rev().copied().collect();
         let layout = self.attributes.clone().with_minor_to_major(&minor_to_major).ok()?;
         ArrayShape::new(self.map.data_type(), self.map.sizes(), layout).ok()?.with_dynamic(&self.dynamic).ok()
     }
 
-    /// The layout of this order, major to minor, and these tiles, if it says what the map says.
+    /// Returns the layout of this dimension order, major to minor, and these tiles, if it describes the map.
     pub(super) fn spelling(&self, order: &[usize], tiles: &[Tile]) -> Option<ArrayShape> {
         let shape = self.untiled(order)?;
         let layout = shape.layout().clone().with_tiles(tiles);
@@ -62,12 +64,12 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Does a shape say what a map says: the type and width of elements, their places, and the size of the
-/// buffer?
+/// Whether a shape describes a map: the type and width of the elements, their offsets, and the size of the
+/// buffer.
 ///
-/// Normal forms are compared, which takes no longer for large tensors.
+/// The normal forms are compared, so large tensors take no longer.
 pub(super) fn is_spelling(shape: &ArrayShape, map: &IndexMap) -> bool {
-    // XLA has no word for a part of a larger buffer.
+    // XLA has no notation for a part of a larger buffer, so the mark is taken from the map.
     shape.to_index_map().is_ok_and(|own| own.with_slice_mark(map.is_part()) == *map)
 }
 
@@ -76,8 +78,8 @@ fn with_width_of(map: &IndexMap, layout: Layout) -> Layout {
     layout.with_element_bits(if bits == map.data_type().xla_storage_bits() { 0 } else { bits })
 }
 
-/// Which sizes of the view are bounds: all that are dimensions of the operand as they were. A dimension that
-/// was divided or joined has no bound of its own.
+/// Returns which sizes of the view are bounds: the sizes of dimensions that the view takes unchanged from
+/// bounded dimensions of the operand. A dimension that was divided or joined has no bound of its own.
 fn dynamic(map: &IndexMap, own: &IndexMap, operand: &ArrayShape) -> Vec<bool> {
     let mut dynamic = vec![false; map.sizes().len()];
     for component in &map.components {
