@@ -1,14 +1,14 @@
-//! Elements that do not start on a byte: reading and writing bit fields.
+//! Reads and writes bit fields, for elements that do not start on a byte.
 //!
-//! Bits are numbered from the low end of byte 0 upwards, so the first of two 4-bit elements is
-//! the low half of its byte. That is the order of ONNX, WebNN, DLPack and XLA's CPU backend;
-//! DirectML's pages do not name one.
+//! Bits are numbered from the low end of byte 0 upwards, so the first of two 4-bit elements is the low half
+//! of its byte. ONNX, WebNN, DLPack and XLA's CPU backend use this order. DirectML's pages do not name an
+//! order.
 
 use crate::checked::Exact;
 
 /// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
 ///
-/// `None` if the field is not inside `bytes` or is wider than 128 bits.
+/// Returns `None` if the field is not inside `bytes` or is wider than 128 bits.
 pub(crate) fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
     let field = Field::new(bytes.len(), start, width)?;
     let mut value = 0_u128;
@@ -22,7 +22,7 @@ pub(crate) fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.
 ///
-/// `None`, and nothing written, if the field is not inside `bytes` or is wider than 128 bits.
+/// Returns `None`, and writes nothing, if the field is not inside `bytes` or is wider than 128 bits.
 #[must_use = "None says that nothing was written"]
 pub(crate) fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Option<()> {
     let field = Field::new(bytes.len(), start, width)?;
@@ -36,12 +36,12 @@ pub(crate) fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) 
     Some(())
 }
 
-/// A mask of `count` low bits, `count <= 128`.
+/// Returns a mask of `count` low bits, with `count <= 128`.
 fn mask(count: u32) -> u128 {
     u128::MAX.checked_shr(128_u32.minus(count)).unwrap_or(0)
 }
 
-/// Where a bit field is stored: the byte it starts in, the bit in that byte, and its width.
+/// The position of a bit field: its first byte, its first bit in that byte, and its width in bits.
 struct Field {
     first: usize,
     low: u32,
@@ -60,8 +60,8 @@ impl Field {
         Some(Field { first, low, width })
     }
 
-    /// For each byte: the lowest bit of the field in it, the bits of the field in it, and how
-    /// many bits of the field came before.
+    /// Returns, for each byte, the lowest bit of the field in the byte, the number of the field's bits in the
+    /// byte, and the number of the field's bits in earlier bytes.
     fn parts(&self) -> impl Iterator<Item = (u32, u32, u32)> {
         let (mut low, mut done, width) = (self.low, 0_u32, self.width);
         core::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! `DataType`: every array element type of DirectML and of XLA, and its name in four vocabularies.
+//! `DataType`: every array element type of DirectML and of XLA, with its name in five vocabularies.
 //!
 //! Sources: `DML_TENSOR_DATA_TYPE` (DirectML.h, in the order of its values) and `PrimitiveType`
 //! (XLA's xla_data.proto).
@@ -26,7 +26,7 @@ pub enum ElementKind {
     Complex,
 }
 
-/// Whose names of data types.
+/// A vocabulary of data type names.
 ///
 /// ```
 /// use tensor_layout::{element::Naming, DataType};
@@ -44,11 +44,11 @@ pub enum ElementKind {
 pub enum Naming {
     /// XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`. Every type has one.
     Xla,
-    /// What follows `DML_TENSOR_DATA_TYPE_`, for the thirteen types DirectML has: `FLOAT32`. It is read with
-    /// and without that prefix.
+    /// The text after `DML_TENSOR_DATA_TYPE_`, for the thirteen types that DirectML has: `FLOAT32`. A name is
+    /// read with and without that prefix.
     Directml,
-    /// NumPy's dtypes: `float32`. The small floats, `bfloat16` and the sub-byte integers are those that the
-    /// `ml_dtypes` package registers.
+    /// NumPy's dtypes: `float32`. The names of the small floats, of `bfloat16` and of the sub-byte integers
+    /// are the names that the `ml_dtypes` package registers.
     Numpy,
     /// The type string of the .npy format and of `__array_interface__`, little endian: `<f4`.
     Npy,
@@ -61,9 +61,9 @@ macro_rules! data_types {
         $directml:expr, $numpy:expr, $descr:expr, $safetensors:expr;)*) => {
         /// The type of one tensor element.
         ///
-        /// The variants carry XLA's names; [`DataType::name_in`] translates.
-        /// A type knows the bits its value takes; how many bits a *layout* spends on an element
-        /// is the layout's business (XLA stores an `s4` in a whole byte unless `E(4)` says otherwise).
+        /// The variants carry XLA's names; [`DataType::name_in`] translates them. A type knows how many bits
+        /// its value takes. How many bits an element takes in memory is a property of the *layout*: XLA
+        /// stores an `s4` in a whole byte unless `E(4)` says otherwise.
         ///
         /// ```
         /// use tensor_layout::{element::Naming, DataType};
@@ -107,7 +107,7 @@ struct Row {
 }
 
 data_types! {
-    /// A truth value, one byte each.
+    /// A truth value, stored in one byte.
     Pred, Bool, 8, "pred", None, Some("bool"), Some("|b1"), Some("BOOL");
     /// A signed integer of 1 bit.
     S1, Signed, 1, "s1", None, Some("int1"), None, None;
@@ -143,7 +143,7 @@ data_types! {
     F32, Float, 32, "f32", Some(("FLOAT32", 1)), Some("float32"), Some("<f4"), Some("F32");
     /// IEEE double precision.
     F64, Float, 64, "f64", Some(("FLOAT64", 9)), Some("float64"), Some("<f8"), Some("F64");
-    /// The upper half of an IEEE single.
+    /// The upper half of an IEEE single precision number.
     BF16, Float, 16, "bf16", None, Some("bfloat16"), None, Some("BF16");
     /// 4 bits: sign, 2 exponent, 1 mantissa; finite values only.
     F4E2M1FN, Float, 4, "f4e2m1fn", None, Some("float4_e2m1fn"), None, Some("F4");
@@ -153,42 +153,43 @@ data_types! {
     F6E3M2FN, Float, 6, "f6e3m2fn", None, Some("float6_e3m2fn"), None, Some("F6_E3M2");
     /// 8 bits: sign, 3 exponent, 4 mantissa.
     F8E3M4, Float, 8, "f8e3m4", None, Some("float8_e3m4"), None, None;
-    /// 8 bits: sign, 4 exponent, 3 mantissa, as IEEE would have it.
+    /// 8 bits: sign, 4 exponent, 3 mantissa, with the infinities and NaNs of IEEE.
     F8E4M3, Float, 8, "f8e4m3", None, Some("float8_e4m3"), None, None;
     /// 8 bits: sign, 4 exponent, 3 mantissa, no infinities.
     F8E4M3FN, Float, 8, "f8e4m3fn", None, Some("float8_e4m3fn"), None, Some("F8_E4M3");
-    /// Like `f8e4m3fnuz`, with an exponent bias of 11.
+    /// 8 bits: sign, 4 exponent with a bias of 11, 3 mantissa, no infinities and no negative zero.
     F8E4M3B11FNUZ, Float, 8, "f8e4m3b11fnuz", None, Some("float8_e4m3b11fnuz"), None, None;
-    /// Like `f8e4m3fn`, without a negative zero.
+    /// 8 bits: sign, 4 exponent, 3 mantissa, no infinities and no negative zero.
     F8E4M3FNUZ, Float, 8, "f8e4m3fnuz", None, Some("float8_e4m3fnuz"), None, Some("F8_E4M3FNUZ");
-    /// 8 bits: sign, 5 exponent, 2 mantissa, as IEEE would have it.
+    /// 8 bits: sign, 5 exponent, 2 mantissa, with the infinities and NaNs of IEEE.
     F8E5M2, Float, 8, "f8e5m2", None, Some("float8_e5m2"), None, Some("F8_E5M2");
-    /// Like `f8e5m2`, without infinities and without a negative zero.
+    /// 8 bits: sign, 5 exponent, 2 mantissa, no infinities and no negative zero.
     F8E5M2FNUZ, Float, 8, "f8e5m2fnuz", None, Some("float8_e5m2fnuz"), None, Some("F8_E5M2FNUZ");
     /// 8 bits of exponent: a power of two.
     F8E8M0FNU, Float, 8, "f8e8m0fnu", None, Some("float8_e8m0fnu"), None, Some("F8_E8M0");
-    /// Two IEEE singles.
+    /// A pair of IEEE single precision numbers.
     C64, Complex, 64, "c64", None, Some("complex64"), Some("<c8"), Some("C64");
-    /// Two IEEE doubles.
+    /// A pair of IEEE double precision numbers.
     C128, Complex, 128, "c128", None, Some("complex128"), Some("<c16"), None;
 }
 
 impl DataType {
-    /// The bits one value takes: 8 for [`DataType::Pred`], which both models store in a byte.
+    /// The number of bits that one value takes. A [`DataType::Pred`] takes 8 bits, because both models store
+    /// it in a byte.
     #[inline]
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.row().bits
     }
 
-    /// The bits XLA spends on an element when the layout has no `E(n)`: the value's own, rounded
-    /// up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
+    /// The number of bits that XLA spends on an element when the layout has no `E(n)`: the bits of the value,
+    /// rounded up to a whole byte (XLA's `ShapeUtil::ByteSizeOfPrimitiveType`).
     pub(crate) const fn xla_storage_bits(self) -> u32 {
         self.row().bits.next_multiple_of(8)
     }
 
-    /// Which widths a device takes that has no word for them, for types below a byte with the two ways to say
-    /// it.
+    /// Says which element widths a device accepts, for error messages. For types below a byte, the text names
+    /// the two notations of packed elements.
     pub(crate) fn width_in_words(self) -> &'static str {
         match self.row().bits {
             1 | 2 | 4 | 6 => {
@@ -210,7 +211,7 @@ impl DataType {
         self.row().xla
     }
 
-    /// The name that others have for the type, if they have the type.
+    /// The name of this type in another vocabulary (`naming`), or `None` if that vocabulary has no such type.
     ///
     /// ```
     /// use tensor_layout::{element::Naming, DataType};
@@ -230,7 +231,7 @@ impl DataType {
         }
     }
 
-    /// The data type of this name, exactly as it is spelled there.
+    /// Returns the data type with this name in a vocabulary. The spelling must match exactly.
     #[must_use]
     pub fn from_name_in(naming: Naming, name: &str) -> Option<DataType> {
         let prefix = if naming == Naming::Directml { "DML_TENSOR_DATA_TYPE_" } else { "" };
@@ -238,7 +239,8 @@ impl DataType {
         Self::ALL.iter().copied().find(|data_type| data_type.name_in(naming) == Some(name))
     }
 
-    /// The value of the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types DirectML has.
+    /// The value of this type in the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types that DirectML
+    /// has.
     #[must_use]
     pub const fn directml_value(self) -> Option<u32> {
         match self.row().directml {
@@ -247,8 +249,8 @@ impl DataType {
         }
     }
 
-    /// The data type after a `DML_TENSOR_DATA_TYPE` value; `None` for UNKNOWN (0) and for
-    /// values DirectML does not define.
+    /// Returns the data type of a `DML_TENSOR_DATA_TYPE` value. Returns `None` for UNKNOWN (0) and for values
+    /// that DirectML does not define.
     ///
     /// ```
     /// use tensor_layout::DataType;
@@ -265,7 +267,7 @@ impl DataType {
 }
 
 impl fmt::Display for DataType {
-    /// XLA's spelling.
+    /// Writes XLA's spelling.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.xla_name())
     }
@@ -274,11 +276,15 @@ impl fmt::Display for DataType {
 impl FromStr for DataType {
     type Err = Error;
 
-    /// Reads a name of any vocabulary: XLA's in lower or upper case, DirectML's, NumPy's and PyTorch's with
-    /// or without the module (`torch.float16`), safetensors', `i32` for `s32`, and what frameworks call the
-    /// usual floats: `half`, `fp16`, `fp8_e4m3`. They do not contradict each other: `F8E4M3` is XLA's type
-    /// with infinities, `F8_E4M3` and `fp8_e4m3` are that of safetensors, ONNX and PyTorch without
-    /// (`f8e4m3fn`).
+    /// Reads a name of any vocabulary:
+    ///
+    /// * XLA's names in lower or upper case, and `i32` for `s32`,
+    /// * DirectML's and safetensors' names,
+    /// * NumPy's and PyTorch's names with or without the module (`torch.float16`),
+    /// * the names that frameworks give the usual floats: `half`, `fp16`, `fp8_e4m3`.
+    ///
+    /// No name has two meanings. `F8E4M3` is XLA's type with infinities. `F8_E4M3` and `fp8_e4m3` are the
+    /// type without infinities (`f8e4m3fn`) of safetensors, ONNX and PyTorch.
     ///
     /// ```
     /// use tensor_layout::DataType;
@@ -306,12 +312,12 @@ impl FromStr for DataType {
     }
 }
 
-/// `4 bits`, `1 bit`.
+/// Returns a number of bits in words: `4 bits`, `1 bit`.
 pub(crate) fn bits_in_words(bits: u32) -> String {
     format!("{bits} {}", if bits == 1 { "bit" } else { "bits" })
 }
 
-/// What frameworks call the usual types, beside the names that the table has.
+/// The names that frameworks give the usual types, in addition to the names in the table.
 const OTHER_NAMES: &[(&str, DataType)] = &[
     ("half", DataType::F16),
     ("fp16", DataType::F16),

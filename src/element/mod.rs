@@ -1,4 +1,4 @@
-//! What one element is: its data type, the bits it takes, and how it is inside a byte.
+//! Elements: the data type of an element, the bits that it takes, and its position inside a byte.
 //!
 //! ```
 //! use tensor_layout::element::{DataType, ElementKind};
