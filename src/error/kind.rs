@@ -1,9 +1,9 @@
-//! `ErrorKind`: the few things a caller does about an error.
+//! `ErrorKind`: the few kinds of errors that a caller treats differently.
 
 use super::Error;
 
-/// What sort of error it is, for callers that do not match every variant: new variants fall into the same few
-/// kinds.
+/// The kind of an error, for callers that do not match every variant. New variants of [`Error`] fall into
+/// these kinds.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ErrorKind};
@@ -17,33 +17,34 @@ use super::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Text that does not follow its grammar, or names something that does not exist.
+    /// A text does not follow its grammar, or names something that does not exist.
     Parse,
-    /// Arguments that contradict each other or a rule that holds everywhere: a mistake of the caller.
+    /// Arguments contradict each other, or break a rule that holds on every device. The caller made a
+    /// mistake.
     InvalidArgument,
-    /// An axis, an index, an offset or another number outside its range: a mistake of the caller.
+    /// An axis, an index, an offset or another number is outside its range. The caller made a mistake.
     OutOfRange,
-    /// A size or an offset that does not fit its integer type.
+    /// A size or an offset does not fit its integer type.
     Overflow,
-    /// A data type or a width that cannot be handled here.
+    /// An operation does not handle this data type or this element width.
     Unsupported,
-    /// A sensible question with the answer no: there is no such view, description or copy. Move the data
-    /// instead.
+    /// The question makes sense, but there is no such view, description or copy. The caller has to move the
+    /// data instead.
     NotExpressible,
-    /// A search that was stopped at its work limit.
+    /// A search was stopped at its work limit.
     Undecided,
-    /// A buffer that is too short for its layout.
+    /// A buffer is too short for its layout.
     Buffer,
-    /// Elements that are written share memory with others.
+    /// Elements that are written share memory with other elements.
     Overlap,
-    /// Something a device does not accept.
+    /// A device does not accept the tensor, the buffer or the binding.
     DeviceLimit,
-    /// A model file, or the index of a sharded one, that is damaged or contradicts itself.
+    /// A model file, or the index of a sharded model, is damaged or contradicts itself.
     Model,
 }
 
 impl Error {
-    /// What sort of error it is.
+    /// The kind of this error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

@@ -1,11 +1,12 @@
-//! `ModelFault`: what is wrong with a model file or the index of a sharded one.
+//! `ModelFault`: the mistakes in a model file or in the index of a sharded model.
 
 use alloc::string::String;
 use core::fmt;
 
-/// What is wrong with a model: see [`Error::Model`](super::Error::Model).
+/// A mistake in a model: see [`Error::Model`](super::Error::Model).
 ///
-/// Names from the file are printed with their control characters escaped, and long texts are cut.
+/// Names from the file are printed with their control characters escaped, and texts are cut after 400
+/// characters.
 ///
 /// ```
 /// # #[cfg(feature = "safetensors")] {
@@ -21,67 +22,68 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ModelFault {
-    /// The header is missing, too long, not JSON, or contradicts itself: gaps, overlapping tensors, bytes
-    /// that do not fit a shape.
+    /// The header is missing, too long, not JSON, or contradicts itself. Examples are gaps, overlapping
+    /// tensors, or a number of bytes that does not fit the shape.
     Header {
-        /// What was found, as the end of a sentence.
+        /// The mistake that was found, as the end of a sentence.
         reason: String,
     },
     /// The file ends before its header or its last tensor does.
     Truncated {
-        /// What is too long for the file.
+        /// The part of the file that is too long for it.
         what: &'static str,
-        /// How long it says it is, in bytes.
+        /// The length that the file states for this part, in bytes.
         needed: u64,
-        /// The bytes that are there for it.
+        /// The number of bytes that are left in the file for this part.
         found: u64,
     },
     /// The file goes on after its last tensor.
     TrailingBytes {
-        /// By how many bytes.
+        /// The number of bytes after the last tensor.
         bytes: u64,
     },
-    /// One name is twice in a header, its metadata or an index.
+    /// A name occurs twice in a header, in its metadata or in an index.
     RepeatedName {
         /// The name.
         name: String,
-        /// Where it is twice.
+        /// The part of the file where the name occurs twice.
         place: &'static str,
     },
-    /// A layout that cannot be that of the tensor it is given for: no layout, other bytes, another type, or
-    /// elements that share their place.
+    /// The layout of a tensor does not fit the tensor. The text may be no layout, the number of bytes or the
+    /// data type may differ, or elements may share one offset.
     Layout {
-        /// The tensor.
+        /// The name of the tensor.
         tensor: String,
-        /// The layout as the file names it.
+        /// The layout, as the file names it.
         layout: String,
-        /// Why it is refused.
+        /// The reason why the layout is refused.
         reason: String,
     },
     /// The index of a sharded model is not JSON or has no `weight_map` of names.
     Index {
-        /// What was found, as the end of a sentence.
+        /// The mistake that was found, as the end of a sentence.
         reason: String,
     },
-    /// An index names a part that is not a plain file name beside it: a path, a drive, or the index itself.
+    /// An index names a part that is not a plain file name in the folder of the index: a path, a drive, or
+    /// the index itself.
     PartName {
-        /// The part as the index names it.
+        /// The name of the part, as the index gives it.
         part: String,
     },
     /// A part does not hold a tensor that the index says it holds.
     MissingTensor {
-        /// The tensor.
+        /// The name of the tensor.
         tensor: String,
-        /// The part.
+        /// The name of the part.
         part: String,
     },
     /// Two parts hold a tensor of the same name.
     DuplicateTensor {
-        /// The tensor.
+        /// The name of the tensor.
         tensor: String,
-        /// One part.
+        /// The part that was read first.
         first: String,
-        /// The other.
+        /// The part that was read second.
         second: String,
     },
 }
@@ -145,11 +147,11 @@ impl fmt::Display for ModelFault {
     }
 }
 
-/// Text of a file someone else made: without characters that would move a cursor, and not longer than a
-/// sentence.
+/// Prints a text from a file by somebody else. Characters that would move a cursor are escaped, and the text
+/// is cut to the length of a sentence.
 struct Quoted<'a>(&'a str);
 
-/// The most characters of such a text.
+/// The most characters that are printed of one such text.
 const LONGEST: usize = 400;
 
 impl fmt::Display for Quoted<'_> {

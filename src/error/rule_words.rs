@@ -1,4 +1,4 @@
-//! The sentences of the rules.
+//! The sentences that tell which rule is broken.
 
 use core::fmt;
 

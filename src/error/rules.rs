@@ -1,4 +1,4 @@
-//! The rules that numbers can break, each with its code.
+//! The rules that arguments can break, each with its code.
 
 use alloc::format;
 use alloc::string::String;
@@ -7,7 +7,7 @@ use crate::exact::count;
 
 use super::{Error, ErrorKind};
 
-/// An enum whose variants have a code each.
+/// Defines an enum with a code for each variant.
 macro_rules! rules {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $rule:ident = $code:literal,)* }) => {
         $(#[$about])*
@@ -43,53 +43,58 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     ArgumentRule {
-        /// A list has one entry for each axis, or as many as another. The value is their number.
+        /// A list has one entry for each axis, or as many entries as another list. The value is the number of
+        /// entries found.
         RankMismatch = "rank_mismatch",
-        /// An axis is one of the tensor. The limit is the rank.
+        /// An axis is below the rank of the tensor. The limit is the rank.
         AxisOutOfRange = "axis_out_of_range",
-        /// An index is below the size of its axis, which is the limit.
+        /// An index is below the size of its axis. The limit is that size.
         IndexOutOfRange = "index_out_of_range",
-        /// An offset, in elements, is below the number of those that the layout spans, which is the limit.
+        /// An offset, in elements, is below the number of elements that the layout spans. The limit is that
+        /// number.
         OffsetOutOfRange = "offset_out_of_range",
-        /// The operation handles elements of this width. The value is in bits.
+        /// The operation handles elements of this width. The value is the width in bits.
         UnsupportedElementBits = "unsupported_element_bits",
-        /// A copy needs no second buffer.
+        /// The copy can be done inside one buffer.
         NotInPlace = "not_in_place",
-        /// Padding is kept only where it can be.
+        /// The padding of a destination can be kept in this copy.
         PaddingKept = "padding_kept",
-        /// A size agrees with another of the same axis. The limit is the size expected.
+        /// A size agrees with another size of the same axis. The limit is the size that was expected.
         SizeMismatch = "size_mismatch",
-        /// Two shapes hold equally many elements. The value is those of the other shape, the limit those
-        /// there are.
+        /// Two shapes hold equally many elements. The value is the number of elements of the new sizes, and
+        /// the limit is the number of elements that exist.
         ElementCountMismatch = "element_count_mismatch",
-        /// Two layouts store one element in the same number of bits. The limit is that of the first, the
-        /// value that of the second.
+        /// Two layouts store one element in the same number of bits. The limit is the number of bits of the
+        /// first layout, and the value is the number of bits of the second.
         ElementBitsMismatch = "element_bits_mismatch",
-        /// A list of axes names each axis once. The value is the position in the list.
+        /// A list of axes names each axis once. The value is the position in the list where an axis is
+        /// repeated.
         NotAPermutation = "not_a_permutation",
-        /// A list of axes ascends. The value is the position in the list, the limit the axis before it.
+        /// A list of axes ascends. The value is the position in the list, and the limit is the axis before
+        /// this position.
         NotAscending = "not_ascending",
-        /// A number is not negative, where sizes, strides and offsets cannot be.
+        /// A number is not negative where sizes, strides and offsets cannot be negative.
         Negative = "negative",
-        /// A size is not 0, where the operation has no meaning for 0.
+        /// A size is not 0 where the operation has no meaning for 0.
         ZeroSize = "zero_size",
-        /// An entry of a tile is not 0. The value is the number of the tile, the axis that of the entry; the
-        /// first is 0.
+        /// An entry of a tile is not 0. The value is the number of the tile, and the axis is the number of
+        /// the entry. Both are counted from 0.
         ZeroTile = "zero_tile",
-        /// The last entry of a tile is not `*`. The value is the number of the tile.
+        /// The last entry of a tile is not `*`. The value is the number of the tile, counted from 0.
         TrailingCombine = "trailing_combine",
         /// A tail alignment is not 0 elements.
         ZeroTailAlignment = "zero_tail_alignment",
-        /// A total size is at least what the sizes and strides reach, in bytes.
+        /// A total size, in bytes, is at least the size that the sizes and strides reach.
         TotalSizeTooSmall = "total_size_too_small",
         /// A total size is a multiple of 4 bytes.
         TotalSizeUnaligned = "total_size_unaligned",
-        /// A base offset alignment is 0, or a power of two of at least one element, in bytes.
+        /// A base offset alignment, in bytes, is 0 or a power of two. The power is at least the size of one
+        /// element.
         BadAlignment = "bad_alignment",
-        /// A pointer of a C structure is not null, and aligned. The limit is the alignment, in bytes.
+        /// A pointer of a C structure is not null and is aligned. The limit is the alignment, in bytes.
         BadPointer = "bad_pointer",
-        /// Padding that is set is not that of a part of a larger buffer. The value is the base offset, in
-        /// elements.
+        /// The padding of a part of a larger buffer is not overwritten. The value is the base offset of the
+        /// part, in elements.
         PaddingOfPart = "padding_of_part",
     }
 }
@@ -107,52 +112,52 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     DeviceRule {
-        /// The rank is one that the device accepts.
+        /// The device accepts the rank of the tensor.
         RankLimit = "rank_limit",
-        /// A size fits the device's integer.
+        /// A size is at most the largest size that the device takes.
         SizeLimit = "size_limit",
-        /// A stride fits the device's integer.
+        /// A stride is at most the largest stride that the device takes.
         StrideLimit = "stride_limit",
-        /// The device can address the elements of one tensor.
+        /// The device can address all elements that the tensor spans.
         ElementLimit = "element_limit",
         /// The stride of the innermost axis is 1.
         InnerStride = "inner_stride",
-        /// A stride is a multiple of this many bytes.
+        /// A stride is a multiple of a number of bytes. The limit is that number.
         StrideUnaligned = "stride_unaligned",
-        /// A stride is at least the next stride times its size, which is the limit.
+        /// A stride is at least the product of the next stride and its size. The limit is that product.
         StrideOrder = "stride_order",
-        /// A stride is the next stride times its size, which is the limit.
+        /// A stride equals the product of the next stride and its size. The limit is that product.
         StrideNotPacked = "stride_not_packed",
-        /// An axis of size 1, whose stride is never used, has one that the device takes. The limit is such a
-        /// stride.
+        /// An axis of size 1 has a stride that the device accepts, although no element uses this stride. The
+        /// limit is an accepted stride.
         FreeStride = "free_stride",
-        /// A size is a multiple of a number.
+        /// A size is a multiple of a number. The limit is that number.
         SizeUnaligned = "size_unaligned",
-        /// A box that is copied has no larger size along an axis, and at least 1.
+        /// The size of a copied box along an axis is between 1 and the limit.
         BoxLimit = "box_limit",
-        /// The rows of a box are a multiple of this many bytes.
+        /// The rows of a box are a multiple of a number of bytes. The limit is that number.
         BoxUnaligned = "box_unaligned",
-        /// A tensor begins where its buffer does. The value is in bytes.
+        /// A tensor begins at the start of its buffer. The value is the offset where it begins, in bytes.
         OffsetNotZero = "offset_not_zero",
-        /// A binding begins at a multiple of this many bytes.
+        /// A binding begins at a multiple of a number of bytes. The limit is that number.
         OffsetUnaligned = "offset_unaligned",
-        /// A tensor begins at a whole byte. The value is its base offset, in elements.
+        /// A tensor begins at a whole byte. The value is the base offset of the tensor, in elements.
         OffsetInsideByte = "offset_inside_byte",
-        /// The size of a binding is a multiple of this many bytes.
+        /// The size of a binding is a multiple of a number of bytes. The limit is that number.
         BindingUnaligned = "binding_unaligned",
-        /// A binding has at least this many bytes.
+        /// The size of a binding, in bytes, is at least the limit.
         BindingTooSmall = "binding_too_small",
-        /// A binding has at most this many bytes.
+        /// The size of a binding, in bytes, is at most the limit.
         BindingLimit = "binding_limit",
-        /// A buffer has at most this many bytes.
+        /// The size of a buffer, in bytes, is at most the limit.
         BufferLimit = "buffer_limit",
-        /// A part of a larger buffer is not an output of a device that may overwrite the gaps between its
-        /// elements. The value is the bytes of the gaps.
+        /// The output is not a part of a larger buffer, if the device may overwrite the gaps between its
+        /// elements. The value is the size of the gaps, in bytes.
         GapsOverwritten = "gaps_overwritten",
-        /// DirectML does not own an output.
+        /// A tensor that DirectML owns is not an output.
         OwnedOutput = "owned_output",
-        /// A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in
-        /// bytes.
+        /// A binding can be divided into pieces. The value is the size of the largest piece, and the limit is
+        /// the alignment of a piece, both in bytes.
         NoPieces = "no_pieces",
     }
 }
@@ -162,7 +167,7 @@ impl ArgumentRule {
         Error::InvalidArgument { rule: self, what, axis, value, limit }
     }
 
-    /// The error that `value` breaks this rule on `axis`.
+    /// Returns the error that `value` breaks this rule on `axis`.
     ///
     /// ```
     /// let error = tensor_layout::ArgumentRule::IndexOutOfRange.at(1, 7, 5);
@@ -175,13 +180,13 @@ impl ArgumentRule {
         self.broken("", Some(axis), value, limit)
     }
 
-    /// The error that `value` breaks this rule, which is not one of an axis.
+    /// Returns the error that `value` breaks this rule, for a rule without an axis.
     #[must_use]
     pub fn by(self, value: u64, limit: u64) -> Error {
         self.broken("", None, value, limit)
     }
 
-    /// The error of a rule that says in words what is right, or why something is not.
+    /// Returns the error of a rule whose sentence ends with `what`: the accepted values, or a reason.
     #[cfg(feature = "relayout")]
     pub(crate) fn because(self, what: &'static str) -> Error {
         self.broken(what, None, 0, 0)
@@ -200,7 +205,7 @@ impl ArgumentRule {
 }
 
 impl DeviceRule {
-    /// The error that `value` breaks this rule on `axis`.
+    /// Returns the error that `value` breaks this rule on `axis`.
     ///
     /// ```
     /// let error = tensor_layout::DeviceRule::SizeLimit.at(1, 70_000, 65_536);
@@ -213,7 +218,7 @@ impl DeviceRule {
         self.in_bits(Some(axis), value, limit, 0)
     }
 
-    /// The error that `value` breaks this rule, which is not one of an axis.
+    /// Returns the error that `value` breaks this rule, for a rule without an axis.
     #[must_use]
     pub fn by(self, value: u64, limit: u64) -> Error {
         self.in_bits(None, value, limit, 0)

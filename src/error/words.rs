@@ -1,4 +1,4 @@
-//! The stable codes of the errors, and their sentences.
+//! The stable codes of the errors, and the sentences of the errors.
 
 use crate::exact::Exact;
 use alloc::format;
@@ -8,8 +8,8 @@ use core::fmt;
 use super::Error;
 
 impl Error {
-    /// A stable word for the kind of error: it is part of the interface and does not change
-    /// when a sentence is reworded.
+    /// A stable word for the error. The word is part of the interface and does not change when a sentence is
+    /// reworded.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Error {
         }
     }
 
-    /// The column a parse error points at (bytes from the start of the text, the first is 1).
+    /// The column that a parse error points at, in bytes. The first byte of the text is column 1.
     ///
     /// ```
     /// let error = "f32[3,5]{1,0:T(2,x)}".parse::<tensor_layout::ArrayShape>().unwrap_err();
@@ -52,14 +52,15 @@ impl Error {
     }
 }
 
-/// Two lines for a terminal: the text, and a caret under the column of a parse error.
+/// Returns two lines for a terminal: the text, and a caret under the column of a parse error.
 pub(crate) fn caret(text: &str, column: usize) -> String {
     let before = column.minus(1);
     format!("{text}\n{:before$}^", "")
 }
 
 impl Error {
-    /// The text of a parse error with a caret under the byte it stopped at; `None` for other errors.
+    /// Returns the text of a parse error, with a caret under the byte where reading stopped. Returns `None`
+    /// for other errors.
     ///
     /// ```
     /// let error = "f32[2,3".parse::<tensor_layout::ArrayShape>().unwrap_err();
