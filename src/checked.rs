@@ -1,8 +1,8 @@
-//! The arithmetic of sizes and offsets: every step checked, every failure named.
+//! The arithmetic of sizes and offsets. Every step is checked, and every failure names a quantity.
 //!
-//! All sizes, strides and offsets of the crate are `u64`. Nothing here wraps, and what does not
-//! fit is an [`Error::Overflow`] that says what was being computed. Back ends that compute with layouts can
-//! use the same functions.
+//! All sizes, strides and offsets of the crate are `u64`. No function of this module wraps. A result that
+//! does not fit is an [`Error::Overflow`], which says what was being computed. Back ends that compute with
+//! layouts can use the same functions.
 //!
 //! ```
 //! use tensor_layout::checked::{self, BYTES, OFFSET};
@@ -26,13 +26,13 @@ pub use crate::exact::count;
 pub(crate) use crate::exact::{Exact, at, exact};
 
 pub(crate) const ELEMENTS: &str = "the number of elements";
-/// What an overflow names: a size.
+/// The quantity that an overflow error names when a size in bytes was computed.
 pub const BYTES: &str = "the size in bytes";
-/// What an overflow names: an offset.
+/// The quantity that an overflow error names when an offset was computed.
 pub const OFFSET: &str = "an element offset";
 pub(crate) const PHYSICAL: &str = "the number of elements with padding";
 
-/// The product of sizes whose product a constructor has checked.
+/// Returns the product of sizes. A constructor has checked that the product fits 64 bits.
 pub(crate) fn element_count(sizes: &[u64]) -> u64 {
     if sizes.contains(&0) {
         return 0;
@@ -45,31 +45,32 @@ pub(crate) fn overflow(quantity: &'static str, bits: u32) -> Error {
     Error::Overflow { quantity, bits }
 }
 
-/// A sum, or the error that names it.
+/// Returns the sum of two numbers. `quantity` says what the sum is, for the error message.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`].
+/// [`Error::Overflow`] if the sum passes 64 bits.
 pub fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_add(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// A product, or the error that names it.
+/// Returns the product of two numbers. `quantity` says what the product is, for the error message.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`].
+/// [`Error::Overflow`] if the product passes 64 bits.
 pub fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// A product of two numbers of 64 bits, which 128 bits always hold.
+/// Returns the product of two numbers of 64 bits, which always fits 128 bits.
 #[inline]
 pub(crate) fn wide_product(a: u64, b: impl Into<u64>) -> u128 {
     u128::from(a).wrapping_mul(b.into().into())
 }
 
-/// The greatest common divisor; of a number and 0 the number. It has the sign of one of them.
+/// Returns the greatest common divisor, with the sign of `a` or of `b`. The divisor of a number and 0 is the
+/// number.
 pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
     while !b.is_zero() {
         (a, b) = (b, a.modulo(b));
@@ -77,7 +78,8 @@ pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
     a
 }
 
-/// The next index in row-major order; false after the last, which is followed by the first. No size is 0.
+/// Moves `index` to the next index in row-major order. After the last index, sets `index` to 0 and returns
+/// false. No size may be 0.
 pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
     for (i, &size) in index.iter_mut().zip(sizes).rev() {
         *i = i.plus(T::one());
@@ -89,12 +91,13 @@ pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
     false
 }
 
-/// The least common multiple, if it fits; `None` for two zeros.
+/// Returns the least common multiple. Returns `None` if it does not fit 64 bits, or if both numbers are 0.
 pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(gcd(a, b))?.checked_mul(b)
 }
 
-/// The product of `factors`: 0 if one of them is, whatever the others come to.
+/// Returns the product of `factors`. If one factor is 0, the product is 0, however large the other factors
+/// are.
 pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {
     if factors.contains(&0) {
         return Ok(0);
@@ -106,11 +109,11 @@ pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Res
     value.checked_next_multiple_of(multiple).ok_or_else(|| overflow(quantity, 64))
 }
 
-/// A number in another integer type, or the error that names it and the width it lacks.
+/// Converts a number to another integer type. `quantity` says what the number is, for the error message.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`].
+/// [`Error::Overflow`] if the number does not fit the type; the error also names the bits of the type.
 pub fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) -> Result<T, Error> {
     T::from(value).ok_or_else(|| overflow(quantity, bits_of::<T>()))
 }
@@ -119,7 +122,7 @@ fn bits_of<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
 }
 
-/// Where each of `rank` axes is in `order`, which names every axis once.
+/// Returns the position of each of `rank` axes in `order`, which must name every axis once.
 pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
     if order.len() != rank {
         return Err(Error::rank_mismatch("axes in the order", rank, order.len()));
@@ -137,11 +140,11 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
     Ok(place_of)
 }
 
-/// The bytes that `elements` of `bits` bits take, rounded up to a whole byte.
+/// Returns the number of bytes that `elements` of `bits` bits take, rounded up to a whole byte.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`].
+/// [`Error::Overflow`] if the number of bytes passes 64 bits.
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }

@@ -1,5 +1,5 @@
-//! For readers of texts that contain layouts, such as dumps of compilers: a [`Cursor`] that reads token by
-//! token, as this crate's own parsers do, and whose errors point at the byte where reading stopped.
+//! A [`Cursor`] for readers of texts that contain layouts, such as dumps of compilers. It reads token by
+//! token, as this crate's own parsers do. Its errors point at the byte where reading stopped.
 //!
 //! ```
 //! use tensor_layout::cursor::Cursor;
@@ -30,13 +30,14 @@ use alloc::vec::Vec;
 
 use crate::error::Error;
 
-/// Blank, tab and the two ends of a line: what XLA's lexer skips, and nothing else of Unicode.
+/// Whether XLA's lexer skips this character between tokens: blank, tab, line feed or carriage return. Other
+/// Unicode spaces are not skipped.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
-/// A place in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens
-/// are skipped, as XLA's lexer does.
+/// A position in a text. Blanks and comments (`/* */`, `// ` to the end of the line) between tokens are
+/// skipped, as in XLA's lexer.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     text: &'a str,
@@ -44,17 +45,18 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `text`.
+    /// Returns a cursor at the start of `text`.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         Cursor { text, at: 0 }
     }
 
-    /// What is left, without leading blanks and comments. A comment that does not end is left where it is.
+    /// Returns the rest of the text, without leading blanks and comments. A comment that does not end is not
+    /// skipped.
     pub fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
-            // Nearly always a token is here already.
+            // In most calls a token starts here already.
             if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
                 return rest;
             }
@@ -73,23 +75,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The byte the next token starts at.
+    /// Returns the offset of the next token, in bytes from the start of the text.
     pub fn position(&mut self) -> usize {
         self.rest();
         self.at
     }
 
-    /// Goes back (or forward) to a byte that [`position`](Self::position) gave.
+    /// Moves the cursor back or forward to a byte offset that [`position`](Self::position) returned.
     pub fn move_to(&mut self, position: usize) {
         self.at = position;
     }
 
-    /// The first byte of the next token, which stays where it is.
+    /// Returns the first byte of the next token, without taking the token.
     pub fn peek(&mut self) -> Option<u8> {
         self.rest().bytes().next()
     }
 
-    /// Takes `token` if it comes next.
+    /// Takes `token` if it is next, and returns whether it was.
     pub fn eat(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
@@ -98,16 +100,16 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes `token`, or fails with `expected` (which should name the alternatives as well).
+    /// Takes `token`. `expected` is the text for the error message, and should name all alternatives.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if something else comes next.
+    /// [`Error::Parse`] if another text is next.
     pub fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
         if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// The word of letters, digits and `_` that comes next: empty if there is none.
+    /// Takes the next word of letters, digits and `_`. The word is empty if another character is next.
     pub fn word(&mut self) -> &'a str {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -115,11 +117,11 @@ impl<'a> Cursor<'a> {
         rest.get(..end).unwrap_or("")
     }
 
-    /// A decimal number below 2^64.
+    /// Takes a decimal number below 2^64. `expected` names the number in the error message.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with `expected`.
+    /// [`Error::Parse`] if no number is next, or if the number is 2^64 or more.
     pub fn number(&mut self, expected: &str) -> Result<u64, Error> {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -132,11 +134,12 @@ impl<'a> Cursor<'a> {
         Ok(number)
     }
 
-    /// A decimal number that XLA keeps in 63 bits: above, it would wrap there.
+    /// Takes a decimal number below 2^63. XLA reads such numbers into an `i64`, where larger numbers would
+    /// wrap. `expected` names the number in the error message.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with `expected`.
+    /// [`Error::Parse`] if no number is next, or if the number is 2^63 or more.
     pub fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
         let start = self.position();
         let number = self.number(expected)?;
@@ -146,7 +149,7 @@ impl<'a> Cursor<'a> {
         Err(self.error_at(start, &format!("{expected} below 2^63")))
     }
 
-    /// A list of items between separators that are commas, up to `close`, which is taken as well.
+    /// Takes a list of items with commas between them, and then the closing token `close`.
     ///
     /// # Errors
     ///
@@ -169,16 +172,16 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Nothing may follow.
+    /// Checks that only blanks and comments are left. `expected` is the text for the error message.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with `expected`.
+    /// [`Error::Parse`] if a token is left.
     pub fn end(&mut self, expected: &str) -> Result<(), Error> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(expected)) }
     }
 
-    /// The error that something else was expected where the cursor is.
+    /// Returns the error that `expected` was expected at the position of the cursor.
     pub fn error(&mut self, expected: &str) -> Error {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
@@ -190,18 +193,19 @@ impl<'a> Cursor<'a> {
         Error::Parse { text: self.text.to_owned(), column: self.at + 1, expected: expected.to_owned(), found }
     }
 
-    /// Like [`error`](Self::error), pointing at `position`.
+    /// Moves the cursor to `position` and returns the [`error`](Self::error) for this position.
     pub fn error_at(&mut self, position: usize, expected: &str) -> Error {
         self.move_to(position);
         self.error(expected)
     }
 }
 
-/// The one of `all` that is called `text`; `what` says what they are, with an article.
+/// Returns the item of `all` whose name is `text`. `what` names the items in the error message, with an
+/// article.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the names of all.
+/// [`Error::Parse`] with the names of all items, if no item has this name.
 pub fn one_of<T: Copy>(text: &str, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Error> {
     let found = all.iter().copied().find(|&item| name(item) == text);
     found.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `Dims`: one number for each axis.
+//! `Dims`: a list with one number for each axis.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -6,8 +6,8 @@ use core::ops::{Deref, DerefMut, RangeBounds};
 
 use smallvec::SmallVec;
 
-/// A short list of numbers, one for each axis: sizes, strides or an index. It reads as a slice of `u64`;
-/// up to 8 numbers are held without an allocation.
+/// A short list of numbers, one for each axis: sizes, strides or an index. The list dereferences to a slice
+/// of `u64`. Up to 8 numbers are stored without an allocation.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, Dims, ToIndexMap};
@@ -55,7 +55,7 @@ impl Dims {
         self.0.drain(places)
     }
 
-    /// The numbers.
+    /// Returns the numbers as a slice.
     ///
     /// ```
     /// let dims = tensor_layout::Dims::from(vec![2, 3]);
@@ -116,12 +116,12 @@ impl FromIterator<u64> for Dims {
 
 impl Extend<u64> for Dims {
     fn extend<I: IntoIterator<Item = u64>>(&mut self, numbers: I) {
-        // `extend` of the list is five times the instructions for each kind of iterator.
+        // `SmallVec::extend` compiles to five times as many instructions for each type of iterator.
         numbers.into_iter().for_each(|number| self.push(number));
     }
 }
 
-/// Takes the numbers out one by one.
+/// An iterator that moves the numbers out of a [`Dims`].
 #[derive(Debug, Clone)]
 pub struct IntoIter(smallvec::IntoIter<[u64; 8]>);
 
@@ -202,8 +202,8 @@ impl fmt::Debug for Dims {
     }
 }
 
-/// Are two short lists equal? They are compared number by number: `==` of slices is a call of `memcmp`, which
-/// takes longer than the numbers of a few axes do.
+/// Whether two short lists are equal. The numbers are compared in a loop: `==` of slices calls `memcmp`, and
+/// this call takes longer than the comparison of a few numbers.
 #[inline]
 pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)

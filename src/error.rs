@@ -1,4 +1,4 @@
-//! The one error type: which axis, which value, which limit.
+//! The error type of the crate. An error names the axis, the value and the limit.
 
 mod kind;
 mod model;
@@ -15,9 +15,9 @@ pub use rules::{ArgumentRule, DeviceRule};
 
 use alloc::borrow::Cow;
 
-/// Why a layout, a size or a buffer was refused.
+/// The reason why a layout, a size or a buffer was refused.
 ///
-/// `Display` is a whole sentence for people; [`Error::code`] is a stable word for programs, and
+/// `Display` writes a whole sentence for people. [`Error::code`] is a stable word for programs, and
 /// [`Error::kind`] sorts the variants into a few kinds.
 ///
 /// ```
@@ -32,145 +32,149 @@ use alloc::borrow::Cow;
 pub enum Error {
     /// A size or an offset does not fit its integer type.
     Overflow {
-        /// What was being computed, as a noun phrase.
+        /// The quantity that was computed, as a noun phrase.
         quantity: &'static str,
-        /// How many bits there were for it.
+        /// The bits of the integer type that the quantity has to fit.
         bits: u32,
     },
-    /// A data type that has no counterpart in another vocabulary.
+    /// A data type has no counterpart in another vocabulary.
     UnsupportedDataType {
         /// The data type, in XLA's spelling.
         data_type: &'static str,
-        /// Who cannot name it.
+        /// The vocabulary or the device that has no such data type.
         by: Cow<'static, str>,
     },
-    /// Two tensors that must hold the same data type do not.
+    /// Two tensors have different data types, but an operation needs equal data types.
     DataTypeMismatch {
-        /// The data type requested, in XLA's spelling.
+        /// The data type that was required, in XLA's spelling.
         expected: &'static str,
-        /// The data type found.
+        /// The data type that was found, in XLA's spelling.
         found: &'static str,
     },
-    /// Text that does not follow its grammar.
+    /// A text does not follow its grammar.
     Parse {
         /// The whole text.
         text: String,
-        /// Where it went wrong: bytes from the start, the first is 1.
+        /// The column where reading stopped, in bytes. The first byte is column 1.
         column: usize,
-        /// What would have been right there.
+        /// The text that would be correct at this column.
         expected: String,
-        /// What is there instead.
+        /// The text that was found at this column.
         found: String,
     },
-    /// A buffer that ends before the layout, or a binding of it, does.
+    /// A buffer ends before the layout or the binding does.
     BufferTooShort {
-        /// Which buffer.
+        /// The name of the buffer in the sentence.
         what: &'static str,
-        /// Where the binding begins, in bytes. `None` for a layout, which begins where the buffer does.
+        /// The offset where the binding begins, in bytes. `None` for a layout, which begins at the start of
+        /// the buffer.
         offset: Option<u64>,
-        /// The bytes the layout or the binding takes.
+        /// The number of bytes that the layout or the binding takes.
         needed: u64,
-        /// The bytes there are.
+        /// The number of bytes in the buffer.
         found: u64,
     },
-    /// Two indices of a destination share one offset, so a write to one is lost.
+    /// Two indices of a destination share one offset, so one of the two writes would be lost.
     OverlappingDestination {
-        /// One index.
+        /// The first of the two indices.
         first: Vec<u64>,
-        /// The other.
+        /// The second of the two indices.
         second: Vec<u64>,
-        /// The offset both are stored at, in elements.
+        /// The offset where both elements are stored, in elements.
         offset: u64,
     },
     /// A search was stopped at its work limit.
     Undecided {
-        /// What was being decided.
+        /// The question that the search was to decide.
         question: &'static str,
-        /// The limit, in search steps.
+        /// The work limit, in search steps.
         work: u64,
     },
-    /// A layout that the other model has no words for.
+    /// The other model cannot describe a layout.
     NotExpressible {
-        /// What it was to become.
+        /// The description that was requested, such as a tiled layout.
         target: &'static str,
-        /// Why it cannot.
+        /// The reason why the layout cannot be described.
         reason: String,
     },
-    /// A pattern that has bits outside one element.
+    /// A fill pattern has bits outside one element.
     FillTooWide {
-        /// The pattern.
+        /// The fill pattern.
         pattern: u128,
-        /// The bits an element takes.
+        /// The number of bits of an element.
         bits: u32,
     },
-    /// A view that would need the data to move, or makes no sense for the tensor.
+    /// A view would need the data to move, or makes no sense for the tensor.
     NotAView {
-        /// What was requested.
+        /// The operation that was requested.
         operation: &'static str,
-        /// The axis where it fails.
+        /// The axis where the operation fails.
         axis: usize,
-        /// Why.
+        /// The reason why the operation fails, as the end of a sentence.
         reason: String,
     },
-    /// A value outside what an operation accepts.
+    /// A value is outside the range that an operation accepts.
     OutOfLimits {
-        /// What the value is.
+        /// The name of the value in the sentence.
         what: &'static str,
-        /// The value.
+        /// The value that was given.
         value: u64,
-        /// The smallest that is accepted.
+        /// The smallest accepted value.
         min: u64,
-        /// The largest that is accepted.
+        /// The largest accepted value.
         max: u64,
     },
-    /// A model file that is damaged or contradicts itself, or a sharded model whose parts do not fit
-    /// together.
+    /// A model file is damaged or contradicts itself, or the parts of a sharded model do not fit together.
     Model(ModelFault),
-    /// A name that is none of those there are, or an axis order that does not fit.
+    /// No item has the given name, or an axis order does not fit the tensor.
     UnknownName {
         /// The [code](Error::code), such as `unknown_data_type`, `unknown_limits` or `bad_axis_order`.
         code: &'static str,
-        /// The name given.
+        /// The name that was given.
         name: String,
-        /// What is wrong with it, as the end of a sentence.
+        /// The mistake in the name, as the end of a sentence.
         reason: Cow<'static, str>,
     },
-    /// Arguments that break a rule which holds on every device.
+    /// Arguments break a rule that holds on every device.
     InvalidArgument {
-        /// The rule.
+        /// The rule that is broken.
         rule: ArgumentRule,
-        /// What the argument is or has to be, or why, where the rule says so in words.
+        /// A noun or a reason that completes the sentence of the rule. Rules with a fixed sentence leave it
+        /// empty.
         what: &'static str,
-        /// The axis, or the entry of a tile, where it is broken.
+        /// The axis, or the entry of a tile, where the rule is broken.
         axis: Option<usize>,
-        /// The value given, or its position in a list; 0 where there is none.
+        /// The value that was given, or its position in a list. 0 if the rule has no value.
         value: u64,
-        /// What it is compared with; 0 where there is nothing.
+        /// The number that the value is compared with. 0 if the rule has no such number.
         limit: u64,
     },
-    /// Something a device does not accept.
+    /// A device does not accept a tensor, a buffer or a binding.
     DeviceLimit {
-        /// The rule.
+        /// The rule that is broken.
         rule: DeviceRule,
-        /// The axis where it is broken.
+        /// The axis where the rule is broken.
         axis: Option<usize>,
-        /// The value: a rank, a size or stride in elements, a number of bytes. 0 where there is none.
+        /// The value that is refused: a rank, a size or stride in elements, or a number of bytes. 0 if the
+        /// rule has no value.
         value: u64,
-        /// The smallest rank, where a rank is refused; else 0.
+        /// The smallest rank that the device accepts, if a rank is refused. 0 for all other rules.
         least: u64,
-        /// The largest value, the multiple, or the exact value that the device takes; 0 where there is none.
+        /// The largest value, the multiple, or the exact value that the device accepts. 0 if the rule has no
+        /// limit.
         limit: u64,
-        /// The bits of an element, where the limit is one of bytes and the value one of elements; else 0.
+        /// The bits of an element, if the limit is in bytes and the value is in elements. 0 for all other
+        /// rules.
         bits: u32,
     },
-    /// Two bindings that may not be used together: they share bytes, and at least one of them is written.
+    /// Two bindings may not be used together, because they share bytes and at least one of them is written.
     BindingConflict {
-        /// The position of one in the list.
+        /// The position of the first binding in the list.
         first: usize,
-        /// The position of the other.
+        /// The position of the second binding in the list.
         second: usize,
-        /// The first byte of the buffer that both cover. `None` if there is none, but the device wants all
-        /// bindings of a buffer in one dispatch to be only read or only written.
+        /// The first byte of the buffer that both bindings cover. `None` if they share no byte, but the
+        /// device requires that a dispatch only reads or only writes all bindings of one buffer.
         byte: Option<u64>,
     },
 }

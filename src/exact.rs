@@ -1,10 +1,10 @@
-//! Arithmetic that cannot fail, because an invariant bounds it.
+//! Arithmetic that cannot fail, because an invariant bounds the results.
 
 use num_traits::PrimInt;
 
-/// Arithmetic that an invariant bounds: on the sizes, strides and offsets of values whose constructor has
-/// checked them. Every build panics if the invariant is broken, as no number would be right then. Where steps
-/// are counted (tests/house/work_limits), an operation is one: its checks are not work.
+/// Arithmetic for sizes, strides and offsets that a constructor has checked. An invariant bounds every
+/// result, so every build panics if the invariant is broken: no number would be right then. Builds that count
+/// steps (tests/house/work_limits) leave out the checks, so that each operation counts as one step.
 #[allow(clippy::arithmetic_side_effects, reason = "where steps are counted only: see above")]
 pub(crate) trait Exact: PrimInt {
     #[track_caller]
@@ -22,13 +22,13 @@ pub(crate) trait Exact: PrimInt {
         if cfg!(count_steps) { self * other } else { exact(self.checked_mul(&other)) }
     }
 
-    /// The quotient, rounded towards zero; `divisor` is not 0.
+    /// Returns the quotient, rounded towards zero. `divisor` must not be 0.
     #[track_caller]
     fn divided_by(self, divisor: Self) -> Self {
         if cfg!(count_steps) { self / divisor } else { exact(self.checked_div(&divisor)) }
     }
 
-    /// The remainder; `divisor` is not 0.
+    /// Returns the remainder. `divisor` must not be 0.
     #[track_caller]
     fn modulo(self, divisor: Self) -> Self {
         if cfg!(count_steps) {
@@ -40,7 +40,7 @@ pub(crate) trait Exact: PrimInt {
 
 impl<T: PrimInt> Exact for T {}
 
-/// A value that an invariant says there is.
+/// Returns the value, which an invariant guarantees to exist.
 #[track_caller]
 #[inline]
 pub(crate) fn exact<T>(value: Option<T>) -> T {
@@ -53,13 +53,13 @@ fn broken() -> ! {
     unreachable!("a size or an offset that a constructor has checked")
 }
 
-/// The number at `position` of a list that is known to have one.
+/// Returns the number at `position` of a list that is long enough.
 #[track_caller]
 pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
     exact(list.get(position).copied())
 }
 
-/// A length as a size.
+/// Converts a length to a size.
 pub fn count(length: usize) -> u64 {
     exact(u64::try_from(length).ok())
 }

@@ -63,7 +63,7 @@ pub use tiled::{ArrayShape, Shape};
 #[doc(inline)]
 pub use upload::{DeviceLimits, Role, UploadBuffer, validate};
 
-/// The code of the README is tested.
+/// Runs the examples of the README as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

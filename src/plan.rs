@@ -1,7 +1,8 @@
-//! For authors of back ends: what layouts and copies are made of.
+//! The parts of layouts and copies, for authors of back ends.
 //!
-//! Who describes, checks or copies a tensor needs none of it. A back end that generates code reads the digits
-//! of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and offsets of a descriptor.
+//! Code that describes, checks or copies a tensor needs nothing of this module. A back end that generates
+//! code reads the digits of an [`IndexMap`](crate::IndexMap), the loop nests of a copy, and the blocks and
+//! offsets of a descriptor.
 //!
 //! ```
 //! use tensor_layout::plan::{Digit, TileGroup, TileLevel};

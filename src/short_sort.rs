@@ -1,19 +1,20 @@
-//! Sorting of short lists: those with an entry a dimension, a loop or a digit.
+//! Sorts short lists, with one entry for each dimension, loop or digit.
 //!
-//! The sorts of slices are thousands of instructions for each type and key. Here that is so once.
+//! The sorts of slices compile to thousands of instructions for each type and key. This module has one sort
+//! of slices for all types.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// Entries up to which insertion is as fast as any other way.
+/// The longest list that is sorted by insertion. Up to this length, insertion is as fast as any other sort.
 const SHORT: usize = 20;
 
-/// Sorts a list by a key. Entries of equal keys stay in their order.
+/// Sorts a list by a key. Entries with equal keys keep their order.
 pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts a list. Equal entries stay in their order.
+/// Sorts a list. Equal entries keep their order.
 pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if list.len() > SHORT {
         let order = |a, b| Some(compare(list.get(a)?, list.get(b)?));
@@ -32,7 +33,7 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// The places of `count` entries in ascending order.
+/// Returns the positions of `count` entries in ascending order of the entries.
 #[inline(never)]
 fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();
@@ -40,7 +41,8 @@ fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize
     places
 }
 
-/// Moves the entry that is at `from[i]` to `i`, for all `i`: one cycle of exchanges after the other.
+/// Moves the entry at position `from[i]` to position `i`, for all `i`. The entries are exchanged along one
+/// cycle after the other.
 fn reorder<T>(list: &mut [T], mut from: Vec<usize>) {
     for first in 0..list.len() {
         let mut at = first;

@@ -1,4 +1,4 @@
-//! `f32[2,3]`: the type and the sizes that the text of every layout begins with, in both models.
+//! Reads and writes `f32[2,3]`: the type and the sizes at the start of a layout's text, in both models.
 
 use alloc::format;
 use core::fmt::{self, Display, Formatter};
@@ -11,7 +11,7 @@ use crate::error::Error;
 /// The most dimensions an array may have in text. XLA sets no limit.
 pub const MAX_RANK: usize = 256;
 
-/// The type and the sizes, which have to be numbers.
+/// Reads the data type and the sizes. The sizes have to be numbers.
 pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;
@@ -21,7 +21,7 @@ pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, 
     Ok((data_type, sizes))
 }
 
-/// Refuses sizes that are too many or too large, at the place where they start.
+/// Refuses sizes that are too many or too large. The error points at `start`, where the sizes begin.
 pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) -> Result<(), Error> {
     if sizes.len() > MAX_RANK {
         return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
@@ -30,25 +30,25 @@ pub(crate) fn check_sizes(cursor: &mut Cursor<'_>, start: usize, sizes: &[u64]) 
     product.map(|_| ()).map_err(|_| cursor.error_at(start, "sizes whose product is below 2^64"))
 }
 
-/// Any name that a data type is read by: `f32`, `F32`, `i32`, `int32`.
+/// Reads a data type by any of its names: `f32`, `F32`, `i32`, `int32`.
 pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let mut name = cursor.word();
-    // A module before it, as in torch.float16.
+    // The name of a module may be in front, as in torch.float16.
     while cursor.eat(".") {
         name = cursor.word();
     }
     name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }
 
-/// Items in brackets, as sizes are written: `[2,3]`.
+/// Writes items in brackets, in the notation of sizes: `[2,3]`.
 pub(crate) fn write_list(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
     f.write_str("[")?;
     comma_separated(f, items)?;
     f.write_str("]")
 }
 
-/// Items with commas between them.
+/// Writes items with commas between them.
 pub(crate) fn comma_separated(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
     for (position, item) in items.into_iter().enumerate() {
         if position > 0 {
