@@ -206,6 +206,15 @@ impl<'a> Cursor<'a> {
 /// # Errors
 ///
 /// [`Error::Parse`] with the names of all items, if no item has this name.
+///
+/// ```
+/// use tensor_layout::cursor::one_of;
+///
+/// let name = |wide| if wide { "wide" } else { "narrow" };
+/// assert!(one_of("wide", "a width", &[false, true], name)?);
+/// assert!(one_of("high", "a width", &[false, true], name).is_err());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 pub fn one_of<T: Copy>(text: &str, what: &str, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, Error> {
     let found = all.iter().copied().find(|&item| name(item) == text);
     found.ok_or_else(|| {

@@ -202,7 +202,7 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
                 BufferTensorDesc::from_signed(data_type, &sizes, &list(strides, lanes, 1))?.with_first(first)
             }
             None => {
-                let desc = BufferTensorDesc::from_integers(data_type, &sizes, None)?;
+                let desc = BufferTensorDesc::new(data_type, &sizes, None)?;
                 SignedDesc { desc, reversed: Vec::new(), first: 0 }.with_first(first)
             }
         }

@@ -124,6 +124,15 @@ pub trait ToIndexMap: Besides {
 
     /// The descriptor, if that is what this layout is. A descriptor also holds what a map does not: flags, a
     /// guaranteed alignment, and a total size that was set by hand.
+    ///
+    /// ```
+    /// use tensor_layout::{notation::Notated, BufferTensorDesc, ToIndexMap};
+    ///
+    /// let read: Notated = "f32[2,3]:[5,1]".parse()?;
+    /// assert_eq!(read.as_descriptor().map(BufferTensorDesc::strides), Some(&[5, 1][..]));
+    /// assert!("f32[2,3]{1,0:T(5)}".parse::<Notated>()?.as_descriptor().is_none());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }

@@ -38,6 +38,16 @@ pub struct DigitPlace {
 impl IndexMap {
     /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an
     /// Irreducible layout, which is evaluated level by level.
+    ///
+    /// ```
+    /// use tensor_layout::{ArrayShape, ToIndexMap};
+    ///
+    /// let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
+    /// let rows = map.components()[0].chain.digits();
+    /// assert_eq!(rows.iter().map(|digit| digit.stride).collect::<Vec<_>>(), [2048, 256, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn components(&self) -> &[Component] {
         &self.components

@@ -91,7 +91,18 @@ impl BufferTensorDesc {
     ///
     /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3], &[5, 1]);
     /// assert_eq!(BufferTensorDesc::new(DataType::F32, shape, Some(strides))?.min_size_in_bytes(), 32);
+    /// let refused = BufferTensorDesc::new(DataType::F32, &[2_isize, 3], Some(&[-3, 1])).unwrap_err();
+    /// assert_eq!(refused.to_string(), "number 0 of the strides is negative, which cannot be expressed here");
+    /// let refused = BufferTensorDesc::new(DataType::F32, &[1_u128 << 64], None).unwrap_err();
+    /// assert_eq!(refused.to_string(), "one of the sizes does not fit into 64 bits");
     /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    ///
+    /// Types that do not convert exactly are not taken:
+    ///
+    /// ```compile_fail
+    /// # use tensor_layout::{BufferTensorDesc, DataType};
+    /// let _ = BufferTensorDesc::new(DataType::F32, &[2.7_f64], None);
     /// ```
     #[inline]
     pub fn new<T: Copy + TryInto<i128>>(

@@ -85,38 +85,6 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
-    /// Like [`new`](Self::new), from sizes and strides of any integer type: the `i64` of ONNX, the `usize` of
-    /// other tensor crates, the `u32` of DirectML. Only types that convert exactly are taken, so no floats.
-    ///
-    /// # Errors
-    ///
-    /// [`Negative`](crate::ArgumentRule) for a number below zero (a dynamic size, a reversed axis),
-    /// [`Error::Overflow`] for one of 2^64 or more, and as for [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::from_integers(DataType::F32, &[2_i64, 3], None)?;
-    /// assert_eq!(desc.sizes(), [2, 3]);
-    /// let refused = BufferTensorDesc::from_integers(DataType::F32, &[2_isize, 3], Some(&[-3, 1])).unwrap_err();
-    /// assert_eq!(refused.to_string(), "number 0 of the strides is negative, which cannot be expressed here");
-    /// let refused = BufferTensorDesc::from_integers(DataType::F32, &[1_u128 << 64], None).unwrap_err();
-    /// assert_eq!(refused.to_string(), "one of the sizes does not fit into 64 bits");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    ///
-    /// ```compile_fail
-    /// # use tensor_layout::{BufferTensorDesc, DataType};
-    /// let _ = BufferTensorDesc::from_integers(DataType::F32, &[2.7_f64], None);
-    /// ```
-    pub fn from_integers<T: Copy + TryInto<i128>>(
-        data_type: DataType,
-        sizes: &[T],
-        strides: Option<&[T]>,
-    ) -> Result<Self, Error> {
-        Self::new(data_type, sizes, strides)
-    }
-
     /// Row-major with every row (last axis) beginning at a multiple of `alignment` bytes, as copies
     /// between buffers and textures want it: 256 for Direct3D 12 (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU
     /// (`bytesPerRow`).

@@ -41,26 +41,6 @@ pub struct SignedDesc {
 }
 
 impl BufferTensorDesc {
-    /// Like [`new`](Self::new), from the `usize` that most Rust tensors have their shape and strides in. A
-    /// tensor that is a part of a larger buffer says so by [`with_base_offset`](Self::with_base_offset), be
-    /// it 0, or [`as_part`](Self::as_part): then nothing fills its gaps.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let (shape, strides, start): (&[usize], &[usize], u64) = (&[2, 3], &[1, 2], 6);
-    /// let desc = BufferTensorDesc::from_usize(DataType::F32, shape, strides)?.with_base_offset(start)?;
-    /// assert_eq!(desc.to_string(), "f32[2,3]:[1,2]+6");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn from_usize(data_type: DataType, sizes: &[usize], strides: &[usize]) -> Result<Self, Error> {
-        Self::from_integers(data_type, sizes, Some(strides))
-    }
-
     /// From strides that may be negative, of any integer types: the descriptor from the lowest address on,
     /// and the axes that run backwards. The stride of an axis that has no second index may be any number, and
     /// is 0 where it is no `u64`.

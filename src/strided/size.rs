@@ -23,7 +23,7 @@ use super::naturals::naturals;
 /// bound. The range that [`upload::validate`](crate::upload::validate) checks counts it.
 ///
 /// Sizes and strides are integers of any type, as
-/// [`BufferTensorDesc::from_integers`](crate::BufferTensorDesc::from_integers) takes them.
+/// [`BufferTensorDesc::new`](crate::BufferTensorDesc::new) takes them.
 ///
 /// # Errors
 ///

@@ -22,6 +22,7 @@ use super::write_units::{Shared, shared_unit};
 /// let at = |offset, role| Binding::new(&desc, 7, UploadBuffer::new(1024, offset, role));
 /// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &DeviceLimits::d3d12());
 /// assert!(results.iter().any(|result| result.is_err()), "the output begins inside the input");
+/// assert_eq!(at(0, Role::Input).in_place_with(1).in_place_with, Some(1));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +47,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Returns this binding, which the operator allows to share its memory with the binding at `position` of
-    /// the list. It is enough if one of the two says so.
+    /// the list. It is enough if one of the two says so: see [`validate_bindings`].
     #[must_use]
     pub const fn in_place_with(self, position: usize) -> Binding<'a> {
         Binding { in_place_with: Some(position), ..self }

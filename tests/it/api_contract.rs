@@ -140,17 +140,17 @@ fn a_kind_is_enough_to_act_on() {
 #[test]
 fn integers_of_any_type_convert_exactly_or_not_at_all() {
     let sizes = |result: Result<BufferTensorDesc, Error>| result.map(|desc| desc.sizes().to_vec());
-    assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[2_i8, 3], None)), Ok(vec![2, 3]));
-    assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[2_usize, 3], Some(&[3, 1]))), Ok(vec![2, 3]));
+    assert_eq!(sizes(BufferTensorDesc::new(DataType::U8, &[2_i8, 3], None)), Ok(vec![2, 3]));
+    assert_eq!(sizes(BufferTensorDesc::new(DataType::U8, &[2_usize, 3], Some(&[3, 1]))), Ok(vec![2, 3]));
     let code = |result: Result<BufferTensorDesc, Error>| result.unwrap_err().code();
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_i128, -1], None)), "negative");
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[1_i128 << 64], None)), "overflow");
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[u128::MAX], None)), "overflow");
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_i64], Some(&[i64::MIN]))), "negative");
+    assert_eq!(code(BufferTensorDesc::new(DataType::U8, &[2_i128, -1], None)), "negative");
+    assert_eq!(code(BufferTensorDesc::new(DataType::U8, &[1_i128 << 64], None)), "overflow");
+    assert_eq!(code(BufferTensorDesc::new(DataType::U8, &[u128::MAX], None)), "overflow");
+    assert_eq!(code(BufferTensorDesc::new(DataType::U8, &[2_i64], Some(&[i64::MIN]))), "negative");
     // The stride of an axis of size 1 is free.
-    assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[1_i64], Some(&[i64::MIN]))), Ok(vec![1]));
-    assert_eq!(sizes(BufferTensorDesc::from_integers(DataType::U8, &[2_usize, 3], Some(&[3, 1]))), Ok(vec![2, 3]));
-    assert_eq!(code(BufferTensorDesc::from_integers(DataType::U8, &[2_usize, 3], Some(&[3]))), "rank_mismatch");
+    assert_eq!(sizes(BufferTensorDesc::new(DataType::U8, &[1_i64], Some(&[i64::MIN]))), Ok(vec![1]));
+    assert_eq!(sizes(BufferTensorDesc::new(DataType::U8, &[2_usize, 3], Some(&[3, 1]))), Ok(vec![2, 3]));
+    assert_eq!(code(BufferTensorDesc::new(DataType::U8, &[2_usize, 3], Some(&[3]))), "rank_mismatch");
     let signed =
         |strides: &[i128]| BufferTensorDesc::from_signed(DataType::U8, &[2_u8, 3], strides).map(|read| read.desc);
     assert_eq!(sizes(signed(&[-3, 1])), Ok(vec![2, 3]));

@@ -26,13 +26,13 @@ pub mod burn {
 
     /// Packed and row-major.
     pub fn described(data: &TensorData) -> Option<Result<BufferTensorDesc, Error>> {
-        Some(BufferTensorDesc::from_integers(data_type(data.dtype)?, &data.shape[..], None))
+        Some(BufferTensorDesc::new(data_type(data.dtype)?, &data.shape[..], None))
     }
 
     /// The bytes of any layout as a `TensorData`.
     pub fn read(layout: &ArrayShape, bytes: &[u8], dtype: DType) -> Result<TensorData, Error> {
         let shape: Vec<usize> = layout.sizes().iter().map(|&size| size as usize).collect();
-        let packed = BufferTensorDesc::from_integers(layout.data_type(), &shape, None)?;
+        let packed = BufferTensorDesc::new(layout.data_type(), &shape, None)?;
         let mut copied = vec![0; Relayout::new(layout, &packed)?.destination_size_in_bytes() as usize];
         copy(layout, &packed, bytes, &mut copied[..])?;
         Ok(TensorData::from_bytes_vec(copied, shape, dtype))
@@ -69,7 +69,7 @@ pub mod cubecl {
         strides: &Strides,
         of: DataType,
     ) -> Result<BufferTensorDesc, Error> {
-        BufferTensorDesc::from_usize(of, &shape[..], &strides[..])?.with_base_offset_in_bytes(start.unwrap_or(0))
+        BufferTensorDesc::new(of, &shape[..], Some(&strides[..]))?.with_base_offset_in_bytes(start.unwrap_or(0))
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
         if let Some(axis) = fields.sizes.iter().position(|&size| size == 0) {
             return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
         }
-        BufferTensorDesc::from_integers(data_type, fields.sizes, fields.strides)?
+        BufferTensorDesc::new(data_type, fields.sizes, fields.strides)?
             .with_flags(flags)
             .with_base_offset_alignment(fields.alignment)?
             .with_total_size_in_bytes(fields.total_size)

@@ -21,7 +21,7 @@ impl BufferTensorDesc {
     /// assert!(!cache.is_part() && tokens.is_part());
     /// // An engine has the sizes and strides as its own numbers.
     /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3, 4], &[32, 4, 1]);
-    /// let own = BufferTensorDesc::from_usize(DataType::U8, shape, strides)?;
+    /// let own = BufferTensorDesc::new(DataType::U8, shape, Some(strides))?;
     /// assert!(!own.is_part() && own.as_part() == tokens);
     /// assert_eq!(own.as_part().to_string(), "u8[2,3,4]:[32,4,1]+0");
     /// # Ok::<(), tensor_layout::Error>(())

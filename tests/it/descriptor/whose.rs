@@ -10,7 +10,7 @@ fn desc(text: &str) -> BufferTensorDesc {
 /// The case that zeroed other tokens: a slot of a cache from an engine's own numbers.
 #[test]
 fn a_base_offset_of_any_value_makes_a_part() {
-    let numbers = || BufferTensorDesc::from_usize(DataType::U8, &[2, 3, 4], &[32, 4, 1]).unwrap();
+    let numbers = || BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1])).unwrap();
     let slice = desc("u8[2,8,4]:[32,4,1]").slice_axis(1, 0..3).unwrap();
     assert!(!numbers().is_part());
     for part in [numbers().with_base_offset(0).unwrap(), numbers().as_part(), slice] {

@@ -251,7 +251,7 @@ fn remap_64_to_32_bit_type_and_is_signed() {
 
 #[test]
 fn narrow_i64_shape_with_check() {
-    let from = |sizes: &[i64]| BufferTensorDesc::from_integers(DataType::F32, sizes, None);
+    let from = |sizes: &[i64]| BufferTensorDesc::new(DataType::F32, sizes, None);
     assert_eq!(from(&[2, 3]).unwrap(), packed(&[2, 3]));
     assert_eq!(from(&[-1, 3]).unwrap_err().code(), "negative");
     let wide = from(&[1 << 32]).unwrap();

@@ -116,7 +116,7 @@ fn readers_take_any_number_there() {
     }
     assert_eq!(json("[1,-1]").unwrap_err().column(), Some(50));
 
-    let huge = BufferTensorDesc::from_usize(DataType::U8, &[1, 4], &[usize::MAX, 1]).unwrap();
+    let huge = BufferTensorDesc::new(DataType::U8, &[1, 4], Some(&[usize::MAX, 1])).unwrap();
     assert_eq!(huge.min_size_in_bytes(), 4);
     assert_eq!(BufferTensorDesc::new(DataType::U8, &[1, 4], Some(&[-9, 1])).unwrap().min_size_in_bytes(), 4);
     let signed = BufferTensorDesc::from_signed(DataType::U8, &[1_i64, 4], &[i128::MAX, -1]).unwrap();

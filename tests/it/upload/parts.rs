@@ -10,7 +10,7 @@ fn desc(text: &str) -> BufferTensorDesc {
 #[test]
 fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
     let tokens = desc("u8[2,8,4]:[32,4,1]").slice_axis(1, 0..3).unwrap();
-    let own_numbers = BufferTensorDesc::from_usize(DataType::U8, &[2, 3, 4], &[32, 4, 1]).unwrap();
+    let own_numbers = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1])).unwrap();
     let output = UploadBuffer::new(64, 0, Role::Output);
     for part in [&tokens, &own_numbers.clone().with_base_offset(0).unwrap(), &own_numbers.as_part()] {
         let errors = validate(part, &output, &DeviceLimits::directml()).unwrap_err();
