@@ -1,22 +1,22 @@
-//! One element out of words of 32 bits, and into them.
+//! Shader code that loads one element from 32-bit words and stores one element into them.
 
 use tensor_layout::element::{DataType, ElementKind};
 use tensor_layout::{ArgumentRule, Error};
 
 use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Language, Memory, Returned};
 
-/// How elements of at most 32 bits are in an `array<u32>`: the first in the low bits, as in
-/// [`crate::element`], and without gaps, so that one of 6 bits may reach over the end of a word.
+/// How elements of at most 32 bits are packed in an `array<u32>`. The first element is in the low bits, as in
+/// [`crate::element`], and no gaps are between elements, so an element of 6 bits may cross the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
-    /// 1 to 32.
+    /// The bits of an element, 1 to 32.
     bits: u32,
 }
 
-/// Where an element is stored.
+/// The position of an element in the words of a buffer.
 struct WordPlace {
     word: Expr,
-    /// How far up in the word it begins.
+    /// The bit of the word at which the element begins, counted from the lowest bit.
     shift: Expr,
 }
 
@@ -30,29 +30,29 @@ impl Packing {
         }
     }
 
-    /// Do elements sit inside words?
+    /// Whether every element lies inside one word.
     fn is_inside_words(self) -> bool {
         self.bits.is_power_of_two()
     }
 
-    /// How many elements this many words hold.
+    /// The number of elements that this many words hold.
     pub(crate) fn elements(self, words: u64) -> u64 {
-        // At most 32 elements a word: what saturates is past every offset.
+        // A word holds at most 32 elements, and a saturated product is past every 32-bit offset.
         words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
     }
 
-    /// Is one element a word?
+    /// Whether an element fills a whole word.
     pub(crate) fn is_word(self) -> bool {
         self.bits == 32
     }
 
-    /// The bits of an element, at the low end.
+    /// A mask of the low bits of a word, as many as an element has.
     fn mask(self) -> u32 {
         u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
     }
 
     fn place(self, code: &mut Code, offset: &Expr) -> WordPlace {
-        // The fewest elements that together fill whole words: 16 elements of 6 bits take 3 words.
+        // A group is the fewest elements that together fill whole words: 16 elements of 6 bits take 3 words.
         let common = self.bits.trailing_zeros();
         let words = self.bits.checked_shr(common).unwrap_or(1);
         let group = 32_u32.checked_shr(common).unwrap_or(1);
@@ -61,12 +61,12 @@ impl Packing {
         WordPlace { word, shift: code.bind("shift", start % 32) }
     }
 
-    /// Does an element at `shift` reach into the next word?
+    /// Whether an element at bit `shift` continues in the next word.
     fn reaches_over(self, shift: &Expr) -> Condition {
         if self.is_inside_words() { Condition::False } else { shift.not_less(33_u32.saturating_sub(self.bits)) }
     }
 
-    /// The bits of the element at an offset.
+    /// Returns the bits of the element at an offset.
     pub(crate) fn load(self, code: &mut Code, buffer: &Memory, offset: &Expr) -> Expr {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_inside_words() {
@@ -76,8 +76,7 @@ impl Packing {
         code.load_across("field", buffer, &word, &shift, self.reaches_over(&shift)) & self.mask()
     }
 
-    /// Puts the low bits of `value` where the element is stored, and leaves the other bits of its words as
-    /// they are.
+    /// Stores the low bits of `value` as the element at an offset, and keeps the other bits of its words.
     pub(crate) fn store(self, code: &mut Code, buffer: &Memory, offset: &Expr, value: Expr) {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_word() {
@@ -97,18 +96,18 @@ impl Packing {
     }
 }
 
-/// A value of a language, and how it is made of an element's bits.
+/// The type of an element's value in a language, and the conversions between a value and its bits.
 pub(crate) struct Value {
-    /// `f32`, `i32` or `u32`; `float`, `int` or `unsigned`.
+    /// The name of the type: `f32`, `i32` or `u32` in WGSL, `float`, `int` or `unsigned` in CUDA.
     pub(crate) kind: &'static str,
-    /// The value of `bits`; statements in front of the expression, if any.
+    /// The statements, if any, and the expression that convert `bits` to a value.
     pub(crate) from_bits: (Vec<&'static str>, String),
-    /// The bits of `value`; statements in front of the expression, if any.
+    /// The statements, if any, and the expression that convert `value` to bits.
     pub(crate) to_bits: (Vec<&'static str>, &'static str),
 }
 
 impl Value {
-    /// `None` for types that no language has words for, such as floats of 8 bits.
+    /// Returns `None` for types that the languages do not have, such as floats of 8 bits.
     pub(crate) fn of(data_type: DataType, language: Language) -> Option<Value> {
         let value = |kind, from_bits: &str, before: &[&'static str], to_bits| {
             Some(Value { kind, from_bits: (Vec::new(), from_bits.to_owned()), to_bits: (before.to_vec(), to_bits) })
@@ -160,8 +159,8 @@ impl Value {
     }
 }
 
-/// f16 without a header: its numbers are those of f32 with the same bits, moved up, times 2^112; infinities
-/// and NaNs are apart.
+/// Converts f16 in CUDA without a header. The bits of a finite f16, moved up by 13, are an f32 that is
+/// smaller by a factor of 2^112. Infinities and NaNs are treated apart.
 fn f16_in_cuda() -> Value {
     let magnitude = "magnitude >= 0x7c00u ? 0x7f800000u | (magnitude << 13u) \
          : __float_as_uint(__uint_as_float(magnitude << 13u) * 5.192296858534828e33f)";
@@ -182,14 +181,15 @@ fn f16_in_cuda() -> Value {
     }
 }
 
-/// The variable that the author of a shader declares, as binding 0 of a shader that holds nothing else.
+/// Returns the variable that the author of a shader declares, and empty code of a shader with this one
+/// binding.
 fn declared(name: &str) -> (Memory, Code) {
     let mut shader = ComputeShader::new("main", [1, 1, 1]);
     let buffer = shader.buffer(name, Access::ReadWrite);
     (buffer, shader.code())
 }
 
-/// `load_bits(offset)`.
+/// Returns the function `load_bits(offset)`.
 pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
     let (buffer, mut code) = declared(buffer);
     let offset = code.parameter("offset", u32::MAX);
@@ -197,7 +197,7 @@ pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
     Function::new(&[offset], code, Returned::Number(bits))
 }
 
-/// `store_bits(offset, bits)`.
+/// Returns the function `store_bits(offset, bits)`.
 pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
     let (buffer, mut code) = declared(buffer);
     let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));

@@ -1,4 +1,4 @@
-//! `IndexFunctions`: what a shader author includes for one tensor.
+//! `IndexFunctions`: the text that the author of a shader includes for one tensor.
 
 use std::fmt::Write;
 
@@ -11,9 +11,11 @@ use super::index::{Walk, check_range, index_function, number, offset_function};
 
 mod on_cpu;
 
-/// Functions in WGSL that say where the elements of one tensor are stored, and the same functions on the CPU.
+/// Functions in WGSL or CUDA that say where the elements of one tensor are stored, and the same functions on
+/// the CPU.
 ///
-/// The text is for including in a shader of your own; with the [name](IndexFunctions::named) `x` it has
+/// The text is for including in a shader of your own. With the [name](IndexFunctions::named) `x` it has these
+/// functions:
 ///
 /// | function | gives | with |
 /// |---|---|---|
@@ -23,15 +25,15 @@ mod on_cpu;
 /// | `x_load(offset)`, `x_load_at(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`; its bits | [`with_access`](Self::with_access) |
 /// | `x_store(offset, value)`, `x_store_at(i0, i1, .., value)`, `x_store_bits(offset, bits)` | one element changed | [`with_access`](Self::with_access) |
 ///
-/// Without a name they are called `offset`, `index`, `walk_1`, and so on.
+/// Without a name the functions are called `offset`, `index`, `walk_1`, and so on.
 ///
 /// * All numbers are `u32`. Divisors are literals, powers of two are shifts and masks, and other divisions
-///   are WGSL's own, exact for every `u32`. An index must be below its size: nothing checks that.
-/// * Any layout will do: strides, tiles, `*`, ragged edges. One that needs more than 2^32 offsets is refused;
-///   cut it into views, or, if only its base is far out, pass that
-///   [with every call](Self::with_base_argument).
-/// * The functions can be called here, on the CPU: [`offset`](Self::offset), [`index`](Self::index), and so
-///   on evaluate the very expressions that the text was printed from.
+///   are WGSL's own, which are exact for every `u32`. An index must be below its size: nothing checks that.
+/// * Any layout will do: strides, tiles, `*`, ragged edges. A layout that needs more than 2^32 offsets is
+///   refused. Cut such a layout into views. If only its base is too large, pass the base [with every
+///   call](Self::with_base_argument).
+/// * The functions can be called on the CPU too: [`offset`](Self::offset), [`index`](Self::index), and so on
+///   evaluate the same expressions that the text is printed from.
 ///
 /// ```
 /// use tensor_layout::ArrayShape;
@@ -57,7 +59,7 @@ mod on_cpu;
 pub struct IndexFunctions {
     map: IndexMap,
     name: String,
-    /// The offset of index 0, if it is not an argument.
+    /// The offset of index 0, in elements, or `None` if the base is an argument of the functions.
     base: Option<u32>,
     offset: Function,
     index: Option<Function>,
@@ -65,7 +67,7 @@ pub struct IndexFunctions {
     access: Option<ElementAccess>,
 }
 
-/// How one buffer is read and written.
+/// The functions that read and write one buffer.
 #[derive(Debug, Clone)]
 struct ElementAccess {
     buffer: String,
@@ -74,11 +76,11 @@ struct ElementAccess {
 }
 
 impl IndexFunctions {
-    /// The functions of a layout: `offset`, and others on request.
+    /// Returns the functions of a layout: `offset` alone, to which the methods below add others.
     ///
     /// # Errors
     ///
-    /// What [`ToIndexMap::to_index_map`] refuses; [`ElementLimit`](tensor_layout::DeviceRule) if an offset
+    /// The errors of [`ToIndexMap::to_index_map`]; [`ElementLimit`](tensor_layout::DeviceRule) if an offset
     /// does not fit 32 bits, and [`SizeLimit`](tensor_layout::DeviceRule) if an index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
@@ -87,18 +89,19 @@ impl IndexFunctions {
         Self::with_base(map, Some(base))
     }
 
-    /// The functions of a layout whose base is the first argument of every function that takes or gives an
-    /// offset: `offset(base, i0, ..)`. The layout's own base is not in them, and may be anywhere.
+    /// Returns the functions of a layout with its base as an argument. The base is the first argument of
+    /// every function that takes or returns an offset: `offset(base, i0, ..)`. The functions do not contain
+    /// the layout's own base, so that base may exceed 32 bits.
     ///
-    /// This is for a buffer that is bound in part. A binding that begins `w` elements into the buffer takes
-    /// the base `map.base() - w`, which may be negative: pass it modulo 2^32, as sums of `u32` are. It is
-    /// also for one shader that runs over many slices of one buffer.
+    /// Use these functions for a buffer that is bound in part. A binding that begins `w` elements into the
+    /// buffer takes the base `map.base() - w`. A negative base is passed modulo 2^32, because sums of `u32`
+    /// wrap. The functions also let one shader run over many slices of one buffer.
     ///
     /// On the CPU the functions are evaluated with base 0.
     ///
     /// # Errors
     ///
-    /// Like [`new`](IndexFunctions::new), with offsets counted from the base.
+    /// The errors of [`new`](IndexFunctions::new), with offsets counted from the base.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -121,12 +124,12 @@ impl IndexFunctions {
         Ok(IndexFunctions { map, name: String::new(), base, offset, index: None, walks: Vec::new(), access: None })
     }
 
-    /// Returns these functions with a prefix in front of every name: letters, digits and single `_`, a letter
-    /// first.
+    /// Returns these functions with a prefix in front of every name. The prefix has letters, digits and
+    /// single `_`, and begins with a letter.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for another name.
+    /// [`Error::Parse`] for any other prefix.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -143,11 +146,11 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds `index`, which says what is stored at an offset: any `u32`, also past the buffer, where nothing
-    /// does.
+    /// Adds `index`, which says which element is stored at an offset. The offset may be any `u32`, even one
+    /// past the end of the buffer, where no element exists.
     ///
-    /// Where no element is the fields `i0`, `i1`, .. are a legal index all the same, so that reading there
-    /// does no harm.
+    /// Where no element is stored, the fields `i0`, `i1`, .. still are a legal index, so that a read at that
+    /// index does no harm.
     ///
     /// # Errors
     ///
@@ -168,7 +171,7 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds `walk_N` and `step_N` for axis `N`: for a loop over that axis without a division in it.
+    /// Adds `walk_N` and `step_N` for axis `N`, for a loop over that axis without a division in it.
     ///
     /// ```wgsl
     /// var at = x_walk_1(row, 0u);
@@ -181,7 +184,7 @@ impl IndexFunctions {
     /// # Errors
     ///
     /// [`AxisOutOfRange`](tensor_layout::ArgumentRule); [`Error::NotExpressible`] for an Irreducible layout,
-    /// and for an axis that is joined with others after it (`*`), which have no strides along it.
+    /// and for an axis that is joined with later axes (`*`): no strides describe such an axis.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -200,28 +203,28 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds functions that load elements from the variable `buffer`, an `array<u32>`, and with
-    /// [`Access::ReadWrite`] functions that store them. You declare the variable:
-    /// `@group(0) @binding(0) var<storage, read> buffer: array<u32>;`.
+    /// Adds functions that load elements from the variable `buffer`, an `array<u32>`. With
+    /// [`Access::ReadWrite`] it also adds functions that store elements. You declare the variable: `@group(0)
+    /// @binding(0) var<storage, read> buffer: array<u32>;`.
     ///
-    /// `load` and `store` have the values `f32` (of f32, f16 and bf16), `i32` and `u32`; of types that WGSL
-    /// does not know, such as floats of 8 bits, there are the bits alone. bf16 is rounded to the nearest,
-    /// ties to even; of f16 WGSL leaves the rounding to the device, and a value past the largest f16 to
-    /// chance.
+    /// `load` and `store` take and return values: `f32` (for f32, f16 and bf16), `i32` and `u32`. For types
+    /// without a WGSL type, such as floats of 8 bits, only the functions over bits exist. bf16 is rounded to
+    /// the nearest, ties to even. For f16, WGSL leaves the rounding to the device, and the result for a value
+    /// past the largest f16 is indeterminate.
     ///
     /// # Who owns a word
     ///
     /// A store of less than 32 bits reads its word, changes its own bits and writes the word back. **No other
     /// invocation may write any element of that word in the same dispatch**, or one of the two stores is
-    /// lost. Give each invocation whole words: of f16 in rows of even length two elements that are together,
-    /// of bytes four. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is 32 by
-    /// the bits of an element, and `index` says which they are. (An element of 6 bits may be in two words,
-    /// and needs both.)
+    /// lost. So give each invocation whole words: two neighbours of f16 in rows of even length, four
+    /// neighbours of bytes. The elements of word `w` are at offsets `w * n` to `w * n + n - 1`, where `n` is
+    /// 32 divided by the bits of an element, and `index` says which elements these are. (An element of 6 bits
+    /// may lie in two words, and its invocation must own both words.)
     ///
     /// # Errors
     ///
     /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) for elements of more than 32 bits;
-    /// [`Error::Parse`] for a name that is none.
+    /// [`Error::Parse`] if `buffer` is not a legal name.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -253,21 +256,21 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// The layout.
+    /// The layout that the functions were made from.
     #[must_use]
     pub fn map(&self) -> &IndexMap {
         &self.map
     }
 
-    /// The functions as WGSL.
+    /// Returns the functions as WGSL.
     #[must_use]
     pub fn wgsl(&self) -> String {
         self.text(Language::Wgsl)
     }
 
-    /// The functions as CUDA C++: `__device__` functions of the same names, that compile without any header.
-    /// The functions that read or write take the buffer, a `const unsigned*` or an `unsigned*`, as their
-    /// first argument.
+    /// Returns the functions as CUDA C++: `__device__` functions with the same names, which compile without
+    /// any header. The functions that read or write elements take the buffer, a `const unsigned*` or an
+    /// `unsigned*`, as their first argument.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -307,12 +310,12 @@ impl IndexFunctions {
         parts.join("\n")
     }
 
-    /// `x_offset`.
+    /// The name of a function with the prefix: `x_offset`.
     fn called(&self, what: &str) -> String {
         if self.name.is_empty() { what.to_owned() } else { format!("{}_{what}", self.name) }
     }
 
-    /// `XIndex`.
+    /// The name of a struct with the prefix: `XIndex`.
     fn structure(&self, what: &str) -> String {
         let words = self.name.split('_').map(|word| {
             let mut letters = word.chars();
@@ -357,14 +360,14 @@ impl IndexFunctions {
     }
 }
 
-/// How functions that read or write a buffer are written and called.
+/// Writes the functions that read or write a buffer, and calls of these functions.
 struct Call<'a> {
     language: Language,
     buffer: &'a str,
 }
 
 impl Call<'_> {
-    /// A call: in CUDA the buffer is the first argument.
+    /// A call of a function. In CUDA the buffer is the first argument.
     fn of(&self, name: &str, arguments: &str) -> String {
         match self.language {
             Language::Wgsl => format!("{name}({arguments})"),
@@ -372,8 +375,8 @@ impl Call<'_> {
         }
     }
 
-    /// A function of numbers, or of a value whose type is written after it; `kind` is what it returns, if
-    /// anything.
+    /// The text of a function. A parameter is a `u32` unless its type is written after its name. `kind` is
+    /// the type of the result, or empty.
     fn function(
         &self,
         kind: &str,

@@ -1,9 +1,9 @@
-//! Index maths for shaders: where an element of any layout is stored, as WGSL or CUDA text and evaluated on
-//! the CPU.
+//! Index maths for shaders. Functions in WGSL or CUDA say where an element of any layout is stored, and the
+//! same functions run on the CPU.
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.
 //!
-//! [`Program`] is a whole relayout as compute shaders, with what a device needs to run them.
+//! [`Program`] is a whole relayout as compute shaders, with everything that a host needs to dispatch them.
 //!
 //! ```
 //! use tensor_layout::relayout::Relayout;
@@ -44,8 +44,8 @@
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
-// `program/`: the shaders of each form of a copy; `code/`: shader code as data, printed or interpreted;
-// `index/`: the index maths in it.
+// `program/` has the shaders of each form of a copy, `code/` has shader code as data that is printed or
+// interpreted, and `index/` has the index maths in that code.
 
 mod code;
 mod element;

@@ -1,4 +1,4 @@
-//! `Profile`: what a device lets a compute shader have.
+//! `Profile`: the limits of a device for compute shaders.
 
 use std::borrow::Cow;
 
@@ -15,44 +15,45 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// What the profile is called in errors.
+    /// The name of the profile in error messages.
     pub name: Cow<'static, str>,
-    /// The bytes of memory a workgroup may share (`maxComputeWorkgroupStorageSize`).
+    /// The most bytes of workgroup memory that a workgroup may use (`maxComputeWorkgroupStorageSize`).
     pub max_workgroup_memory: u32,
-    /// The invocations of a workgroup (`maxComputeInvocationsPerWorkgroup`).
+    /// The most invocations of a workgroup (`maxComputeInvocationsPerWorkgroup`).
     pub max_invocations: u32,
-    /// The invocations of a workgroup along x (`maxComputeWorkgroupSizeX`), which is all that programs use.
+    /// The most invocations of a workgroup along x (`maxComputeWorkgroupSizeX`). Programs use no other axis.
     pub max_workgroup_size: u32,
-    /// The workgroups of a dispatch along each axis (`maxComputeWorkgroupsPerDimension`).
+    /// The most workgroups of a dispatch along each axis (`maxComputeWorkgroupsPerDimension`).
     pub max_workgroups: u32,
-    /// The storage buffers a shader sees (`maxStorageBuffersPerShaderStage`): a program needs 2.
+    /// The most storage buffers of a shader (`maxStorageBuffersPerShaderStage`). A program needs 2.
     pub max_storage_buffers: u32,
-    /// The bytes of one binding (`maxStorageBufferBindingSize`).
+    /// The largest binding, in bytes (`maxStorageBufferBindingSize`).
     pub max_binding: u64,
-    /// What the offset of a binding must be a multiple of, in bytes (`minStorageBufferOffsetAlignment`): a
-    /// power of two, at least 4.
+    /// The alignment of a binding's offset, in bytes (`minStorageBufferOffsetAlignment`): a power of two, at
+    /// least 4.
     pub offset_alignment: u64,
-    /// Whether sizes and strides are constants of a shader or numbers that it is given.
+    /// Whether sizes and strides are constants of a shader or values of its uniform block.
     pub sizes: Sizes,
 }
 
-/// Where a shader has the sizes and strides of a copy from.
+/// Where a shader has the sizes and strides of a copy: in its text, or in its uniform block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Sizes {
-    /// They are literals of its text: as fast as it gets, and a pipeline for each pair of layouts.
+    /// Sizes and strides are literals of the shader's text. Such a shader is the fastest, but each pair of
+    /// layouts needs a pipeline of its own.
     #[default]
     Constants,
-    /// They are in the uniform block, with the multipliers by which it divides: one text, and one
-    /// [key](crate::Pass::key), for all sizes of the same form, number of loops, element and innermost run.
-    /// The form `general` has constants all the same.
+    /// Sizes and strides are in the uniform block, with the multipliers that replace divisions. All sizes of
+    /// the same form, number of loops, element and innermost run share one text and one
+    /// [key](crate::Pass::key). The form `general` has constants in any case.
     Uniforms,
 }
 
 impl Profile {
-    /// What every WebGPU device has, and what wgpu's downlevel defaults keep as well: 16,352 bytes of
-    /// workgroup memory, 256 invocations, 4 storage buffers, bindings of 128 MiB at multiples of 256 bytes.
-    /// (*WebGPU*, limits; `wgpu_types::Limits`.)
+    /// The default limits of WebGPU, which wgpu's downlevel defaults satisfy too: 16,352 bytes of workgroup
+    /// memory, 256 invocations, 4 storage buffers, bindings of 128 MiB at multiples of 256 bytes. (*WebGPU*,
+    /// limits; `wgpu_types::Limits`.)
     #[must_use]
     pub fn webgpu() -> Profile {
         Profile {
@@ -68,9 +69,9 @@ impl Profile {
         }
     }
 
-    /// Every NVIDIA GPU since 2014, by CUDA: 48 KiB of shared memory, 1,024 threads, pointers to multiples of
-    /// 16 bytes, and 8 GiB that a pass reaches from one of them. (*CUDA C++ programming guide*, compute
-    /// capabilities.)
+    /// The limits of every NVIDIA GPU since 2014, by CUDA: 48 KiB of shared memory, 1,024 threads, pointers
+    /// to multiples of 16 bytes, and 8 GiB that a pass reaches from one pointer. (*CUDA C++ programming
+    /// guide*, compute capabilities.)
     #[must_use]
     pub fn cuda() -> Profile {
         Profile {
@@ -88,7 +89,7 @@ impl Profile {
 }
 
 impl Default for Profile {
-    /// [`Profile::webgpu`].
+    /// Returns [`Profile::webgpu`].
     fn default() -> Profile {
         Profile::webgpu()
     }

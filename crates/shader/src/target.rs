@@ -1,4 +1,4 @@
-//! `Target`: the languages that a shader can be had in.
+//! `Target`: the languages that a shader can be printed in.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 use tensor_layout::Error;
 use tensor_layout::cursor::one_of;
 
-/// A language for shaders. Programs are made in WGSL and in CUDA; the others are translated from WGSL by naga
-/// (feature `naga`).
+/// A language for shaders. Programs are written in WGSL and in CUDA. The other languages are translated from
+/// WGSL by naga (feature `naga`).
 ///
 /// ```
 /// use tensor_layout_shader::Target;
@@ -17,19 +17,20 @@ use tensor_layout::cursor::one_of;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[non_exhaustive]
 pub enum Target {
-    /// WebGPU's.
+    /// The language of WebGPU.
     #[default]
     Wgsl,
-    /// NVIDIA's C++, for NVRTC and nvcc, without any header. It is printed as WGSL is, without naga.
+    /// NVIDIA's C++, for NVRTC and nvcc, without any header. Programs are printed in CUDA C++ directly,
+    /// without naga.
     Cuda,
-    /// Direct3D's, for shader model 5.1 and above.
+    /// The language of Direct3D, for shader model 5.1 and above.
     Hlsl,
-    /// Metal's.
+    /// The language of Metal.
     Msl,
-    /// Vulkan's, as the 32-bit words of the module in hexadecimal with commas between them: the inside of a C
-    /// array.
+    /// The binary format of Vulkan. The text has the 32-bit words of the module in hexadecimal with commas
+    /// between them, ready for the initializer of a C array.
     Spirv,
-    /// OpenGL's, version 4.50.
+    /// The language of OpenGL, version 4.50.
     Glsl,
 }
 
@@ -37,7 +38,7 @@ impl Target {
     /// Every language.
     pub const ALL: [Target; 6] = [Target::Wgsl, Target::Cuda, Target::Hlsl, Target::Msl, Target::Spirv, Target::Glsl];
 
-    /// Is a program written in this language without naga?
+    /// Whether a program is printed in this language directly, without naga.
     #[must_use]
     pub fn is_printed(self) -> bool {
         matches!(self, Target::Wgsl | Target::Cuda)
@@ -57,8 +58,8 @@ impl Target {
     }
 }
 
-// `Form` and the library's `LayoutClass` have such a list as well. A macro for the three lists would not be
-// shorter.
+// `Form` and the library's `LayoutClass` have lists of names like this list. One macro for the three lists
+// would not be shorter.
 impl fmt::Display for Target {
     /// The [name](Target::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,4 +1,4 @@
-//! WGSL in the other languages, by naga.
+//! Translates WGSL to other languages, by naga.
 
 use std::fmt::Write;
 
@@ -11,18 +11,19 @@ use tensor_layout::Error;
 use super::program::Pass;
 use super::target::Target;
 
-/// How many bindings of group 0 get a place: more than any program has.
+/// How many bindings of group 0 are mapped to registers and slots. No program has more.
 const BINDINGS: u8 = 8;
 
-/// A WGSL module in another language: parsed and validated with none but WebGPU's own capabilities, then
-/// written. Binding `n` of group 0 becomes register `tn` (read), `un` (written) or `bn` (uniforms) of space 0
-/// in HLSL, `[[buffer(n)]]` in MSL, and binding `n` in SPIR-V (descriptor set 0) and GLSL. Workgroup memory
-/// is not cleared, and accesses are not checked again: programs stay inside their bindings.
+/// Translates a WGSL module to another language. naga parses the module, validates it with the capabilities
+/// of WebGPU alone, and writes it. Binding `n` of group 0 becomes register `tn` (read), `un` (written) or
+/// `bn` (uniforms) of space 0 in HLSL, `[[buffer(n)]]` in MSL, and binding `n` in SPIR-V (descriptor set 0)
+/// and GLSL. The translation does not clear workgroup memory and adds no bounds checks, because programs stay
+/// inside their bindings.
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with what naga says: for text that is not a valid WGSL, or has no such entry
-/// point.
+/// [`Error::NotExpressible`] with the message of naga if the text is not valid WGSL or has no entry point of
+/// this name.
 ///
 /// ```
 /// use tensor_layout_shader::{Target, translate};
@@ -55,11 +56,11 @@ pub fn translate(wgsl: &str, entry_point: &str, target: Target) -> Result<String
 }
 
 impl Pass {
-    /// The shader of this pass in another language.
+    /// Returns the shader of this pass in another language.
     ///
     /// # Errors
     ///
-    /// The errors of [`translate`]; none is known.
+    /// The errors of [`translate`]. No program is known that causes one.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

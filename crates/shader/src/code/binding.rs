@@ -1,29 +1,29 @@
-//! The memory that a shader reads and writes.
+//! The buffers and arrays that a shader reads and writes.
 
 use std::sync::Arc;
 
 use super::language::{Language, Style};
 
-/// What a shader does with a storage buffer.
+/// How a shader uses a storage buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// `var<storage, read>`.
+    /// The shader only reads the buffer: `var<storage, read>`.
     Read,
-    /// `var<storage, read_write>`.
+    /// The shader reads and writes the buffer: `var<storage, read_write>`.
     ReadWrite,
 }
 
-/// Words that a shader reads and writes.
+/// A storage buffer or a workgroup array of 32-bit words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) name: Arc<str>,
-    /// Its number among those of the shader: of a storage buffer that of its binding.
+    /// The index among the memories of the shader, which for a storage buffer is the number of its binding.
     pub(super) place: usize,
     pub(crate) kind: MemoryKind,
 }
 
 impl Memory {
-    /// How many words are read and written together.
+    /// How many words one access reads or writes.
     pub(super) fn width(&self) -> u32 {
         match self.kind {
             MemoryKind::Buffer { width, .. } => width,
@@ -31,7 +31,8 @@ impl Memory {
         }
     }
 
-    /// The name as it is written: in WGSL memory is declared outside the entry point.
+    /// The name in the text. In WGSL the declaration is outside the entry point, so the name has the shader's
+    /// suffix.
     pub(super) fn called(&self, style: Style<'_>) -> String {
         match style.language {
             Language::Wgsl => format!("{}{}", self.name, style.suffix),
@@ -45,9 +46,9 @@ pub(crate) enum MemoryKind {
     /// A storage buffer, bound in group 0.
     Buffer {
         access: Access,
-        /// The words that are read and written together: 1, 2 (`vec2<u32>`) or 4 (`vec4<u32>`).
+        /// How many words one access reads or writes: 1, 2 (`vec2<u32>`) or 4 (`vec4<u32>`).
         width: u32,
     },
-    /// An array of this many words in workgroup memory.
+    /// An array in workgroup memory, with its length in words.
     Workgroup(u32),
 }

@@ -1,4 +1,4 @@
-//! `Code`: statements, put together one after the other.
+//! `Code`: collects the statements of a function one after the other.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::expression::{Condition, Expr, Variable};
 use super::reserved::is_reserved;
 use super::statement::{Block, Statement};
 
-/// The statements of a function, and the names in it.
+/// The statements of a function, and the names that they declare.
 ///
 /// ```text
 /// let mut code = Code::new();
@@ -21,7 +21,7 @@ use super::statement::{Block, Statement};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Code {
     block: Block,
-    /// The names that are taken, and the last number that was put after each.
+    /// The names in use, and for each the last number that was appended to it.
     names: Vec<(Arc<str>, u32)>,
     slots: usize,
 }
@@ -31,17 +31,17 @@ impl Code {
         Code::default()
     }
 
-    /// The statements, and how many places the variables need.
+    /// Returns the statements, and the number of slots that their variables need.
     pub(super) fn into_parts(self) -> (Block, usize) {
         (self.block, self.slots)
     }
 
-    /// Takes a name, so that no variable gets it.
+    /// Reserves a name, so that no variable gets it.
     pub(crate) fn reserve(&mut self, name: &str) {
         self.names.push((name.into(), 1));
     }
 
-    /// The name, with a number after it if it is taken, by a variable or by WGSL.
+    /// Declares a variable. If another variable or WGSL uses the name, a number is appended to it.
     fn declare(&mut self, name: &str, most: u32) -> Variable {
         let own = match self.names.iter().position(|(asked, _)| **asked == *name) {
             None if !is_reserved(name) => {
@@ -56,7 +56,7 @@ impl Code {
         Variable { name: own, slot, most }
     }
 
-    /// The name with the next number after it. `place` is where it is among the names, if it is one of them.
+    /// Appends the next number to a name. `place` is the index of the name among `names`, if it is there.
     fn numbered(&mut self, name: &str, place: Option<usize>) -> Arc<str> {
         let mut number = place.and_then(|place| self.names.get(place)).map_or(1, |(_, number)| *number);
         loop {
@@ -74,12 +74,12 @@ impl Code {
         }
     }
 
-    /// A parameter of the function, at most `most`.
+    /// Adds a parameter of the function whose largest value is `most`.
     pub(crate) fn parameter(&mut self, name: &str, most: u32) -> Expr {
         Expr::from(&self.declare(name, most))
     }
 
-    /// `let name = value;`, and the name. A constant or a name stays what it is.
+    /// Adds `let name = value;` and returns the new name. A constant or a name is returned unchanged.
     pub(crate) fn bind(&mut self, name: &str, value: impl Into<Expr>) -> Expr {
         let value = value.into();
         if value.is_simple() {
@@ -91,7 +91,7 @@ impl Code {
         bound
     }
 
-    /// `var name = value;`. It must never hold more than `most`.
+    /// Adds `var name = value;`. The variable must never hold more than `most`.
     pub(crate) fn variable(&mut self, name: &str, value: impl Into<Expr>, most: u32) -> Variable {
         let variable = self.declare(name, most);
         self.block.push(Statement::Var(variable.clone(), value.into()));
@@ -102,8 +102,8 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// The bits of a word from `shift` on, as the variable `name`; where they go on in the next word, those
-    /// are above them.
+    /// Loads a word from bit `shift` on, as the variable `name`. Where `goes_on` holds, the low bits of the
+    /// next word follow above.
     pub(crate) fn load_across(
         &mut self,
         name: &str,
@@ -120,7 +120,7 @@ impl Code {
         Expr::from(&bits)
     }
 
-    /// The words of the group at `index`: the word itself, of a buffer that has no groups.
+    /// Loads the group of words at `index`. For a buffer of width 1, this is one word.
     pub(crate) fn load_group(&mut self, name: &str, from: &Memory, index: impl Into<Expr>) -> Vec<Expr> {
         let index = index.into();
         if from.width() == 1 {
@@ -139,7 +139,7 @@ impl Code {
         loaded
     }
 
-    /// Writes as many words as a group of the buffer has.
+    /// Stores a group of as many words as the width of the buffer.
     pub(crate) fn store_group(&mut self, to: &Memory, index: impl Into<Expr>, words: &[Expr]) {
         let index = index.into();
         match words {
@@ -148,17 +148,17 @@ impl Code {
         }
     }
 
-    /// Writes a word.
+    /// Stores a word.
     pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
         self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
     }
 
-    /// `if (condition) { .. }`; nothing, or the statements alone, where the condition is known.
+    /// Adds `if (condition) { .. }`. If the condition is constant, only its branch is added, without an `if`.
     pub(crate) fn when(&mut self, condition: Condition, then: impl FnOnce(&mut Code)) {
         self.when_else(condition, then, |_| {});
     }
 
-    /// `if (condition) { .. } else { .. }`.
+    /// Adds `if (condition) { .. } else { .. }`.
     pub(crate) fn when_else(
         &mut self,
         condition: Condition,
@@ -176,7 +176,7 @@ impl Code {
         }
     }
 
-    /// `for (var name = start; name < end; name += step) { .. }`.
+    /// Adds `for (var name = start; name < end; name += step) { .. }`.
     pub(crate) fn repeat(
         &mut self,
         name: &str,
@@ -192,12 +192,14 @@ impl Code {
         self.block.push(Statement::For { counter, start, end, step, body });
     }
 
-    /// `workgroupBarrier();`. All invocations must get here, so not inside a condition that some do not meet.
+    /// Adds `workgroupBarrier();`. All invocations must reach the barrier, so it must not be in a branch that
+    /// some do not take.
     pub(crate) fn barrier(&mut self) {
         self.block.push(Statement::Barrier);
     }
 
-    /// What `fill` adds, as a block of its own. Names stay taken, so none hides another.
+    /// Returns the statements that `fill` adds, as a block. Their names stay reserved, so no name hides
+    /// another.
     fn block_of(&mut self, fill: impl FnOnce(&mut Code)) -> Block {
         let outer = std::mem::take(&mut self.block);
         fill(self);

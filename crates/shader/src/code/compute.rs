@@ -11,8 +11,8 @@ use super::statement::Block;
 /// The most workgroups along one axis of a dispatch: WebGPU's `maxComputeWorkgroupsPerDimension`.
 pub(crate) const MAX_WORKGROUPS: u32 = 65_535;
 
-/// A compute shader: storage buffers at bindings 0, 1, .. of group 0 in the order they were declared in,
-/// after them one uniform block of `u32`s, if there are any, and the statements of one entry point.
+/// A compute shader with one entry point. Its storage buffers are bindings 0, 1, .. of group 0 in the order
+/// of their declarations. If the shader has uniforms, one block of `u32`s is the binding after the buffers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ComputeShader {
     /// The name of the entry point.
@@ -20,7 +20,7 @@ pub(crate) struct ComputeShader {
     pub(crate) workgroup_size: [u32; 3],
     /// The storage buffers, and after them the arrays in workgroup memory.
     pub(crate) memories: Vec<Memory>,
-    /// The names of the words of the uniform block, and the largest value of each.
+    /// The name and the largest value of each word of the uniform block.
     pub(crate) uniforms: Vec<(Arc<str>, u32)>,
     pub(super) body: Block,
     pub(super) slots: usize,
@@ -38,18 +38,18 @@ impl ComputeShader {
         }
     }
 
-    /// The next binding.
+    /// Declares a storage buffer at the next binding.
     pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Memory {
         self.buffer_of(name, access, 1)
     }
 
-    /// The next binding, of groups of 1, 2 or 4 words.
+    /// Declares a storage buffer of groups of 1, 2 or 4 words at the next binding.
     pub(crate) fn buffer_of(&mut self, name: &str, access: Access, width: u32) -> Memory {
         self.memory(name, MemoryKind::Buffer { access, width })
     }
 
-    /// An array in workgroup memory. Its content is undefined until it is written. All buffers are declared
-    /// before.
+    /// Declares an array in workgroup memory. Its content is undefined until it is written. All buffers must
+    /// be declared before the first array.
     pub(crate) fn shared(&mut self, name: &str, words: u32) -> Memory {
         self.memory(name, MemoryKind::Workgroup(words))
     }
@@ -60,7 +60,7 @@ impl ComputeShader {
         memory
     }
 
-    /// How each buffer is used, by its binding.
+    /// The access of each storage buffer, in the order of the bindings.
     pub(crate) fn buffers(&self) -> impl Iterator<Item = Access> {
         self.memories.iter().filter_map(|memory| match memory.kind {
             MemoryKind::Buffer { access, .. } => Some(access),
@@ -68,7 +68,7 @@ impl ComputeShader {
         })
     }
 
-    /// The next word of the uniform block, which whoever dispatches sets to at most `most`.
+    /// Declares the next word of the uniform block. The host must set the word to at most `most`.
     pub(crate) fn uniform(&mut self, name: &str, most: u32) -> Expr {
         let name: Arc<str> = name.into();
         let place = self.uniforms.len();
@@ -76,12 +76,12 @@ impl ComputeShader {
         Expr::new(Node::Uniform(place, name), most)
     }
 
-    /// How many invocations a workgroup has.
+    /// The number of invocations of a workgroup.
     pub(crate) fn invocations(&self) -> u32 {
         self.workgroup_size.iter().fold(1, |product: u32, &size| product.saturating_mul(size))
     }
 
-    /// The bytes of workgroup memory.
+    /// The size of all arrays in workgroup memory, in bytes.
     pub(crate) fn workgroup_bytes(&self) -> u32 {
         self.memories.iter().fold(0, |sum: u32, memory| match memory.kind {
             MemoryKind::Buffer { .. } => sum,
@@ -89,17 +89,17 @@ impl ComputeShader {
         })
     }
 
-    /// Which workgroup, along `axis` (0 to 2).
+    /// The number of the workgroup along `axis` (0 to 2).
     pub(crate) fn workgroup_id(&self, axis: usize) -> Expr {
         Expr::built_in(BuiltIn::WorkgroupId(axis), MAX_WORKGROUPS.saturating_sub(1))
     }
 
-    /// Which invocation of the workgroup.
+    /// The number of the invocation in its workgroup.
     pub(crate) fn local_invocation_index(&self) -> Expr {
         Expr::built_in(BuiltIn::LocalInvocationIndex, self.invocations().saturating_sub(1))
     }
 
-    /// An empty body, in which no variable gets the name of a binding.
+    /// Returns an empty body, in which no variable gets the name of a binding.
     pub(crate) fn code(&self) -> Code {
         let mut code = Code::new();
         let names = self.memories.iter().map(|memory| &*memory.name);

@@ -1,7 +1,8 @@
-//! What a warp's accesses cost, counted from their addresses.
+//! Counts the memory transactions of a warp's accesses from their addresses.
 //!
-//! A GPU runs 32 invocations together, a warp, and serves a load or store of a warp in sectors of 32 bytes.
-//! Workgroup memory has 32 banks of a word: words of one bank are served one after the other.
+//! A GPU runs 32 invocations together, as a warp, and serves a load or store of a warp in sectors of 32
+//! bytes. Workgroup memory has 32 banks that are one word wide. Words of the same bank are served one after
+//! the other.
 //!
 //! ```text
 //! 32 words from word 0 on           |--------|--------|--------|--------|        4 sectors, at least 4
@@ -9,38 +10,38 @@
 //! every third word, 32 of them      |-  -  - | -  -  -|  -  -  |-  -  - | ...  12 sectors, at least 4
 //! ```
 //!
-//! The least is what as many words take at the density that the workgroup uses its sectors with, rounded up:
-//! rows that begin inside sectors, and gaps between them, come from the layout and are not held against a
-//! program.
+//! The least number of sectors of an access is its words at the average density of the sectors that the
+//! workgroup touches, rounded up. So rows that begin inside sectors and gaps between rows do not count
+//! against a program, because they come from the layout.
 
 use std::collections::{HashMap, HashSet};
 
-/// The words of a sector.
+/// The size of a sector, in words.
 const SECTOR: u64 = 8;
-/// The invocations of a warp, and the banks of workgroup memory.
+/// The invocations of a warp, and also the banks of workgroup memory.
 const WARP: usize = 32;
 
-/// The accesses of warps to one side of a copy.
+/// Counts of the accesses of warps to one side of a copy, the source or the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SideCount {
-    /// Loads and stores of a warp.
+    /// The number of loads and stores, each counted once for a warp.
     pub accesses: u64,
-    /// The sectors of 32 bytes that they touch.
+    /// The number of sectors of 32 bytes that the accesses touch.
     pub sectors: u64,
-    /// The sectors that accesses to as many words could do with.
+    /// The least number of sectors that accesses to as many words could touch.
     pub least_sectors: u64,
-    /// The sectors that workgroups touch, each counted once a workgroup.
+    /// The number of sectors that workgroups touch, where each workgroup counts a sector once.
     pub workgroup_sectors: u64,
-    /// The words of those sectors that are touched.
+    /// The number of words that workgroups touch in these sectors.
     pub workgroup_words: u64,
-    /// The words that are read and written together, at most: 4 are 16 bytes.
+    /// The most words of one access of an invocation: 4 words are 16 bytes.
     pub width: u32,
 }
 
 impl SideCount {
-    /// The sectors over the least possible: 1 where accesses are coalesced, up to 8 where each word takes a
-    /// sector of its own.
+    /// The ratio of the touched sectors to the least possible sectors: 1 if accesses are coalesced, up to 8
+    /// if each word is in a sector of its own.
     #[must_use]
     #[expect(clippy::as_conversions, reason = "a ratio of counts below 2^53")]
     pub fn ratio(&self) -> f64 {
@@ -48,25 +49,25 @@ impl SideCount {
     }
 }
 
-/// The accesses of the warps of some workgroups, as
-/// [`Program::count_accesses`](crate::Program::count_accesses) counts them.
+/// Counts of the accesses of some workgroups, by [`Program::count_accesses`](crate::Program::count_accesses).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct AccessCount {
-    /// The workgroups that were run.
+    /// The number of workgroups that were run.
     pub workgroups: u64,
-    /// Reads of the source.
+    /// The reads of the source.
     pub source: SideCount,
-    /// Writes to the destination, and what is read of it first.
+    /// The writes to the destination, and the reads of destination words that are written in part.
     pub destination: SideCount,
-    /// The most words of one bank of workgroup memory that one access of a warp touches; 0 without any.
+    /// The most words in one bank of workgroup memory that one access of a warp touches, or 0 without
+    /// workgroup memory.
     pub bank: u32,
 }
 
 impl AccessCount {
-    /// The bytes of the sectors of the source that workgroups touch over the bytes that they write: 1 where
-    /// all of what is fetched is moved, less where it is repeated, more where sectors are touched for a part
-    /// of them.
+    /// The ratio of the bytes that workgroups fetch from the source, in whole sectors, to the bytes that they
+    /// write. The ratio is 1 if everything fetched is moved, less if elements are repeated, and more if only
+    /// parts of sectors are needed.
     #[must_use]
     #[expect(clippy::as_conversions, reason = "a ratio of counts below 2^53")]
     pub fn fetched(&self) -> f64 {
@@ -91,17 +92,17 @@ impl AccessCount {
 /// The words that one load or store of a warp touches.
 type Access = HashSet<u64>;
 
-/// What the accesses of a workgroup were.
+/// Collects the accesses of a workgroup.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
-    /// Of each memory that is not the workgroup's: where its binding begins in its buffer, in words, and
-    /// whether it is the source.
+    /// For each storage buffer, the offset of its binding in the buffer, in words, and whether it is the
+    /// source.
     buffers: Vec<(u64, bool)>,
-    /// How many accesses the current statement has made in this lane.
+    /// How many accesses the current lane has made in the current statement.
     order: usize,
-    /// The accesses of the current statement: by their order, the warp and the memory.
+    /// The accesses of the current statement, by their order in the statement, the warp and the memory.
     open: HashMap<(usize, usize, usize), Access>,
-    /// The accesses of the workgroup to each buffer.
+    /// The finished accesses of the workgroup to each buffer.
     done: Vec<Vec<Access>>,
     pub(crate) count: AccessCount,
 }
@@ -112,12 +113,12 @@ impl Counter {
         Counter { buffers, done, ..Counter::default() }
     }
 
-    /// Another lane evaluates the statement.
+    /// Starts the evaluation of a statement by the next lane.
     pub(super) fn next_lane(&mut self) {
         self.order = 0;
     }
 
-    /// A lane touches words of a memory together.
+    /// Records that a lane accesses neighbouring words of a memory.
     pub(super) fn touch(&mut self, memory: usize, lane: usize, first: u32, width: u32) {
         let key = (self.order, lane.div_euclid(WARP), memory);
         self.order = self.order.saturating_add(1);
@@ -129,7 +130,7 @@ impl Counter {
         }
     }
 
-    /// The statement is over for all lanes.
+    /// Closes the accesses of a statement that all lanes have evaluated.
     pub(super) fn end_statement(&mut self) {
         for ((_, _, memory), words) in self.open.drain() {
             match self.done.get_mut(memory) {
@@ -148,7 +149,7 @@ impl Counter {
         }
     }
 
-    /// The workgroup is over.
+    /// Adds the accesses of a finished workgroup to the counts.
     pub(super) fn end_workgroup(&mut self) {
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         self.count.workgroups = self.count.workgroups.saturating_add(1);
@@ -161,7 +162,8 @@ impl Counter {
             side.workgroup_sectors = side.workgroup_sectors.saturating_add(all);
             side.workgroup_words = side.workgroup_words.saturating_add(count(words.len()));
             for access in done.drain(..) {
-                // The fewest sectors that these words could be in, if a sector had `words / all` of them.
+                // This is the fewest sectors for the words of this access, if each sector has `words / all`
+                // of them.
                 let least = count(access.len()).saturating_mul(all).div_ceil(count(words.len()).max(1));
                 side.accesses = side.accesses.saturating_add(1);
                 side.sectors = side.sectors.saturating_add(sectors(&access).max(least));

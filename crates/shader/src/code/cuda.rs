@@ -1,7 +1,7 @@
-//! A compute shader as a kernel of CUDA C++, for NVRTC and nvcc, without any header.
+//! Prints a compute shader as a kernel of CUDA C++, for NVRTC and nvcc, without any header.
 //!
-//! Buffers are pointers, which the host sets to the first byte of what is bound: a base past 4 GiB is in the
-//! pointer, and what the kernel adds to it is counted in words. The uniforms are one parameter, by value.
+//! Buffers are pointers, which the host sets to the first byte of each binding. So a base past 4 GiB is part
+//! of the pointer, and the kernel adds an offset in words to it. The uniforms are one parameter, by value.
 //! Workgroup memory is an array of the kernel.
 
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use super::language::{Language, Style};
 use super::print::statements;
 
 impl ComputeShader {
-    /// The kernel with the struct of its uniforms; the names of both end with `suffix`.
+    /// Returns the kernel with the struct of its uniforms. The names of both end with `suffix`.
     pub(crate) fn cuda(&self, suffix: &str) -> String {
         let style = Style { language: Language::Cuda, suffix };
         let (mut text, mut parameters, mut arrays) = (String::new(), Vec::new(), String::new());

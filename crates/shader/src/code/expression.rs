@@ -4,28 +4,28 @@ use std::sync::Arc;
 
 use super::binding::Memory;
 
-/// A name with a value: a `let`, a `var`, a parameter or the counter of a loop.
+/// A named value: a `let`, a `var`, a parameter or the counter of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Variable {
     /// The name in the text.
     pub(crate) name: Arc<str>,
-    /// Where the interpreter keeps its value.
+    /// The slot in which the interpreter keeps the value.
     pub(super) slot: usize,
-    /// Its largest value.
+    /// The largest value that the variable may have.
     pub(super) most: u32,
 }
 
-/// What the device tells an invocation.
+/// A built-in value of an invocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BuiltIn {
-    /// Which workgroup, along an axis (0 to 2).
+    /// The number of the workgroup along an axis (0 to 2).
     WorkgroupId(usize),
-    /// Which invocation of the workgroup, x fastest.
+    /// The number of the invocation in its workgroup, where x varies fastest.
     LocalInvocationIndex,
 }
 
-/// An operation on two numbers. The result of `Add`, `Sub`, `Mul` and `Shl` must fit 32 bits; `Wrapping...`
-/// is for those that need not.
+/// An operation on two numbers. The results of `Add`, `Sub`, `Mul` and `Shl` must fit 32 bits. The results of
+/// the `Wrapping..` operations are taken modulo 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     Add,
@@ -39,11 +39,11 @@ pub(crate) enum Op {
     Shl,
     Shr,
     Min,
-    /// The upper 32 bits of the product.
+    /// The upper 32 bits of the 64-bit product.
     HighMul,
     WrappingAdd,
     WrappingSub,
-    /// Bits that leave at the top are dropped.
+    /// A left shift that drops the bits above the word.
     WrappingShl,
 }
 
@@ -60,7 +60,7 @@ pub(crate) enum Comparison {
 pub(super) enum Node {
     Constant(u32),
     Variable(Variable),
-    /// A word of the uniform block, by its place.
+    /// A word of the uniform block, with its index in the block.
     Uniform(usize, Arc<str>),
     BuiltIn(BuiltIn),
     Binary(Op, Expr, Expr),
@@ -69,7 +69,7 @@ pub(super) enum Node {
         yes: Expr,
         no: Expr,
     },
-    /// A word.
+    /// A load of one word.
     Load(Memory, Expr),
 }
 
@@ -82,10 +82,10 @@ impl Node {
     }
 }
 
-/// A number, and the largest that it can be. Cheap to clone.
+/// A number, with an upper bound of its values. A clone is cheap.
 ///
-/// Operators build expressions: `(i.clone() + 3) * 8`. Constants are folded, powers of two become shifts and
-/// masks.
+/// Operators build expressions: `(i.clone() + 3) * 8`. Constants are folded, and multiplications and
+/// divisions by powers of two become shifts and masks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Expr {
     pub(super) node: Arc<Node>,
@@ -120,8 +120,8 @@ impl From<&Variable> for Expr {
 }
 
 impl Memory {
-    /// The word at `index`, read where the expression is. Bind it where it must be read
-    /// once.
+    /// The word at `index`, which is loaded wherever the expression is used. Bind the expression to load the
+    /// word once.
     pub(crate) fn at(&self, index: impl Into<Expr>) -> Expr {
         Expr::new(Node::Load(self.clone(), index.into()), u32::MAX)
     }
@@ -136,13 +136,13 @@ impl Expr {
         Expr::new(Node::BuiltIn(built_in), most)
     }
 
-    /// The largest value that it can take, or more.
+    /// An upper bound of the values of the expression.
     pub(crate) fn most(&self) -> u32 {
         self.most
     }
 
-    /// Returns this expression with an upper bound that the caller knows. The interpreter does not check the
-    /// bound, unless the expression is bound to a variable.
+    /// Returns this expression with an upper bound that the caller knows. The interpreter checks the bound
+    /// only if the expression is bound to a variable.
     pub(crate) fn at_most(mut self, most: u32) -> Expr {
         self.most = self.most.min(most);
         self
@@ -155,7 +155,8 @@ impl Expr {
         }
     }
 
-    /// A constant or a name: nothing is computed twice where it is twice.
+    /// Whether the expression is a constant or a name, which can be used twice without computing anything
+    /// twice.
     pub(crate) fn is_simple(&self) -> bool {
         matches!(*self.node, Node::Constant(_) | Node::Variable(_) | Node::BuiltIn(_) | Node::Uniform(..))
     }

@@ -1,25 +1,26 @@
-//! `Fault`: what running a shader reports.
+//! `Fault`: the errors that the interpreter finds in a shader.
 
 use std::fmt;
 
-/// What must not happen in a shader.
+/// An operation that a shader must not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A read or a write past the end.
+    /// A read or a write past the end of a memory.
     OutOfRange { memory: String, index: u32, words: usize },
-    /// A number that does not fit 32 bits where no one said that it may wrap round, or a division by zero.
+    /// A result that does not fit 32 bits in an operation that must not wrap, or a division by zero.
     Arithmetic { expression: String, a: u32, b: u32 },
-    /// A number above its declared bound.
+    /// A value above the declared bound of its variable.
     AboveBound { name: String, value: u32, most: u32 },
-    /// Two invocations touch the same word, one of them writes it, and no barrier is between.
+    /// Two invocations access the same word without a barrier between them, and at least one access is a
+    /// write.
     Race { memory: String, index: u32, invocation: u64 },
-    /// A word of workgroup memory that no one has written.
+    /// A read of a word of workgroup memory that no invocation has written.
     NotWritten { array: String, index: u32 },
     /// A write to a buffer that is bound for reading.
     ReadOnly { buffer: String },
     /// A barrier that some invocations of the workgroup do not reach.
     BarrierInBranch { reached: usize, invocations: usize },
-    /// A dispatch with another number of buffers or uniforms, or more workgroups than there can be.
+    /// A dispatch with the wrong number of buffers or uniforms, or with more workgroups than the limit.
     Dispatch(String),
 }
 
@@ -51,7 +52,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Boxed, so that a value is not larger for it.
+/// The result of an evaluation. The fault is boxed, so that the `Result` stays small.
 pub(super) type Outcome<T> = Result<T, Box<Fault>>;
 
 #[cfg(test)]

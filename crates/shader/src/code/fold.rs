@@ -1,12 +1,11 @@
-//! Putting expressions together: constants are folded, and every result gets the largest value that it can
-//! have.
+//! Builds expressions: constants are folded, and every result gets an upper bound of its values.
 
 use std::ops;
 
 use super::expression::{Comparison, Condition, Expr, Node, Op};
 
 impl Op {
-    /// The result, or `None` where it does not exist or does not fit 32 bits.
+    /// The result, or `None` where the result is undefined or does not fit 32 bits.
     pub(super) fn apply(self, a: u32, b: u32) -> Option<u32> {
         match self {
             Op::Add => a.checked_add(b),
@@ -27,7 +26,7 @@ impl Op {
         }
     }
 
-    /// The largest result for operands up to `a` and `b`; `constant` is the second one if it is known.
+    /// The largest result for operands up to `a` and `b`. `constant` is the second operand if it is known.
     fn most(self, a: u32, b: u32, constant: Option<u32>) -> u32 {
         let ones = |value: u32| u32::MAX.checked_shr(value.leading_zeros()).unwrap_or(0);
         match self {
@@ -45,7 +44,7 @@ impl Op {
         }
     }
 
-    /// Does this constant as the second operand change nothing?
+    /// Whether the operation returns its first operand if the second operand is the constant `b`.
     fn keeps(self, b: u32) -> bool {
         match self {
             Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::Shr => b == 0,
@@ -65,9 +64,9 @@ fn high_product(a: u32, b: u32) -> u32 {
     u32::try_from(u64::from(a).saturating_mul(b.into()) >> 32).unwrap_or(u32::MAX)
 }
 
-/// `a op b`, folded.
+/// Returns `a op b`, with constants folded.
 pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
-    // Constants are on the right.
+    // A constant operand of a commutative operation is moved to the right.
     let (a, b) = if op.commutes() && a.constant().is_some() { (b, a) } else { (a, b) };
     if let (Some(x), Some(y)) = (a.constant(), b.constant())
         && let Some(result) = op.apply(x, y)
@@ -84,7 +83,7 @@ pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
     match (op, power) {
         (Op::Mul | Op::And | Op::Min, _) if constant == 0 => return Expr::from(0),
         (Op::Rem, _) if constant == 1 => return Expr::from(0),
-        // Already below the divisor, or a mask that covers all bits.
+        // The dividend is already below the divisor, or the mask covers all bits.
         (Op::Div, _) if a.most < constant => return Expr::from(0),
         (Op::Rem, _) if a.most < constant => return a,
         (Op::Shr, _) if a.most.checked_shr(constant) == Some(0) => return Expr::from(0),
@@ -99,7 +98,7 @@ pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
     if let Node::Binary(inner, x, y) = &*a.node
         && let Some(first) = y.constant()
     {
-        // (x + 3) + 4, (x >> 2) >> 3, (x & 15) & 7, (x / 3) / 5.
+        // Two operations with constants become one: (x + 3) + 4, (x >> 2) >> 3, (x & 15) & 7, (x / 3) / 5.
         let joined = match (*inner, op) {
             (Op::Add, Op::Add) | (Op::Shr, Op::Shr) | (Op::Shl, Op::Shl) => first.checked_add(constant),
             (Op::Mul, Op::Mul) | (Op::Div, Op::Div) => first.checked_mul(constant),
@@ -149,12 +148,12 @@ impl Expr {
         binary(Op::Min, self, other.into())
     }
 
-    /// The sum modulo 2^32, where it is meant to pass it.
+    /// The sum modulo 2^32, for sums that may exceed 32 bits.
     pub(crate) fn wrapping_add(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingAdd, self, other.into())
     }
 
-    /// The upper 32 bits of the product.
+    /// The upper 32 bits of the 64-bit product.
     pub(crate) fn high_mul(self, other: impl Into<Expr>) -> Expr {
         binary(Op::HighMul, self, other.into())
     }
@@ -164,7 +163,7 @@ impl Expr {
         binary(Op::WrappingSub, self, other.into())
     }
 
-    /// Shifted up; what leaves at the top is dropped.
+    /// A left shift that drops the bits above the word.
     pub(crate) fn wrapping_shl(self, bits: impl Into<Expr>) -> Expr {
         binary(Op::WrappingShl, self, bits.into())
     }
@@ -185,7 +184,7 @@ impl Expr {
         compare(Comparison::NotEqual, self.clone(), other.into())
     }
 
-    /// `yes` where the condition holds, else `no`. WGSL evaluates both.
+    /// `yes` where the condition holds, else `no`. WGSL evaluates both operands.
     pub(crate) fn select(condition: Condition, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
         let (yes, no) = (yes.into(), no.into());
         match condition {

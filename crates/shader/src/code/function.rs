@@ -1,4 +1,4 @@
-//! Functions: named numbers in, a number or a struct out.
+//! Functions of named numbers that return a number or a struct.
 
 use std::fmt::Write;
 
@@ -10,19 +10,20 @@ use super::language::{In, Language, Style};
 use super::print::statements;
 use super::statement::Block;
 
-/// What a field of a struct holds.
+/// The value of a field of a struct.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Field {
     Number(Expr),
     Truth(Condition),
 }
 
-/// A function over `u32`s. Its name and those of its structs are given when it is printed.
+/// A function over `u32`s. Its name and the names of its structs are given when it is printed.
 #[derive(Debug, Clone)]
 pub(crate) struct Function {
-    /// Lines in front of it.
+    /// The lines of the comment in front of the function.
     pub(crate) comment: Vec<String>,
-    /// The parameters in order. Those that begin with the same word and a point are the fields of one struct.
+    /// The parameters in order. Parameters that begin with the same word and a point are the fields of one
+    /// struct.
     parameters: Vec<Variable>,
     body: Block,
     slots: usize,
@@ -37,7 +38,7 @@ pub(crate) enum Returned {
 }
 
 impl Function {
-    /// What `code` does with its parameters, or makes of them.
+    /// Returns the function that runs `code` and returns `result`.
     pub(crate) fn new(parameters: &[Expr], code: Code, result: Returned) -> Function {
         let (body, slots) = code.into_parts();
         let parameters = parameters.iter().filter_map(|parameter| parameter.node.variable().cloned()).collect();
@@ -49,7 +50,8 @@ impl Function {
         self
     }
 
-    /// The results for these arguments: one number, or one for each field, 0 and 1 for truths.
+    /// Runs the function and returns its results: one number, or one for each field, where truths are 0 and
+    /// 1.
     pub(crate) fn call(&self, arguments: &[u32], buffers: Vec<Words<'_>>) -> Outcome<Vec<u32>> {
         let mut machine = Machine::single(self.slots, buffers);
         for (parameter, &argument) in self.parameters.iter().zip(arguments) {
@@ -69,7 +71,7 @@ impl Function {
         }
     }
 
-    /// The declaration of the struct that it returns.
+    /// The declaration of the struct that the function returns.
     pub(crate) fn declaration(&self, structure: &str, language: Language) -> String {
         let Returned::Struct(fields) = &self.result else { return String::new() };
         let mut text = format!("struct {structure} {{\n");
@@ -85,8 +87,8 @@ impl Function {
         text
     }
 
-    /// The function under this name; `structure` is the name of the struct that it takes or returns, if any,
-    /// and `first` parameters in front of its own.
+    /// The text of the function under the name `name`. `structure` is the name of the struct that the
+    /// function takes or returns, if any. The parameters `first` are put in front of its own.
     pub(crate) fn text(&self, language: Language, name: &str, structure: &str, first: &[String]) -> String {
         let style = Style { language, suffix: "" };
         let mut text = String::new();

@@ -1,8 +1,8 @@
-//! Running shader code on the CPU.
+//! Runs shader code on the CPU.
 //!
-//! The invocations of a workgroup go through each statement together, so that between two barriers no order
-//! among them is better than another; the workgroups run one after the other. What a GPU would do silently is
-//! a [`Fault`].
+//! The invocations of a workgroup execute each statement together, so that between two barriers no order of
+//! the invocations is favoured. The workgroups run one after the other. Errors that a GPU ignores silently
+//! are reported as a [`Fault`].
 
 use super::binding::{Access, Memory, MemoryKind};
 use super::compute::ComputeShader;
@@ -16,9 +16,9 @@ use super::statement::Statement;
 pub(crate) enum Words<'a> {
     Read(&'a [u32]),
     Write(&'a mut [u32]),
-    /// Of a workgroup; `None` where nothing has been written.
+    /// The words of workgroup memory, `None` where nothing has been written.
     Workgroup(Vec<Option<u32>>),
-    /// So many words that are zero whatever is written: where addresses alone matter.
+    /// This many words that always read as zero, for runs that only count addresses.
     Zeros(usize),
 }
 
@@ -33,29 +33,29 @@ impl Words<'_> {
     }
 }
 
-/// A memory, and who touched its words: of one that is only read, or where one invocation runs alone, no one
-/// counts that.
+/// A memory, with a record of which invocations touched its words. Nothing is recorded for a memory that is
+/// only read, or if one invocation runs alone.
 struct Held<'a> {
     words: Words<'a>,
     uses: Uses,
 }
 
-/// Where expressions get their values from.
+/// The state of the interpreter, from which expressions get their values.
 pub(super) struct Machine<'a> {
-    /// A value for each variable and each of the invocations that run side by side.
+    /// The value of each variable for each of the invocations that run side by side.
     values: Vec<u32>,
     invocations: usize,
     memories: Vec<Held<'a>>,
     uniforms: &'a [u32],
     workgroup: [u32; 3],
-    /// The number of the workgroup's first invocation among all.
+    /// The number of the workgroup's first invocation, counted over the whole dispatch.
     first_invocation: u64,
-    /// Who counts the accesses, if anyone does.
+    /// The counter of accesses, for runs that count them.
     counter: Option<Counter>,
 }
 
-/// Runs a shader over `workgroups`. The uniforms are the words of its uniform block; a buffer's length is
-/// that of its binding.
+/// Runs a shader over `workgroups`. `uniforms` are the words of the uniform block, and each of `buffers` is
+/// as long as its binding.
 pub(crate) fn dispatch(
     shader: &ComputeShader,
     workgroups: [u32; 3],
@@ -93,8 +93,8 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
     machine.workgroups(shader, all)
 }
 
-/// Counts the accesses of the workgroups of a dispatch, of at most `most` of them that are spread over all.
-/// Nothing is read or written: `words` says how many words each buffer has.
+/// Counts the accesses of a dispatch, in at most `most` workgroups that are spread over all. Nothing is read
+/// or written: `words` is the length of each buffer, in words.
 pub(crate) fn count_accesses(
     shader: &ComputeShader,
     [x, y, z]: [u32; 3],
@@ -133,7 +133,7 @@ fn size(words: u32) -> usize {
 }
 
 impl<'a> Machine<'a> {
-    /// One invocation outside any dispatch, with `slots` variables.
+    /// Returns a machine for one invocation outside any dispatch, with `slots` variables.
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let memories = buffers.into_iter().map(|words| Held { words, uses: Uses::new(0) }).collect();
         let values = vec![0; slots];
@@ -148,7 +148,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// For the workgroups of a shader.
+    /// Returns a machine for the workgroups of a shader.
     fn of(shader: &ComputeShader, uniforms: &'a [u32], memories: Vec<Words<'a>>) -> Machine<'a> {
         let held = memories.into_iter().map(|words| {
             let counted = if let Words::Read(_) | Words::Zeros(_) = words { 0 } else { words.len() };
@@ -166,7 +166,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs these workgroups one after the other.
+    /// Runs the given workgroups one after the other.
     fn workgroups(&mut self, shader: &ComputeShader, workgroups: impl Iterator<Item = [u32; 3]>) -> Outcome<()> {
         let all: Vec<usize> = (0..self.invocations).collect();
         for workgroup in workgroups {
@@ -204,7 +204,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The memory that the workgroup has.
+    /// The arrays in workgroup memory.
     fn of_workgroup(&mut self) -> impl Iterator<Item = (&mut Vec<Option<u32>>, &mut Uses)> {
         self.memories.iter_mut().filter_map(|held| match &mut held.words {
             Words::Workgroup(words) => Some((words, &mut held.uses)),
@@ -212,7 +212,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Gives a variable of every lane in `active` a value within its bound.
+    /// Sets a variable for one lane, after a check against the bound of the variable.
     pub(super) fn set(&mut self, variable: &Variable, lane: usize, value: u32) -> Outcome<()> {
         if value > variable.most {
             return Err(Box::new(Fault::AboveBound { name: variable.name.to_string(), value, most: variable.most }));
@@ -221,7 +221,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Stores a value without checking a bound.
+    /// Sets a variable for one lane without a check of its bound.
     fn put(&mut self, variable: &Variable, lane: usize, value: u32) {
         let place = self.place(variable, lane);
         if let Some(slot) = self.values.get_mut(place) {
@@ -318,7 +318,7 @@ impl<'a> Machine<'a> {
         let mut turning = Vec::with_capacity(active.len());
         for &lane in active {
             let start = self.value(start, lane)?;
-            // The counter itself may be at `end`, or above it.
+            // The counter may end at `end` or above it, so its value is not checked against its bound.
             self.put(counter, lane, start);
             if start < self.value(end, lane)? {
                 turning.push(lane);
@@ -355,7 +355,7 @@ impl<'a> Machine<'a> {
                 apply(*op, a, b, expr)?
             }
             Node::Select { condition, yes, no } => {
-                // WGSL evaluates both, so both must be legal.
+                // WGSL evaluates both operands, so both must be legal.
                 let (yes, no) = (self.value(yes, lane)?, self.value(no, lane)?);
                 if self.holds(condition, lane)? { yes } else { no }
             }
@@ -416,7 +416,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The first word of a group.
+/// The index of the first word of a group.
 fn first_word(memory: &Memory, group: u32) -> Outcome<u32> {
     let width = memory.width();
     let first = group.checked_mul(width).filter(|first| first.checked_add(width).is_some());

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A language, with what is appended to names that a module may have once: two shaders that are put into one
-/// module have different suffixes.
+/// A language, and a suffix for names that must be unique in a module. Shaders that share a module have
+/// different suffixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style<'a> {
     pub(crate) language: Language,
@@ -18,15 +18,15 @@ pub(crate) enum Language {
 }
 
 impl Style<'_> {
-    /// A module of one shader.
+    /// The style of a WGSL module with one shader.
     pub(crate) const WGSL: Style<'static> = Style { language: Language::Wgsl, suffix: "" };
 }
 
-/// Something in a language.
+/// A part of a shader that is printed in a language.
 pub(crate) struct In<'a, T>(pub(crate) Style<'a>, pub(crate) &'a T);
 
 impl Language {
-    /// The declaration of a name with a value: one that is never assigned, if it is `fixed`.
+    /// The declaration of a name with a value. A name that is `fixed` is never assigned.
     pub(super) fn declaration(self, name: &str, fixed: bool) -> String {
         match (self, fixed) {
             (Language::Wgsl, true) => format!("let {name}"),
@@ -36,12 +36,12 @@ impl Language {
         }
     }
 
-    /// `let name = value;`.
+    /// The statement `let name = value;`.
     pub(crate) fn declare(self, name: &str, value: &str) -> String {
         format!("{} = {value};", self.declaration(name, true))
     }
 
-    /// The type of this many words that are read and written together.
+    /// The type of a group of this many words, which one access reads or writes.
     pub(super) fn group(self, words: u32) -> &'static str {
         match (self, words) {
             (Language::Wgsl, 1) => "u32",
@@ -53,7 +53,7 @@ impl Language {
         }
     }
 
-    /// What makes such a group of its words.
+    /// The constructor of a group from its words.
     pub(super) fn make_group(self, words: u32) -> &'static str {
         match (self, words) {
             (Language::Wgsl, words) => Language::Wgsl.group(words),
@@ -69,7 +69,7 @@ impl Language {
         }
     }
 
-    /// The upper half of a product.
+    /// The function that returns the upper 32 bits of a product.
     pub(super) fn high_product(self) -> &'static str {
         match self {
             Language::Wgsl => HIGH_PRODUCT,
@@ -101,7 +101,8 @@ impl fmt::Display for Language {
 /// The function of WGSL that [`HIGH_PRODUCT_TEXT`] defines.
 pub(super) const HIGH_PRODUCT: &str = "high_product";
 
-/// WGSL has no upper half of a product of two numbers: it is made of four products of their halves.
+/// The definition of `high_product`. WGSL has no such function, so the result is added from four products of
+/// 16-bit halves.
 pub(crate) const HIGH_PRODUCT_TEXT: &str = "\
 // The upper 32 bits of a * b.
 fn high_product(a: u32, b: u32) -> u32 {

@@ -1,10 +1,9 @@
-//! Shader code as data: one source for the text of a shader and for running it on the CPU.
+//! Shader code as data, from which the text of a shader is printed and which the interpreter runs on the CPU.
 //!
-//! Everything is a `u32`. [`Expr`] and [`Condition`] fold constants while they are put together and know the
-//! largest value that they can take, so a division that changes nothing is never written. [`Code`] collects
-//! statements. [`print`] prints them, as WGSL or CUDA C++; [`interpret`] runs them and reports what a GPU
-//! would do silently: reads and writes out of range, numbers that wrap round, and invocations that write what
-//! another one reads or writes.
+//! Every value is a `u32`. [`Expr`] and [`Condition`] fold constants while they are built and know an upper
+//! bound of their values, so a division that changes nothing is never printed. [`Code`] collects statements.
+//! [`print`] prints statements as WGSL or CUDA C++. [`interpret`] runs statements and reports errors that a
+//! GPU ignores silently: accesses out of range, results that wrap round, and data races between invocations.
 //!
 //! There is no signed arithmetic: compilers have got `%` of negative numbers wrong, and no offset is
 //! negative.

@@ -1,8 +1,9 @@
-//! Printing shader code, as WGSL and as CUDA C++.
+//! Prints shader code as WGSL and as CUDA C++.
 //!
-//! The text is meant to be read: constants are literals, parentheses are only where they are needed (WGSL has
-//! no precedence between shifts, masks and sums; C++ has one that few know), and nothing is written twice.
-//! Both languages write expressions the same way, but for names, calls and choices ([`Language`]).
+//! The text is meant to be read. Constants are literals, and nothing is written twice. Parentheses are only
+//! where readers or compilers need them: WGSL has no precedence between shifts, masks and sums, and few
+//! readers know the precedence of C++. Both languages share the syntax of expressions, except names, calls
+//! and choices ([`Language`]).
 
 use std::fmt::{self, Write};
 use std::mem::discriminant;
@@ -11,14 +12,14 @@ use super::expression::{BuiltIn, Comparison, Condition, Expr, Node, Op, Variable
 use super::language::{In, Language, Style};
 use super::statement::Statement;
 
-/// How tightly an expression holds together, as far as WGSL orders operators.
+/// The precedence of an expression, as far as WGSL orders operators.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    /// Shifts and bit operations: operands of nothing without parentheses.
+    /// Shifts and bit operations, which no operator takes as an operand without parentheses.
     Bits,
     Sum,
     Product,
-    /// Names, literals, calls.
+    /// Names, literals and calls.
     Unary,
 }
 
@@ -47,7 +48,7 @@ fn binding(expr: &Expr) -> Binding {
     }
 }
 
-/// An expression, in parentheses if it holds together less tightly than this.
+/// An expression that gets parentheses if its precedence is below the given one.
 struct Operand<'a>(Style<'a>, &'a Expr, Binding);
 
 impl fmt::Display for Operand<'_> {
@@ -57,7 +58,7 @@ impl fmt::Display for Operand<'_> {
     }
 }
 
-/// For people: as WGSL.
+/// Prints the expression as WGSL, for messages to people.
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         In(Style::WGSL, self).fmt(f)
@@ -111,7 +112,7 @@ impl fmt::Display for In<'_, Expr> {
     }
 }
 
-/// For people: as WGSL.
+/// Prints the condition as WGSL, for messages to people.
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         In(Style::WGSL, self).fmt(f)
@@ -135,7 +136,7 @@ impl fmt::Display for In<'_, Condition> {
             }
             Condition::And(pair) | Condition::Or(pair) => {
                 let sign = if let Condition::And(_) = condition { "&&" } else { "||" };
-                // WGSL does not mix the two without parentheses.
+                // WGSL does not allow `&&` and `||` together without parentheses.
                 let part = |part: &Condition| match part {
                     Condition::And(_) | Condition::Or(_) if discriminant(part) != discriminant(condition) => {
                         format!("({})", In(style, part))
@@ -148,7 +149,7 @@ impl fmt::Display for In<'_, Condition> {
     }
 }
 
-/// Statements, indented by `depth` steps.
+/// Prints statements, indented by `depth` steps.
 pub(crate) fn statements(text: &mut String, style: Style<'_>, block: &[Statement], depth: usize) {
     for statement in block {
         write_statement(text, style, statement, depth);
@@ -169,7 +170,7 @@ fn write_statement(text: &mut String, style: Style<'_>, statement: &Statement, d
             writeln!(text, "{indent}{} = {};", declared(variable, false), In(style, value))
         }
         Statement::Assign(variable, value) => match &*value.node {
-            // `x = x + 1` is `x += 1`.
+            // `x = x + 1` is printed as `x += 1`.
             Node::Binary(op, a, b) if a.node.variable() == Some(variable) && !matches!(op, Op::Min | Op::HighMul) => {
                 writeln!(text, "{indent}{} {}= {};", variable.name, operator(*op).0, In(style, b))
             }
@@ -217,7 +218,7 @@ fn write_statement(text: &mut String, style: Style<'_>, statement: &Statement, d
     };
 }
 
-/// The name of the group of which these are all words in their order.
+/// The name of a group, if `words` are all words of that group in order.
 fn whole_group(words: &[Expr]) -> Option<&str> {
     let name = |word: &Expr| word.node.variable().map(|variable| variable.name.clone());
     let (first, _) = words.first()?.node.variable()?.name.split_once('.')?;

@@ -1,17 +1,18 @@
-//! Which invocation touched which word: what two of them may not do without a barrier between.
+//! Records which invocation touched which word, to find races: two accesses to a word without a barrier
+//! between them.
 
-/// Who has touched a word since it began to count.
+/// Who has touched a word since the record was cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Touched {
     #[default]
     Untouched,
-    /// One invocation, by its number.
+    /// One invocation, with its number.
     By(u64),
     Several,
 }
 
 impl Touched {
-    /// Touched by an invocation other than `invocation`?
+    /// Whether an invocation other than `invocation` has touched the word.
     fn by_another(self, invocation: u64) -> bool {
         match self {
             Touched::Untouched => false,
@@ -25,7 +26,7 @@ impl Touched {
     }
 }
 
-/// The words of one memory, and who read and wrote them.
+/// The readers and the writers of each word of one memory.
 #[derive(Debug, Clone)]
 pub(super) struct Uses(Vec<(Touched, Touched)>);
 
@@ -34,19 +35,19 @@ impl Uses {
         Uses(vec![Default::default(); words])
     }
 
-    /// From here on nothing that was done before is in the way.
+    /// Clears the record, at a barrier and at the end of a workgroup.
     pub(super) fn forget(&mut self) {
         self.0.fill(Default::default());
     }
 
-    /// False if another invocation wrote the word.
+    /// Records a read, and returns false if another invocation wrote the word.
     pub(super) fn read(&mut self, word: usize, invocation: u64) -> bool {
         let Some((readers, writers)) = self.0.get_mut(word) else { return true };
         *readers = readers.and(invocation);
         !writers.by_another(invocation)
     }
 
-    /// False if another invocation read or wrote the word.
+    /// Records a write, and returns false if another invocation read or wrote the word.
     pub(super) fn write(&mut self, word: usize, invocation: u64) -> bool {
         let Some((readers, writers)) = self.0.get_mut(word) else { return true };
         *writers = writers.and(invocation);

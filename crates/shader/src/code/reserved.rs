@@ -1,4 +1,4 @@
-//! Words that no name in WGSL may be.
+//! Words that are not allowed as names in WGSL.
 
 /// The keywords and the reserved words of the specification (*WGSL*, keyword summary and reserved words), in
 /// order.
@@ -177,12 +177,12 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-/// Types and functions of the language that the printed code uses. A name may be one of them, and hides what
-/// it means from there on.
+/// Types and functions of the language that the printed code uses. WGSL allows these names, but a variable
+/// with such a name would hide the type or function.
 const USED: &[&str] =
     &["array", "bitcast", "bool", "f32", "i32", "min", "select", "u32", "vec3", "vec4", "workgroupBarrier"];
 
-/// May no name be this?
+/// Whether a name must not be used for a variable.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.binary_search(&name).is_ok() || USED.contains(&name)
 }

@@ -1,4 +1,4 @@
-//! Statements.
+//! The statements of shader code.
 
 use std::sync::Arc;
 
@@ -9,25 +9,25 @@ pub(crate) type Block = Vec<Statement>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// `let`.
+    /// A `let`, which is never assigned.
     Let(Variable, Expr),
-    /// `var`, which may be assigned.
+    /// A `var`, which may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
-    /// A word.
+    /// A store of one word.
     Store {
         to: Memory,
         index: Expr,
         value: Expr,
     },
-    /// A group of words that are read together. The variables are `name.x` and so on.
+    /// A load of a group of words by one access. The variables are `name.x` and so on.
     LoadGroup {
         name: Arc<str>,
         words: Vec<Variable>,
         from: Memory,
         index: Expr,
     },
-    /// A group of words that are written together.
+    /// A store of a group of words by one access.
     StoreGroup {
         to: Memory,
         index: Expr,
@@ -38,7 +38,7 @@ pub(crate) enum Statement {
         then: Block,
         otherwise: Block,
     },
-    /// From `start`, as long as the counter is less than `end`.
+    /// A loop from `start` as long as the counter is less than `end`.
     For {
         counter: Variable,
         start: Expr,
@@ -46,6 +46,7 @@ pub(crate) enum Statement {
         step: u32,
         body: Block,
     },
-    /// All invocations of the workgroup have got here, and see what the others wrote to workgroup memory.
+    /// A barrier that all invocations of the workgroup reach. After it they see each other's writes to
+    /// workgroup memory.
     Barrier,
 }

@@ -1,4 +1,4 @@
-//! A compute shader as a module of WGSL.
+//! Prints a compute shader as a WGSL module.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use super::language::{HIGH_PRODUCT, HIGH_PRODUCT_TEXT, Language, Style};
 use super::print::statements;
 
 impl ComputeShader {
-    /// The text of a module with this one entry point.
+    /// Returns the text of a module with this one entry point.
     pub(crate) fn wgsl(&self) -> String {
         let text = self.wgsl_part("");
         if needs_high_product(&text) { format!("{HIGH_PRODUCT_TEXT}\n{text}") } else { text }
     }
 
-    /// The entry point with its bindings and uniforms, whose names end with `suffix`: for a module of
-    /// several.
+    /// Returns the entry point with its bindings and uniforms. Their names end with `suffix`, so that a
+    /// module can hold several entry points.
     pub(crate) fn wgsl_part(&self, suffix: &str) -> String {
         let style = Style { language: Language::Wgsl, suffix };
         let mut body = String::new();
@@ -52,7 +52,7 @@ impl ComputeShader {
             _ => format!("{x}, {y}, {z}"),
         };
         let _ = writeln!(text, "{arrays}\n@compute @workgroup_size({size})\nfn {}{suffix}(", self.name);
-        // Only expressions have these names, because no variable gets them.
+        // Only built-in values have these names, because no variable gets them.
         for (used, parameter) in [
             ("workgroup_id.", "@builtin(workgroup_id) workgroup_id: vec3<u32>"),
             ("local_index", "@builtin(local_invocation_index) local_index: u32"),
@@ -66,7 +66,7 @@ impl ComputeShader {
     }
 }
 
-/// Does a text call the function for the upper half of a product?
+/// Whether a text calls the function for the upper half of a product.
 pub(crate) fn needs_high_product(text: &str) -> bool {
     text.contains(HIGH_PRODUCT)
 }

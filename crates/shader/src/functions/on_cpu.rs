@@ -1,4 +1,4 @@
-//! The functions on the CPU.
+//! The index functions, evaluated on the CPU.
 
 use tensor_layout::{ArgumentRule, Dims, Error};
 
@@ -8,23 +8,23 @@ use super::super::index::{Walk, index_function, number};
 use super::IndexFunctions;
 
 impl IndexFunctions {
-    /// What `offset` gives for an index.
+    /// Returns the result of the function `offset` for an index.
     ///
     /// # Errors
     ///
-    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset).
+    /// The errors of [`IndexMap::offset`](tensor_layout::IndexMap::offset).
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         let arguments = self.arguments(index)?;
         let results = run(&self.offset, &arguments, vec![]);
         Ok(results.first().copied().unwrap_or(0).into())
     }
 
-    /// What `index` gives for an offset; `None` where `exists` is false.
+    /// Returns the result of the function `index` for an offset, or `None` where `exists` is false.
     ///
     /// # Errors
     ///
     /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) at or past the physical size of the layout;
-    /// [`Error::Undecided`] as [`with_inverse`](IndexFunctions::with_inverse).
+    /// [`Error::Undecided`] in the cases of [`with_inverse`](IndexFunctions::with_inverse).
     pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {
@@ -41,11 +41,11 @@ impl IndexFunctions {
         Ok((*exists == 1).then(|| index.iter().copied().map(u64::from).collect()))
     }
 
-    /// The offsets from an index to the end of an axis, as `walk` and `step` give them.
+    /// Returns the offsets from an index to the end of an axis, by the functions `walk` and `step`.
     ///
     /// # Errors
     ///
-    /// Like [`IndexMap::offset`](tensor_layout::IndexMap::offset) and
+    /// The errors of [`IndexMap::offset`](tensor_layout::IndexMap::offset) and
     /// [`with_walk`](IndexFunctions::with_walk).
     pub fn walk(&self, axis: usize, index: &[u64]) -> Result<Vec<u64>, Error> {
         let arguments = self.arguments(index)?;
@@ -65,13 +65,12 @@ impl IndexFunctions {
         Ok(offsets)
     }
 
-    /// What `load_bits` gives for the words of a buffer.
+    /// Returns the result of the function `load_bits` for the words of a buffer.
     ///
     /// # Errors
     ///
     /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) past the last word;
-    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) as
-    /// [`with_access`](IndexFunctions::with_access).
+    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) for elements of more than 32 bits.
     pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
         let offset = self.check_words(words.len(), offset)?;
         let load = match &self.access {
@@ -82,11 +81,11 @@ impl IndexFunctions {
         Ok(results.first().copied().unwrap_or(0))
     }
 
-    /// What `store_bits` does to the words of a buffer.
+    /// Runs the function `store_bits` on the words of a buffer.
     ///
     /// # Errors
     ///
-    /// Like [`load_bits`](IndexFunctions::load_bits).
+    /// The errors of [`load_bits`](IndexFunctions::load_bits).
     pub fn store_bits(&self, words: &mut [u32], offset: u64, bits: u32) -> Result<(), Error> {
         let offset = self.check_words(words.len(), offset)?;
         let store = match self.access.as_ref().and_then(|access| access.store.as_ref()) {
@@ -97,14 +96,14 @@ impl IndexFunctions {
         Ok(())
     }
 
-    /// An offset that is in this many words.
+    /// Checks that an offset lies within this many words, and returns the offset as `u32`.
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);
         if offset < elements { number(offset) } else { Err(ArgumentRule::OffsetOutOfRange.by(offset, elements)) }
     }
 
-    /// The arguments of `offset` for an index inside the sizes.
+    /// Returns the arguments of `offset` for an index, after a check that the index is inside the sizes.
     fn arguments(&self, index: &[u64]) -> Result<Vec<u32>, Error> {
         self.map.offset(index)?;
         let base = self.base.is_none().then_some(Ok(0));
@@ -112,8 +111,8 @@ impl IndexFunctions {
     }
 }
 
-/// The results of a function for arguments that were checked. The bounds of a layout hold every number on the
-/// way, so a fault is one of the function.
+/// Calls a function with checked arguments and returns its results. The bounds of the layout hold for every
+/// intermediate result, so a fault is an error of this crate.
 fn run(function: &Function, arguments: &[u32], buffers: Vec<Words<'_>>) -> Vec<u32> {
     function.call(arguments, buffers).unwrap_or_else(|fault| panic!("an index function of this crate: {fault}"))
 }

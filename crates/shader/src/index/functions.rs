@@ -1,4 +1,4 @@
-//! Offset and index as functions, with parameters.
+//! The shader functions `offset` and `index` of a layout.
 
 use crate::code::{Code, Condition, Expr, Field, Function, Returned};
 use tensor_layout::Error;
@@ -8,7 +8,7 @@ use super::inverse::index_at;
 use super::offset::offset_of;
 use super::range::last_of;
 
-/// The parameters of a function of the index: the base, unless it is known, and the indices.
+/// Declares the parameters of a function of an index: the base, unless it is known, and the indices.
 pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> (Vec<Expr>, Expr, Vec<Expr>) {
     let mut all = Vec::new();
     let base = base.map_or_else(
@@ -25,13 +25,13 @@ pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> 
     (all, base, index)
 }
 
-/// `f32[16,300]`.
+/// The data type and the sizes, for a comment: `f32[16,300]`.
 fn described(map: &IndexMap) -> String {
     let sizes: Vec<String> = map.sizes().iter().map(u64::to_string).collect();
     format!("{}[{}]", map.data_type(), sizes.join(","))
 }
 
-/// `offset(i0, ..)`, or `offset(base, i0, ..)` if the base is not known.
+/// Returns the function `offset(i0, ..)`, or `offset(base, i0, ..)` if the base is not known.
 pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
     let mut code = Code::new();
     let (all, base, index) = parameters(&mut code, map, base);
@@ -41,7 +41,7 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Funct
         .with_comment([format!("The offset of an element of {}.", described(map))]))
 }
 
-/// `index(offset)`, or `index(base, offset)`.
+/// Returns the function `index(offset)`, or `index(base, offset)` if the base is not known.
 pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
     let mut code = Code::new();
     let argument = base.is_none().then(|| code.parameter("base", u32::MAX));
@@ -49,8 +49,8 @@ pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Functi
     let (reached, inside) = match (&argument, base) {
         (Some(base), _) => (Condition::True, offset.clone().wrapping_sub(base)),
         (None, None | Some(0)) => (Condition::True, offset.clone()),
-        // In front of index 0 nothing is stored: counted round 2^32, that is far after the last element, but
-        // not always far enough.
+        // No element is stored below the base. The difference wraps to a large number there, but it may still
+        // be below the span of the layout, so the comparison is needed.
         (None, Some(base)) => (offset.not_less(base), offset.clone().wrapping_sub(base)),
     };
     let inside = code.bind("inside", inside);

@@ -1,8 +1,9 @@
-//! Offset to index, or padding.
+//! Shader code that finds the index at an offset, or padding.
 //!
-//! Where the strides nest, every digit is a quotient: the largest stride first, each of what the one before
-//! left over. Strides that do not nest (overlapping windows, mostly) leave a few candidates for a digit,
-//! which are tried from the largest down, in the same order as [`IndexMap::inverse`] tries them.
+//! Where the strides nest, every digit is a quotient: the largest stride divides the offset, and each next
+//! stride divides the remainder. Strides that do not nest (mostly of overlapping windows) leave a few
+//! candidates for a digit. The shader tries them from the largest down, in the same order as
+//! [`IndexMap::inverse`].
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::Error;
@@ -11,18 +12,20 @@ use tensor_layout::map::IndexMap;
 use super::levels;
 use super::range::{below, last_of, number, unfuse};
 
-/// How many combinations of candidates a shader may try for one offset.
+/// The most combinations of candidates that a shader may try for one offset.
 const MAX_CANDIDATES: u64 = 4096;
 
 /// The index at an offset.
 pub(crate) struct Found {
-    /// Does an element sit there?
+    /// Whether an element is stored at the offset.
     pub(crate) exists: Condition,
-    /// Its index. A legal one also where there is no element, unless the tensor has none at all.
+    /// The index of the element. Where no element is stored, the index is still a legal one, unless the
+    /// tensor has no elements.
     pub(crate) index: Vec<Expr>,
 }
 
-/// The index at an offset, which is counted from where index 0 is stored. Any `u32` is answered.
+/// Returns the index at an offset, which is counted from the offset of index 0. Every `u32` is a valid
+/// argument.
 ///
 /// # Errors
 ///
@@ -44,15 +47,15 @@ pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<
     Ok(search.try_candidates(code, offset))
 }
 
-/// A digit whose value is sought.
+/// A digit whose value is searched.
 struct Digit {
     component: usize,
-    /// Which digit of the component's chain.
+    /// The index of the digit in the component's chain.
     place: usize,
     stride: u32,
-    /// Its largest value.
+    /// The largest value of the digit.
     most: u32,
-    /// The largest offset that the digits after it have together.
+    /// The largest offset that the digits with smaller strides reach together.
     below: u64,
 }
 
@@ -64,7 +67,7 @@ impl Digit {
 
 struct Search<'a> {
     map: &'a IndexMap,
-    /// The largest stride first; without those that are 0.
+    /// The digits with a stride above 0, the largest stride first.
     digits: Vec<Digit>,
 }
 
@@ -75,7 +78,7 @@ impl<'a> Search<'a> {
             let mut above = of.extent;
             for (place, digit) in of.chain.digits().iter().enumerate() {
                 let most = above.saturating_sub(1).checked_div(digit.divisor.get()).unwrap_or(0);
-                // All combinations of digits must be numbers of 32 bits, also those that form no index.
+                // Every combination of digits must fit 32 bits, even a combination that forms no index.
                 number(most.saturating_mul(digit.divisor.get()).saturating_add(digit.divisor.get().saturating_sub(1)))?;
                 let (stride, most) = (number(digit.stride)?, number(most)?);
                 if stride > 0 {
@@ -101,8 +104,8 @@ impl<'a> Search<'a> {
         Ok(Search { map, digits })
     }
 
-    /// The values of the digits up to `end`, after those in `values`, by division: when they exist, and what
-    /// is left of the offset.
+    /// Finds the digits from the end of `values` up to `end` by division. Returns the condition under which
+    /// they exist, and the remainder of the offset.
     fn peel(
         &self,
         code: &mut Code,
@@ -128,7 +131,8 @@ impl<'a> Search<'a> {
         (exists, values, rest)
     }
 
-    /// The index that the digits form, and when they are those of an index.
+    /// Returns the index that the digits form, and the condition under which the digits are those of an
+    /// index.
     fn index(&self, code: &mut Code, values: &[Expr]) -> (Condition, Vec<Expr>) {
         let mut index = vec![Expr::from(0); self.map.sizes().len()];
         let mut fits = Condition::True;
@@ -139,10 +143,10 @@ impl<'a> Search<'a> {
                 let own = |digit: &Digit| (digit.component, digit.place) == (component, place);
                 let known = self.digits.iter().position(own).and_then(|place| values.get(place));
                 let value = known.cloned().unwrap_or_else(|| Expr::from(0));
-                // `new` has found that it fits.
+                // `new` has checked that the divisor fits 32 bits.
                 let divisor = u32::try_from(digit.divisor.get()).unwrap_or(u32::MAX);
                 whole = value * divisor + whole;
-                // What the digit above counts, or the component.
+                // The bound is the divisor of the digit above, or the extent of the component.
                 let above = place.checked_sub(1).and_then(|above| digits.get(above));
                 let bound = above.map_or(of.extent, |above| above.divisor.get());
                 if u64::from(whole.most()) >= bound {
@@ -161,7 +165,7 @@ impl<'a> Search<'a> {
         (fits, index)
     }
 
-    /// A loop for every digit that has several candidates, until all digits fit.
+    /// Writes a loop for every digit that has several candidates. The loops end when all digits fit.
     fn try_candidates(&self, code: &mut Code, offset: Expr) -> Found {
         let found = code.variable("found", 0, 1);
         let sizes = self.map.sizes().iter().enumerate();

@@ -1,11 +1,11 @@
-//! Irreducible layouts: tile by tile, as they are defined.
+//! Shader code for Irreducible layouts, which goes through the tile levels as they are defined.
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::plan::TileLevels;
 
 use super::range::{below, fuse, last_of, unfuse};
 
-/// The offset of an index.
+/// Returns the offset of an index.
 pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Expr {
     let of = |&axis: &usize| index.get(axis).cloned().unwrap_or_else(|| Expr::from(0));
     let mut at: Vec<Expr> = levels.order().iter().map(of).collect();
@@ -33,7 +33,7 @@ pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Ex
     fuse(&at, &levels.bounds)
 }
 
-/// The index at an offset, and when there is one.
+/// Returns the index at an offset, and the condition under which an element is stored there.
 pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Condition, Vec<Expr>) {
     let mut exists = below(&offset, levels.elements);
     let offset = code.bind("inside", offset.min(last_of(levels.elements)));
@@ -48,7 +48,7 @@ pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Cond
             };
             let joined = code.bind("joined", joined);
             exists = exists.and(below(&joined, group.bound));
-            // Where there is no element the index is a legal one all the same.
+            // Where no element is stored, the index must still be a legal one.
             let joined = joined.min(last_of(group.bound));
             at.extend(unfuse(code, "rest", joined, group.bounds()));
         }

@@ -1,4 +1,4 @@
-//! Index maths of a layout as shader code: to offsets, back to indices, and along an axis.
+//! Index maths of a layout as shader code: index to offset, offset to index, and walks along an axis.
 
 mod functions;
 mod inverse;

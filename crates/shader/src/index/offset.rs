@@ -1,4 +1,4 @@
-//! Index to offset.
+//! Shader code that computes the offset of an index.
 
 use crate::code::{Code, Expr};
 use tensor_layout::Error;
@@ -8,15 +8,15 @@ use tensor_layout::plan::{Component, Digit};
 use super::levels;
 use super::range::{fuse, last_of, number};
 
-/// The offset of an index, counted from where index 0 is stored. Each index must be below its size; what it
-/// takes is added to `code`.
+/// Returns the offset of an index, counted from the offset of index 0. Each index must be below its size. The
+/// statements that the offset needs are added to `code`.
 ///
 /// The map must have passed [`check_range`](super::check_range).
 pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Result<Expr, Error> {
     Ok(offset_and_rests(code, map, index, None)?.0)
 }
 
-/// The offset, and for one component (given by its index) the remainder of its number below each of its
+/// Returns the offset, and for the component with index `of` the remainders of its number below each of its
 /// digits except the last.
 pub(super) fn offset_and_rests(
     code: &mut Code,
@@ -44,7 +44,7 @@ pub(super) fn offset_and_rests(
     Ok((sum.at_most(most), kept))
 }
 
-/// The number that the indices of a component's dimensions form.
+/// Returns the number that the indices of a component's dimensions form.
 fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index: &[Expr]) -> Expr {
     let of = |dim: &usize| index.get(*dim).cloned().unwrap_or_else(|| Expr::from(0));
     let indices: Vec<Expr> = component.dims().iter().map(of).collect();
@@ -56,16 +56,17 @@ fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index
     }
 }
 
-/// The value of a chain, or of the lower part of one, and what is left of the number below each digit but the
-/// last.
+/// Returns the offset of a chain, or of the lower part of a chain, and the remainders of the number below
+/// each digit except the last.
 pub(super) fn chain_offset(code: &mut Code, digits: &[Digit], whole: Expr) -> Result<(Expr, Vec<Expr>), Error> {
     let (mut sum, mut rest, mut below, mut rests) = (Expr::from(0), whole, digits, Vec::new());
     while let Some((digit, after)) = below.split_first() {
         let (divisor, stride) = (number(digit.divisor.get())?, number(digit.stride)?);
         sum = sum + &rest / divisor * stride;
         rest = rest % divisor;
-        // A mask is written where it is used; a division is done once. The last digit is the rest itself, and
-        // is in one place.
+        // A remainder by a power of two is a mask, which is repeated wherever it is used. Any other remainder
+        // is bound to a name, so that it is computed once. The remainder of the last digit is used once, so
+        // it needs no name.
         if after.len() > 1 && !divisor.is_power_of_two() {
             rest = code.bind("rest", rest);
         }

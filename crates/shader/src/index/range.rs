@@ -1,14 +1,14 @@
-//! What fits the 32 bits of a shader.
+//! Checks that the numbers of a layout fit the 32 bits of a shader.
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::map::IndexMap;
 use tensor_layout::{DeviceRule, Error};
 
-/// How many values a `u32` takes.
+/// The number of values of a `u32`.
 const VALUES: u64 = 1 << 32;
 
-/// Can every index, and every offset counted from `base`, be a `u32`?
+/// Checks that every index and every offset, counted from `base`, fits a `u32`.
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
         return Err(DeviceRule::SizeLimit.at(axis, size, VALUES));
@@ -20,26 +20,26 @@ pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// A divisor, stride or bound as a number of the shader.
+/// Converts a divisor, stride or bound to a number of the shader.
 pub(crate) fn number(value: u64) -> Result<u32, Error> {
     checked::narrow(value, OFFSET)
 }
 
-/// The largest number below `count` (which is at most 2^32): what a value of that many can be.
+/// Returns the largest number below `count`, which is at most 2^32.
 pub(super) fn last_of(count: u64) -> u32 {
     u32::try_from(count.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
-/// Is a value below `count`, which may be 2^32?
+/// Whether a value is below `count`, which may be 2^32.
 pub(super) fn below(value: &Expr, count: u64) -> Condition {
     u32::try_from(count).map_or(Condition::True, |count| value.less(count))
 }
 
-/// The row-major number of some indices, one for each bound.
+/// Returns the row-major number of some indices, one for each bound.
 pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     let mut number = Expr::from(0);
     for (index, &bound) in indices.iter().zip(bounds) {
-        // What is in front of a bound of 2^32 is always 0.
+        // A bound of 2^32 leaves no room for the number in front of it, which is always 0.
         number = match u32::try_from(bound) {
             Ok(bound) => number * bound + index,
             Err(_) => index.clone(),
@@ -48,7 +48,7 @@ pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     number
 }
 
-/// The indices that form a row-major number, which is below the product of the bounds.
+/// Returns the indices that form a row-major number, which is below the product of the bounds.
 pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Vec<Expr> {
     let mut indices = Vec::with_capacity(bounds.len());
     let mut rest = value;

@@ -1,4 +1,4 @@
-//! Walking along an axis by adding strides: no division at all.
+//! Shader functions that walk along an axis by adding strides, without a division.
 
 use crate::code::{Code, Condition, Expr, Field, Function, Returned};
 use tensor_layout::checked::count;
@@ -10,20 +10,21 @@ use super::functions::parameters;
 use super::offset::{chain_offset, offset_and_rests};
 use super::range::number;
 
-/// The functions that walk along one axis: where it begins, and the next element.
+/// The functions that start a walk along one axis and step to the next element.
 ///
-/// A walk is the offset and, for each digit but the last, how far the digits below it have counted.
+/// The state of a walk is the offset and, for each digit except the last, a counter of the steps below that
+/// digit.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
-    /// From an index, in the parameters of `offset`, to a walk that is there.
+    /// Returns the state of a walk that starts at an index. Its parameters are those of `offset`.
     pub(crate) start: Function,
-    /// One further.
+    /// Returns the state of a walk after one step.
     pub(crate) step: Function,
 }
 
 impl Walk {
-    /// Along `axis`. `parameters` are those of the offset function, with a base in front of the indices or
-    /// not.
+    /// Returns the functions for `axis`. The parameters of `start` begin with the base if `base` is `None`,
+    /// as those of the offset function do.
     pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
         let rank = map.sizes().len();
         if axis >= rank {
@@ -56,13 +57,14 @@ fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Func
     Ok(Function::new(&all, code, Returned::Struct(fields)))
 }
 
-/// The divisors of a chain but the last, which is 1.
+/// Returns the divisors of a chain except the last, which is 1.
 fn above_last(component: &Component) -> Vec<u32> {
     let divisors = component.chain.digits().iter().map(|digit| digit.divisor.get()).filter(|&divisor| divisor > 1);
     divisors.filter_map(|divisor| u32::try_from(divisor).ok()).collect()
 }
 
-/// One further: the last digit goes on, or one above it does and all below begin again.
+/// Returns the function for one step: the last digit grows by 1, or a digit above grows and all digits below
+/// restart at 0.
 fn step(component: Option<&Component>) -> Result<Function, Error> {
     let mut code = Code::new();
     let offset = code.parameter("at.offset", u32::MAX);
@@ -77,7 +79,8 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
     }
     let next: Vec<Expr> = next.into_iter().map(|value| code.bind("next", value)).collect();
     let mut change = Expr::from(number(digits.last().map_or(0, |last| last.stride))?);
-    // From the lowest boundary up: the topmost that is reached counts.
+    // The boundaries are checked from the lowest up, so the highest boundary that the step reaches decides
+    // the change.
     for (place, (&divisor, next)) in divisors.iter().zip(&next).enumerate().rev() {
         let below = digits.get(place.saturating_add(1)..).unwrap_or(&[]);
         let mut scratch = Code::new();

@@ -1,8 +1,8 @@
-//! `Draft`: a shader in the making, with the numbers that it is given.
+//! `Draft`: a shader without its body, and the values of its uniforms.
 //!
 //! Sizes and strides are literals of the text, or words of the uniform block ([`Sizes`]). A division by a
-//! number of the uniform block is a multiplication: for a divisor `d` with `2^(s-1) < d <= 2^s` and `m =
-//! floor(2^32 (2^s - d) / d) + 1`
+//! word of the uniform block is written as a multiplication. For a divisor `d` with `2^(s-1) < d <= 2^s` and
+//! `m = floor(2^32 (2^s - d) / d) + 1`:
 //!
 //! ```text
 //! n / d = (high_product(n, m) + n) >> s        for every n below 2^31
@@ -17,14 +17,14 @@ use super::gather::small;
 use super::grid::{Grid, MOST_BASE};
 use super::strided_box::{StridedBox, StridedLoop};
 
-/// A shader without a body yet, and the words of its uniform block after those of the [`Grid`].
+/// A shader without a body, and the values of its uniform block after the words of the [`Grid`].
 pub(super) struct Draft {
     pub(super) shader: ComputeShader,
     pub(super) values: Vec<u64>,
     pub(super) sizes: Sizes,
 }
 
-/// A loop as a shader has it.
+/// The numbers of a loop in the shader.
 #[derive(Clone)]
 pub(super) struct Step {
     divisor: Divisor,
@@ -33,7 +33,7 @@ pub(super) struct Step {
     reversed: bool,
 }
 
-/// What a number is divided by.
+/// The divisor of a division in the shader.
 #[derive(Clone)]
 enum Divisor {
     Constant(u32),
@@ -41,7 +41,7 @@ enum Divisor {
 }
 
 impl Draft {
-    /// The buffers with their groups: the source, if `read`, and the destination.
+    /// Declares the buffers with the widths of their groups: the source, if `read`, and the destination.
     pub(super) fn new(
         sizes: Sizes,
         invocations: u32,
@@ -58,19 +58,19 @@ impl Draft {
         Grid::new(&mut self.shader)
     }
 
-    /// A word of the uniform block.
+    /// Declares a word of the uniform block and sets its value.
     pub(super) fn uniform(&mut self, name: &str, value: u64, most: u32) -> Expr {
         self.values.push(value);
         self.shader.uniform(name, most)
     }
 
-    /// Where the first word (or group, or element) is in a binding.
+    /// Declares the index of the first word (or group, or element) in a binding.
     pub(super) fn base(&mut self, name: &str, value: u64) -> Expr {
         let most = if value > MOST_BASE.into() { u32::MAX } else { MOST_BASE };
         self.uniform(name, value, most)
     }
 
-    /// A size or stride: a literal, or a word of the uniform block.
+    /// Returns a size or stride: a literal, or a word of the uniform block.
     pub(super) fn number(&mut self, name: &str, value: u64) -> Expr {
         match self.sizes {
             Sizes::Constants => Expr::from(small(value)),
@@ -78,16 +78,17 @@ impl Draft {
         }
     }
 
-    /// The loops of a nest.
+    /// Declares the loops of a nest.
     pub(super) fn steps(&mut self, steps: &[StridedLoop]) -> Vec<Step> {
-        // The outermost loop divides nothing.
+        // The outermost loop takes the whole quotient, so it has no divisor.
         steps.iter().enumerate().map(|(place, step)| self.step(place, step, place > 0)).collect()
     }
 
-    /// One loop, which the number of an iteration is divided by or not.
+    /// Declares one loop. With `divides` its extent becomes a divisor for the number of the iteration.
     pub(super) fn step(&mut self, place: usize, step: &StridedLoop, divides: bool) -> Step {
         let mut stride = |side: &str, value: u64| match value {
-            // What makes a run of a loop, or repeats it, belongs to the text.
+            // A stride of 1 or 0 makes a run or a repetition, on which the text of the shader depends, so it
+            // is a literal.
             0 | 1 => Expr::from(small(value)),
             _ => self.number(&format!("{side}_{place}"), value),
         };
@@ -112,7 +113,7 @@ impl Draft {
 }
 
 impl Divisor {
-    /// The quotient and the remainder.
+    /// Returns the quotient and the remainder.
     fn divide(&self, code: &mut Code, number: Expr) -> (Expr, Expr) {
         match self {
             Divisor::Constant(divisor) => {
@@ -129,8 +130,8 @@ impl Divisor {
     }
 }
 
-/// The steps that iteration `number` of a loop nest takes in each loop, the outermost first. The number of
-/// steps in that loop does not matter.
+/// Returns the step of each loop in iteration `number` of a loop nest, the outermost loop first. The extent
+/// of the outermost loop is not used.
 pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());
@@ -145,29 +146,29 @@ pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr>
 }
 
 impl Step {
-    /// So many steps further on the source.
+    /// Moves an offset on the source by this many steps.
     pub(super) fn read(&self, start: Expr, steps: &Expr) -> Expr {
         let moved = steps * &self.source;
         if self.reversed { start.wrapping_sub(moved) } else { start + moved }
     }
 
-    /// So many steps further on the destination.
+    /// Moves an offset on the destination by this many steps.
     pub(super) fn written(&self, start: Expr, steps: &Expr) -> Expr {
         start + steps * &self.destination
     }
 }
 
-/// Where these digits lead to in the source.
+/// Returns the offset on the source at these digits.
 pub(super) fn read_at(start: Expr, digits: &[Expr], steps: &[Step]) -> Expr {
     digits.iter().zip(steps).fold(start, |sum, (digit, step)| step.read(sum, digit))
 }
 
-/// Where these digits lead to in the destination.
+/// Returns the offset on the destination at these digits.
 pub(super) fn written_at(start: Expr, digits: &[Expr], steps: &[Step]) -> Expr {
     digits.iter().zip(steps).fold(start, |sum, (digit, step)| step.written(sum, digit))
 }
 
-/// What the first step of a box adds to the base of the source.
+/// The offset of the first step of a box on the source: the base, plus the way to the end of reversed loops.
 pub(super) fn first_read(base: u64, copy: &StridedBox) -> u64 {
     base.saturating_add(copy.back())
 }

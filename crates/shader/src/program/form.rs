@@ -1,4 +1,4 @@
-//! `Form`: how a program moves elements.
+//! `Form`: the ways in which a program moves elements.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 use tensor_layout::Error;
 use tensor_layout::cursor::one_of;
 
-/// How a program moves elements.
+/// The way in which a program moves elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Form {
-    /// Both tensors are the same bytes: one run of words, four at a time.
+    /// The bytes of both tensors are equal. The program copies one run of words, four words at a time.
     Linear,
-    /// Runs of whole words that are together on both sides, or backwards on one: each invocation takes four
-    /// groups of 1, 2 or 4 words.
+    /// Whole words are contiguous on both sides, or backwards on one side. Each invocation copies four groups
+    /// of 1, 2 or 4 words.
     Rows,
-    /// Tiles go through workgroup memory, so that reads and writes both come in runs.
+    /// Tiles go through workgroup memory, so that reads and writes are both contiguous runs.
     Transpose,
-    /// A few rows of elements below a word become one, element by element, or one becomes several: an
-    /// invocation takes a word of each.
+    /// A few rows of elements that are narrower than a word are interleaved into one row, or one row is split
+    /// into several. Each invocation takes one word of each row.
     Interleave,
-    /// Each invocation makes one word of the destination: it peels the digits off the word's offset and
-    /// gathers each element. For every pair of layouts.
+    /// Each invocation makes one word of the destination. It splits the offset of the word into digits and
+    /// gathers each element. This form applies to every pair of layouts.
     General,
 }
 
@@ -29,7 +29,7 @@ impl Form {
     /// Every form.
     pub const ALL: [Form; 5] = [Form::Linear, Form::Rows, Form::Transpose, Form::Interleave, Form::General];
 
-    /// The form in lower case: `general`.
+    /// The name of the form in lower case: `general`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Form {
 }
 
 impl Form {
-    /// A program of this form, for a sentence.
+    /// The name of a program of this form, for error messages.
     pub(super) fn program_name(self) -> &'static str {
         match self {
             Form::Linear => "program of the form `linear`",
@@ -55,8 +55,8 @@ impl Form {
     }
 }
 
-// `Target` and the library's `LayoutClass` have such a list as well. A macro for the three lists would not be
-// shorter.
+// `Target` and the library's `LayoutClass` have lists of names like this list. One macro for the three lists
+// would not be shorter.
 impl fmt::Display for Form {
     /// The [name](Form::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,9 @@
-//! From a place of the destination to the place of the source that holds the same element.
+//! Shader code that finds the offset on the source of an element of the destination.
 //!
-//! The destination's digits are peeled off an offset by their strides, the largest first; they make up the
-//! indices, and the source's chains (or tile levels) take these apart again. Everything stays a sum of digits
-//! ([`Sum`]) on the way: where both layouts cut at the same places, nothing is divided but the offset itself.
+//! The strides of the destination, the largest first, split an offset into digits. The digits form the
+//! indices, which the source's chains (or tile levels) split again. All numbers on the way stay sums of
+//! digits ([`Sum`]). So where both layouts split an index at the same divisors, only the offset itself is
+//! divided.
 
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::{Component, DigitPlace, TileLevels};
@@ -10,23 +11,23 @@ use tensor_layout::plan::{Component, DigitPlace, TileLevels};
 use super::super::code::{Code, Condition, Expr};
 use super::sum::Sum;
 
-/// A pair of layouts of the same sizes, neither with more than 2^32 - 1 places.
+/// Two layouts of the same sizes, each with at most 2^32 - 1 physical elements.
 pub(super) struct Gather<'a> {
     pub(super) source: &'a IndexMap,
     pub(super) destination: &'a IndexMap,
-    /// The dimensions that are walked backwards on the source.
+    /// The dimensions that the source is walked backwards along.
     pub(super) reversed: &'a [usize],
 }
 
-/// What is done with the source's offset of an element. Written into the shader once.
+/// Writes the code that uses the offset of an element in the source. It is called once.
 type Found<'a> = Box<dyn FnOnce(&mut Code, Expr) + 'a>;
 
-/// The numbers of all dimensions.
+/// The index along each dimension.
 type Index = Vec<Sum>;
 
 impl Gather<'_> {
-    /// Code that does `found` with the offset, in the source, of the element at `offset` in the destination,
-    /// if there is one.
+    /// Writes code that runs `found` with the source offset of the element at `offset` in the destination, if
+    /// an element is stored there.
     pub(super) fn element<'a>(&'a self, code: &mut Code, offset: &Expr, found: impl FnOnce(&mut Code, Expr) + 'a) {
         if self.destination.element_count() == 0 {
             return;
@@ -34,7 +35,7 @@ impl Gather<'_> {
         let base = small(self.destination.base());
         let last = self.destination.span_elements().saturating_sub(self.destination.base()).saturating_sub(1);
         let inside = code.bind("inside", offset.clone().wrapping_sub(base));
-        // Below the base the difference wraps round, and is larger than any.
+        // Below the base the difference wraps to a number above `last`.
         let last = small(last);
         let in_range = if offset.most() <= last && base == 0 { Condition::True } else { at_most(&inside, last) };
         code.when(in_range, |code| {
@@ -51,7 +52,7 @@ impl Gather<'_> {
         });
     }
 
-    /// The offset in the source of an index.
+    /// Returns the offset of an index in the source.
     fn source_offset(&self, code: &mut Code, index: &Index) -> Expr {
         let mut index = index.clone();
         for &dim in self.reversed {
@@ -103,7 +104,7 @@ impl Gather<'_> {
         offset.expr()
     }
 
-    /// The indices of an Irreducible destination, one tile level after the other.
+    /// Finds the indices of an Irreducible destination, one tile level after the other.
     fn through_levels(&self, code: &mut Code, levels: &TileLevels, inside: Expr, found: Found<'_>) {
         let mut valid = at_most(&inside, small(levels.elements.saturating_sub(1)));
         let mut at = Index::new();
@@ -131,13 +132,13 @@ impl Gather<'_> {
     }
 }
 
-/// The digits of an offset, as far as they are peeled off.
+/// The digits of an offset that have been found so far.
 struct Peeling<'a> {
     gather: &'a Gather<'a>,
     places: &'a [DigitPlace],
-    /// For each component, its digits and what one unit of each is worth.
+    /// For each component, the divisor and the value of each digit.
     digits: Vec<Vec<(u64, Expr)>>,
-    /// What must hold for an element to be there, as far as it is known.
+    /// The condition, as far as it is known, under which an element is stored at the offset.
     valid: Condition,
 }
 
@@ -151,7 +152,7 @@ impl Peeling<'_> {
         let reach = below.iter().map(|place| place.stride.saturating_mul(place.count.saturating_sub(1)));
         let reach = small(reach.fold(0, u64::saturating_add));
         if stride == 0 {
-            // Only a repeated element could be here, and a destination has none.
+            // A stride of 0 repeats an element, which a destination never does.
             return self.peel(code, next, rest, found);
         }
         if reach < stride {
@@ -161,7 +162,8 @@ impl Peeling<'_> {
             self.add(place, digit.at_most(last));
             return self.peel(code, next, rest, found);
         }
-        // The digits below reach as far as a step of this one or further: try what fits.
+        // The digits below reach as far as one step of this digit or further, so a loop tries every value
+        // that fits.
         let Peeling { gather, places, digits, valid } = self;
         code.when(valid, |code| {
             let most = code.bind("most", (&rest / stride).min(last));
@@ -182,10 +184,10 @@ impl Peeling<'_> {
         }
     }
 
-    /// All digits are known: are they those of an index?
+    /// Checks that all digits, which are known now, belong to an index.
     fn finish(self, code: &mut Code, rest: Expr, found: Found<'_>) {
         let Peeling { gather, mut digits, valid, .. } = self;
-        // Inside the branch every digit is below its count.
+        // Inside the branch, every digit is below its count.
         code.when(valid.and(at_most(&rest, 0)), |code| {
             let map = gather.destination;
             let mut index: Index = vec![Sum::default(); map.sizes().len()];
@@ -194,7 +196,7 @@ impl Peeling<'_> {
                 digits.sort_by_key(|(divisor, _)| *divisor);
                 let mut number = Sum::default();
                 for (divisor, digit) in digits.iter() {
-                    // In a ragged chain not every combination of digits is a number.
+                    // In a ragged chain, not every combination of digits forms a number of the component.
                     if *divisor > 1 {
                         valid = valid.and(below(code, &number, *divisor));
                     }
@@ -211,7 +213,7 @@ impl Peeling<'_> {
     }
 }
 
-/// The indices of a component's dimensions.
+/// Returns the indices of a component's dimensions.
 fn indices(code: &mut Code, map: &IndexMap, component: &Component, number: Sum, index: &mut Index) {
     let bounds: Vec<u64> = component.dims().iter().map(|&dim| map.sizes().get(dim).copied().unwrap_or(1)).collect();
     let mut parts = Index::new();
@@ -238,7 +240,7 @@ fn unfuse(code: &mut Code, number: Sum, bounds: &[u64], index: &mut Index) {
     }
 }
 
-/// Is the number below `bound`? Known, if all its values are.
+/// Whether the number is below `bound`. The condition is constant if it holds for every value.
 fn below(code: &mut Code, number: &Sum, bound: u64) -> Condition {
     match bound.checked_sub(1) {
         Some(last) if number.most() <= last => Condition::True,
@@ -251,7 +253,7 @@ fn at_most(expr: &Expr, last: u32) -> Condition {
     last.checked_add(1).map_or(Condition::True, |bound| expr.less(bound))
 }
 
-/// A number of a layout that was found to have less than 2^32 places.
+/// Converts a number of a layout with fewer than 2^32 physical elements to `u32`.
 pub(super) fn small(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

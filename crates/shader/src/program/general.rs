@@ -1,57 +1,57 @@
-//! The general form: each invocation makes one word of the destination, whatever the two layouts are.
+//! The form `general`: each invocation makes one word of the destination, for any pair of layouts.
 
 use super::super::code::{Access, Code, ComputeShader, Condition, Expr, Memory};
 use super::gather::Gather;
 use super::grid::{Grid, MOST_BASE};
 use super::words::{Pattern, Width, low_ones, ones};
 
-/// What a shader does with the words of its window.
+/// The part of a destination's words that a shader writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
-    /// Elements, and the padding if there is a pattern.
+    /// The shader writes elements, and also padding if there is a pattern.
     Both,
-    /// The elements whose bits begin in a window of the source; everything else stays.
+    /// The shader writes the elements whose bits begin in a window of the source, and keeps all other bits.
     Elements,
-    /// Padding alone.
+    /// The shader writes padding alone.
     Padding,
 }
 
 pub(super) struct General<'a> {
     pub(super) gather: Gather<'a>,
-    /// Of the destination's elements, and of the source's: the two differ where a copy packs elements, or
-    /// unpacks them.
+    /// The widths of the destination's and the source's elements, which differ where a copy packs or unpacks
+    /// elements.
     pub(super) width: Width,
     pub(super) source_width: Width,
-    /// Are elements that become wider numbers with a sign?
+    /// Whether elements that become wider are signed numbers.
     pub(super) signed: bool,
     pub(super) pattern: Option<Pattern>,
     pub(super) task: Task,
     pub(super) invocations: u32,
-    /// How many words the destination has in all.
+    /// The number of words of the destination.
     pub(super) words: u32,
 }
 
-/// What is bound, with the words of the uniform block after those of the [`Grid`], in their order.
+/// The bindings, with the words of the uniform block in their order after those of the [`Grid`].
 struct Bound {
     destination: Memory,
-    /// How many words of the destination there are to make.
+    /// The number of words of the destination that the dispatch makes.
     words: Expr,
-    /// Which word of the tensor the first of them is.
+    /// The index of the first of these words in the tensor.
     first: Expr,
-    /// Where it is in its binding.
+    /// The index of the first of these words in its binding.
     destination_base: Expr,
-    /// The source; which of its words the first of its binding is, and the words whose bits are read: by the
-    /// first one and how many.
+    /// The source, with three numbers: the index in the tensor of the first word of its binding, and the
+    /// first word and the number of words whose bits are read.
     source: Option<(Memory, [Expr; 3])>,
 }
 
-/// The bytes of the destination end inside a word, or its elements inside a byte.
+/// The last word of the destination, if its bytes end inside a word or its elements inside a byte.
 struct Tail {
-    /// The last word.
+    /// The index of the last word.
     word: u32,
-    /// Its bits that belong to the destination's bytes.
+    /// A mask of the bits that belong to the destination's bytes.
     bytes: u32,
-    /// Its bits that belong to elements, or places for them.
+    /// A mask of the bits that belong to elements or to gaps of an element's size.
     elements: u32,
 }
 
@@ -90,7 +90,7 @@ impl General<'_> {
         (rest > 0).then(|| Tail { word, bytes: low_ones(rest.next_multiple_of(8)), elements: low_ones(rest) })
     }
 
-    /// Makes word `word` of the tensor, and puts it to `place` of the binding.
+    /// Makes word `word` of the tensor, and stores it at index `place` of the binding.
     fn word(&self, code: &mut Code, bound: &Bound, word: &Expr, place: &Expr) {
         let value = code.variable("value", 0, u32::MAX);
         let covered = code.variable("covered", 0, u32::MAX);
@@ -121,7 +121,7 @@ impl General<'_> {
         self.store(code, &bound.destination, word, place, [(&value).into(), (&covered).into()]);
     }
 
-    /// An element of the destination's width from one of the source's in the lowest bits.
+    /// Converts an element of the source's width, in the lowest bits, to the destination's width.
     fn converted(&self, element: Expr) -> Expr {
         let (from, to) = (self.source_width.bits, self.width.bits);
         if from >= to {
@@ -129,13 +129,13 @@ impl General<'_> {
         }
         let element = element & low_ones(from);
         match 1_u32.checked_shl(from.saturating_sub(1)).filter(|_| self.signed) {
-            // Flipping the sign bit and taking it away again copies it into all bits above.
+            // Flipping the sign bit and subtracting it copies it into all bits above.
             Some(sign) => (element ^ sign).wrapping_sub(sign),
             None => element,
         }
     }
 
-    /// Puts the elements of a word and the padding between them where they belong.
+    /// Stores the elements of a word, and the padding between them.
     fn store(&self, code: &mut Code, destination: &Memory, word: &Expr, place: &Expr, [value, covered]: [Expr; 2]) {
         let Some(pattern) = &self.pattern else {
             return put(code, destination, place, value, covered);
@@ -156,8 +156,8 @@ impl General<'_> {
     }
 }
 
-/// Sets the bits of a word that `mask` names to those of `value`, which has no others. A word that is not
-/// written whole is read first; one without any bit to write is left alone.
+/// Sets the bits of a word that `mask` selects to those of `value`, which has no other bits. A word that is
+/// written in part is read first, and a word without any bit to write is not accessed.
 pub(super) fn put(code: &mut Code, buffer: &Memory, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);

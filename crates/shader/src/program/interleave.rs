@@ -1,8 +1,8 @@
-//! The form `interleave`: a few rows become one, element by element, or one row becomes several. An
-//! invocation takes a word of each row, and makes as many words of the elements in them.
+//! The form `interleave`: a few rows are interleaved into one row, or one row is split into several. An
+//! invocation takes one word of each row and makes as many words from their elements.
 //!
-//! On the side of the one row those words are contiguous. Two or four of them are read or written together;
-//! others go through workgroup memory, so that a warp touches that side in one run too:
+//! On the side of the one row, these words are contiguous. Two or four words are read or written as a group.
+//! Other numbers of words go through workgroup memory, so that a warp touches this side in one run too:
 //!
 //! ```text
 //! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     words 0, 1, 2 of the one row
@@ -22,18 +22,18 @@ const MOST_MOVED: u64 = 64;
 /// Rows that are interleaved, in words.
 #[derive(Debug, Clone)]
 pub(super) struct Interleave {
-    /// The loops outside, and as the last one that over the words of a row.
+    /// The outer loops, and as the last loop the loop over the words of a row.
     pub(super) outer: StridedBox,
     rows: u32,
-    /// Words from one row to the next: on the source if the rows are there, else on the destination.
+    /// The words from one row to the next, on the side that has several rows.
     pitch: u32,
-    /// Rows on the destination become one: the other way round.
+    /// Whether one row on the source is split into rows on the destination. Otherwise rows are interleaved.
     deinterleave: bool,
     width: Width,
 }
 
 impl Interleave {
-    /// `None` if the box does not interleave a few rows of whole words.
+    /// Returns `None` if the box does not interleave a few rows of whole words.
     pub(super) fn new(copy: &StridedBox, bits: u32) -> Option<Interleave> {
         let (copy, bits) = copy.widened(bits);
         let width = Width::new(bits);
@@ -72,15 +72,16 @@ impl Interleave {
         Some(Interleave { outer, rows, pitch, deinterleave, width })
     }
 
-    /// How many words are between the first and the last that the rows of one iteration touch, on both sides.
+    /// The distance, in words, between the first and the last word that the rows of one iteration touch, on
+    /// both sides.
     pub(super) fn reach(&self) -> (u64, u64) {
         let (rows, pitch) = (u64::from(self.rows).saturating_sub(1), u64::from(self.pitch));
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// The words of the one row, of one iteration, that may go together: all of them, if that is a group and
-    /// each iteration begins with one. `starts` is where the tensors begin, in words, and `alignment` that of
-    /// bindings.
+    /// How many words of the one row form a group: all words of an iteration, if their number is a group's
+    /// and each iteration begins at a multiple of it, else 1. `starts` are the offsets of the tensors, in
+    /// words, and `alignment` is that of bindings, in bytes.
     pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
         let rows = u64::from(self.rows);
         let [start, first] =
@@ -96,7 +97,7 @@ impl Interleave {
         if self.deinterleave { step.source } else { step.destination }
     }
 
-    /// Are the words of consecutive iterations contiguous on the side of the one row?
+    /// Whether the words of consecutive iterations are contiguous on the side of the one row.
     fn is_one_run(&self) -> bool {
         let mut run = u64::from(self.rows);
         self.outer.steps.iter().rev().all(|step| {
@@ -106,7 +107,8 @@ impl Interleave {
         })
     }
 
-    /// How many invocations a workgroup has: fewer where the words of so many do not fit workgroup memory.
+    /// The invocations of a workgroup. `most` is halved until the words of all invocations fit workgroup
+    /// memory.
     pub(super) fn invocations(&self, most: u32, group: u64, memory: u64) -> u32 {
         let takes = |invocations: u32| u64::from(padded(invocations.saturating_mul(self.rows)).saturating_add(1));
         let mut invocations = most;
@@ -116,7 +118,8 @@ impl Interleave {
         invocations
     }
 
-    /// The shader, with where the first word (or group) is in both bindings.
+    /// Returns the shader. `source` and `destination` are the indices of the first word (or group) in each
+    /// binding.
     pub(super) fn draft(&self, sizes: Sizes, invocations: u32, group: u64, [source, destination]: [u64; 2]) -> Draft {
         let group_words = small(group);
         let (read, written) = if self.deinterleave { (group_words, 1) } else { (1, group_words) };
@@ -186,12 +189,12 @@ impl Interleave {
         draft
     }
 
-    /// The word that row `row` of the destination gets (or the word after `row` others).
+    /// Returns the word of row `row` of the destination, or word `row` of the one row.
     fn word(&self, words: &[Expr], row: u32) -> Expr {
         let Width { bits, in_period: per_word, .. } = self.width;
         let mask = low_ones(bits);
         (0..per_word).fold(Expr::from(0), |value, place| {
-            // Elements are numbered as the interleaved side has them: column by column.
+            // Elements are numbered by columns, in the order of the interleaved side.
             let (columns, rows) = (per_word, self.rows);
             let (from, column) = if self.deinterleave {
                 let number = place.saturating_mul(rows).saturating_add(row);
@@ -206,20 +209,20 @@ impl Interleave {
         })
     }
 
-    /// The words of a row.
+    /// The number of words of a row.
     pub(super) fn row_words(&self) -> u64 {
         self.outer.steps.last().map_or(1, |last| last.extent)
     }
 
-    /// In words: rows, and how they are stored.
+    /// A description of the rows for people.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };
         format!("{what} {} rows, elements of {} bits", self.rows, self.width.bits)
     }
 }
 
-/// The place of a word in workgroup memory: a word of padding after each 32, so that words that are a row
-/// apart are in different banks.
+/// The index of a word in workgroup memory. One word of padding follows each 32 words, so that words that are
+/// a row apart are in different banks.
 fn padded(word: u32) -> u32 {
     word.saturating_add(word.div_euclid(32))
 }
@@ -238,7 +241,7 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Where an iteration reads and writes.
+    /// Returns the offsets at which an iteration reads and writes.
     fn at(&self, code: &mut Code, own: &Expr) -> [Expr; 2] {
         let digits = digits(code, own.clone(), &self.steps);
         let from = read_at(self.from_base.clone(), &digits, &self.steps);
@@ -268,7 +271,7 @@ impl Body<'_> {
         }
     }
 
-    /// Moves the words of the one row between the buffer and workgroup memory, one after the other.
+    /// Copies the words of the one row between the buffer and workgroup memory, in consecutive order.
     fn one_row(&self, code: &mut Code, tile: &Memory, first: &Expr, local: &Expr) {
         let interleave = self.interleave;
         for row in 0..interleave.rows {

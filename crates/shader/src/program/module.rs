@@ -1,4 +1,4 @@
-//! A program as one file.
+//! `Module`: all shaders of a program in one file.
 
 use std::fmt::Write;
 
@@ -6,19 +6,19 @@ use super::super::code::{HIGH_PRODUCT_TEXT, needs_high_product};
 use super::pass::Pass;
 use super::plan::Program;
 
-/// All shaders of a program in one file, each once, with names that do not clash: of several the names of
-/// entry points, bindings and uniforms end with a number.
+/// All shaders of a program in one file, each printed once. With several shaders, a number is appended to the
+/// names of entry points, bindings and uniforms, so that no names clash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Module {
-    /// The file.
+    /// The text of the file.
     pub text: String,
     /// The entry point of each pass, in order.
     pub entry_points: Vec<String>,
 }
 
 impl Program {
-    /// The program as one module of WGSL.
+    /// Returns the program as one WGSL module.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -41,8 +41,8 @@ impl Program {
         module
     }
 
-    /// The program as one file of CUDA C++, for NVRTC or nvcc, without any header. A pass is launched with
-    /// [`workgroups`](Pass::workgroups) blocks of [`workgroup_size`](Pass::workgroup_size) threads; its
+    /// Returns the program as one file of CUDA C++, for NVRTC or nvcc, without any header. Launch each pass
+    /// with [`workgroups`](Pass::workgroups) blocks of [`workgroup_size`](Pass::workgroup_size) threads. The
     /// parameters are those of [`bindings`](Pass::bindings) in order: pointers to the first byte of each
     /// window, and the words of [`uniforms`](Pass::uniforms) by value.
     ///
@@ -86,8 +86,8 @@ impl Program {
 }
 
 impl Pass {
-    /// The shader as CUDA C++, for NVRTC or nvcc, without any header: a file of its own. [`Program::cuda`]
-    /// has what it is launched with.
+    /// Returns the shader as CUDA C++, for NVRTC or nvcc, without any header, in a file of its own.
+    /// [`Program::cuda`] describes how to launch it.
     #[must_use]
     pub fn cuda(&self) -> String {
         self.shader.shader.cuda("")

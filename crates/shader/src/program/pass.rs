@@ -7,10 +7,10 @@ use std::sync::Arc;
 use super::super::code::{Access, ComputeShader};
 use super::form::Form;
 
-/// The key of a pipeline in a cache: equal keys are the same shader, entry point and bindings.
+/// The key of a pipeline in a cache. Passes with equal keys have the same shader, entry point and bindings.
 ///
-/// It holds the text, so that two different shaders never have equal keys, and its hash, so that a look-up
-/// does not read it twice.
+/// The key holds the text of the shader, so that two different shaders never have equal keys. It also holds a
+/// hash of the text, so that a look-up does not read the text twice.
 #[derive(Debug, Clone)]
 pub struct PipelineKey {
     hash: u64,
@@ -31,7 +31,7 @@ impl Hash for PipelineKey {
     }
 }
 
-/// Which buffer a binding shows.
+/// The buffer of a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundBuffer {
@@ -49,15 +49,15 @@ pub enum BoundBuffer {
 pub struct BoundWindow {
     /// The number of the binding.
     pub binding: u32,
-    /// Which buffer.
+    /// The buffer that is bound.
     pub buffer: BoundBuffer,
-    /// The bytes of the buffer that are bound. A storage binding begins at a multiple of
-    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment) and is a multiple of 4 bytes long; of
-    /// the uniforms it is all.
+    /// The range of the buffer that is bound, in bytes. A storage binding begins at a multiple of
+    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment) and its length is a multiple of 4. The
+    /// uniform buffer is bound as a whole.
     pub bytes: Range<u64>,
 }
 
-/// A shader, as often as it is dispatched.
+/// A shader with its key, which the passes that dispatch it share.
 #[derive(Debug, Clone)]
 pub(super) struct Shader {
     pub(super) shader: Arc<ComputeShader>,
@@ -73,11 +73,11 @@ impl Shader {
     }
 }
 
-/// One dispatch of a program: a shader, what is bound, and how many workgroups run. It sees what the passes
-/// before it have written.
+/// One dispatch of a program: a shader, its bindings, and the number of workgroups. The pass must see the
+/// writes of the passes before it.
 ///
-/// All bindings are in group 0: the source (if the pass reads it), the destination, and after them one block
-/// of uniforms.
+/// All bindings are in group 0: the source (if the pass reads it), the destination, and then one block of
+/// uniforms.
 #[derive(Debug, Clone)]
 pub struct Pass {
     pub(super) form: Form,
@@ -89,13 +89,13 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// The form of the pass. A ragged edge, and padding, may take another one than the program.
+    /// The form of the pass. Passes for ragged edges and padding may have another form than the program.
     #[must_use]
     pub fn form(&self) -> Form {
         self.form
     }
 
-    /// The shader as WGSL.
+    /// The text of the shader as WGSL.
     #[must_use]
     pub fn wgsl(&self) -> &str {
         &self.shader.key.text
@@ -113,13 +113,14 @@ impl Pass {
         self.shader.shader.workgroup_size
     }
 
-    /// The bytes of workgroup memory.
+    /// The workgroup memory of a workgroup, in bytes.
     #[must_use]
     pub fn workgroup_memory(&self) -> u32 {
         self.shader.shader.workgroup_bytes()
     }
 
-    /// The workgroups to dispatch along each axis: never 0, and at most what the profile allows.
+    /// The workgroups to dispatch along each axis. Each number is at least 1 and at most the limit of the
+    /// profile.
     #[must_use]
     pub fn workgroups(&self) -> [u32; 3] {
         self.workgroups
@@ -131,14 +132,14 @@ impl Pass {
         self.uniforms.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// The names of the uniform block's words and their values, in order: the root constants of a D3D12
-    /// engine.
+    /// The names and the values of the uniform block's words, in order. A D3D12 engine can pass these words
+    /// as root constants.
     pub fn named_uniforms(&self) -> impl Iterator<Item = (&str, u32)> {
         let names = self.shader.shader.uniforms.iter().map(|(name, _)| &**name);
         names.zip(self.uniforms.iter().copied())
     }
 
-    /// What is bound, by the number of the binding.
+    /// The bindings, in the order of their numbers.
     #[must_use]
     pub fn bindings(&self) -> Vec<BoundWindow> {
         let uniforms = u64::try_from(self.uniforms.len()).unwrap_or(u64::MAX).saturating_mul(4);

@@ -10,16 +10,16 @@ use super::pass::Pass;
 use super::planner::Planner;
 use super::special::Special;
 
-/// A relayout as a GPU program: passes, each a WGSL compute shader with what it is bound to, to be dispatched
-/// in order.
+/// A relayout as a GPU program: a list of passes to dispatch in order. Each pass is a WGSL compute shader
+/// with its bindings.
 ///
-/// It does what [`Relayout::run`] does, bit for bit: the same elements, the same padding, and no other bit of
-/// the destination changed. Words that belong to the destination in part are read, changed and written by the
-/// one invocation that owns them, so two programs whose destinations share a word must not run at the same
-/// time. As on the CPU, padding that is set ends with the last byte of the destination: its bits after the
-/// last element become zero, and the bytes after it stay.
+/// The result is that of [`Relayout::run`], bit for bit: the same elements, the same padding, and no other
+/// bit of the destination changed. A word that belongs to the destination in part is read, changed and
+/// written by the one invocation that owns it. So two programs whose destinations share a word must not run
+/// at the same time. As on the CPU, padding that is set ends with the last byte of the destination: the bits
+/// of that byte after the last element become zero, and the bytes after it stay.
 ///
-/// Both buffers hold 32-bit words, so their sizes are the layout's rounded up to a multiple of 4 bytes.
+/// Both buffers hold 32-bit words, so their sizes are the layout's sizes rounded up to a multiple of 4 bytes.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -51,24 +51,25 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program for a device with these limits, in the form that should be fastest. Both tensors begin
-    /// with their buffers.
+    /// Returns the program for a device with these limits, in the form that should be fastest. Both tensors
+    /// begin at the start of their buffers.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a layout has 2^32 places or more, or takes as many words;
-    /// [`Error::OutOfLimits`] if the profile has too few invocations, storage buffers or bytes in a binding.
+    /// [`Error::Overflow`] if a pass of the general form must number more than 2^32 - 65 physical elements or
+    /// words; [`Error::OutOfLimits`] if the limits of the profile on invocations, storage buffers or the size
+    /// of a binding are too small.
     pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
         Program::with_options(relayout, profile, &ProgramOptions::default())
     }
 
-    /// The program in a form of the caller's choice, or for tensors that begin further on in their buffers.
+    /// Returns the program in a form that the caller chooses, or for tensors with an offset in their buffers.
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new); [`Error::NotExpressible`] if the form does not apply to the pair,
-    /// with the reason; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not a multiple
-    /// of 4.
+    /// The errors of [`new`](Self::new); [`Error::NotExpressible`], with the reason, if the form does not
+    /// apply to the pair of layouts; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not
+    /// a multiple of 4.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc};
@@ -105,7 +106,7 @@ impl Program {
         })
     }
 
-    /// The dispatches, in order. Each sees what those before it have written.
+    /// The passes, to be dispatched in order. Each pass must see the writes of the passes before it.
     #[must_use]
     pub fn passes(&self) -> &[Pass] {
         &self.passes
@@ -117,21 +118,22 @@ impl Program {
         self.form
     }
 
-    /// The bytes of the source's buffer that are bound at most, those in front of the tensor included: a
-    /// multiple of 4.
+    /// The number of bytes of the source's buffer that the bindings reach at most, counted from the start of
+    /// the buffer: a multiple of 4.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source_bytes
     }
 
-    /// The bytes of the destination's buffer that are bound at most, those in front of the tensor included: a
-    /// multiple of 4.
+    /// The number of bytes of the destination's buffer that the bindings reach at most, counted from the
+    /// start of the buffer: a multiple of 4.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
         self.destination_bytes
     }
 
-    /// The program for people: its form and why it was taken, and its passes. The words may change.
+    /// Describes the program for people: its form, the reason for that form, and its passes. The wording may
+    /// change.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = format!("form: {}, {}\n", self.form, self.reason);

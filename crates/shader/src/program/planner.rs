@@ -1,4 +1,4 @@
-//! `Planner`: which passes a program takes.
+//! `Planner`: chooses the passes of a program.
 
 use tensor_layout::checked;
 use tensor_layout::element::ElementKind;
@@ -14,16 +14,16 @@ use super::pass::{Pass, Shader};
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
-/// What a program is made from.
+/// The inputs of a program.
 pub(super) struct Planner<'a> {
     pub(super) relayout: &'a Relayout,
     pub(super) profile: &'a Profile,
     pub(super) options: &'a ProgramOptions,
-    /// Of the destination's elements, and of the source's.
+    /// The widths of the destination's and the source's elements.
     pub(super) width: Width,
     source_width: Width,
     pub(super) invocations: u32,
-    /// The words of both tensors that are touched.
+    /// The number of words of each tensor that the program touches.
     source_words: u64,
     destination_words: u64,
 }
@@ -68,8 +68,8 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// The passes of the general form: a single pass, or a pass for the padding and then a pass for each pair
-    /// of windows.
+    /// Returns the passes of the general form: a single pass, or a pass for the padding and then a pass for
+    /// each pair of windows.
     pub(super) fn general(&self) -> Result<Vec<Pass>, Error> {
         self.check_words()?;
         if self.destination_words == 0 {
@@ -94,9 +94,9 @@ impl<'a> Planner<'a> {
         Ok(passes)
     }
 
-    /// Can every place and every word be numbered in 32 bits?
+    /// Checks that the index of every element and every word fits 32 bits.
     fn check_words(&self) -> Result<(), Error> {
-        // A word's elements are counted to its end, which may be after the last element.
+        // The elements of a word are numbered up to the end of the word, which may be after the last element.
         let most = u64::from(u32::MAX).saturating_sub(64);
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
@@ -135,7 +135,7 @@ impl<'a> Planner<'a> {
         ))
     }
 
-    /// Passes that set the padding and nothing else, wherever it is stored.
+    /// Returns passes that set the padding alone, wherever it is stored.
     pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
         if self.pattern().is_none() || !self.has_padding() {
             return Ok(Vec::new());
@@ -145,8 +145,8 @@ impl<'a> Planner<'a> {
         self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
     }
 
-    /// The words from `first` on in the general form, padding included; `None` if the source takes several
-    /// bindings.
+    /// Returns passes of the general form for the words from `first` on, padding included, or `None` if the
+    /// source takes several bindings.
     pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
         self.check_words()?;
         let (offsets, profile) = (self.options, self.profile);
@@ -158,7 +158,7 @@ impl<'a> Planner<'a> {
         Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
     }
 
-    /// Has the destination places without an element, or bits after the last?
+    /// Whether the destination has gaps between elements, or bits of its last byte after the last element.
     pub(super) fn has_padding(&self) -> bool {
         let map = self.relayout.destination();
         let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
@@ -177,7 +177,7 @@ impl<'a> Planner<'a> {
         self.dispatch(Form::General, shader.clone(), groups, &uniforms, bytes, destination.bytes.clone())
     }
 
-    /// `count` workgroups, spread over the axes of a dispatch with few to spare.
+    /// Spreads `count` workgroups over the axes of a dispatch, with few workgroups that have nothing to do.
     pub(super) fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
         let most = u64::from(self.profile.max_workgroups.min(65_535));
         let fit = |count: u64, axes: u64| count.div_ceil(axes);

@@ -1,7 +1,8 @@
-//! How the items of a tile are shared out among the invocations of a workgroup.
+//! Divides the items of a tile among the invocations of a workgroup.
 
-/// Shares items out among invocations, which take consecutive ones: of each digit how many values are inside
-/// a round, and how many rounds. `None` if they do not divide evenly, or take more than `most` rounds.
+/// Divides items among invocations, where consecutive invocations take consecutive items. For each digit,
+/// returns how many values one round covers, and the number of rounds. Returns `None` if the items do not
+/// divide evenly, or take more than `most` rounds.
 pub(super) fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
     let (mut left, mut rounds) = (invocations, 1_u64);
     let mut parts = Vec::with_capacity(extents.len());

@@ -1,31 +1,33 @@
-//! The forms `linear` and `rows`: runs of whole words, which are copied as they are, in groups of as many
-//! words as everything allows. The same code without a source fills boxes of padding.
+//! The forms `linear` and `rows`: runs of whole words are copied in groups, which are as wide as alignment
+//! and strides allow. The same code without a source fills boxes of padding.
 //!
-//! A workgroup takes four times as many groups as it has invocations, and an invocation four that are that
-//! far apart: a warp touches one run after the other, and all four loads are on their way before the first
-//! store.
+//! A workgroup copies four times as many groups as it has invocations. The four groups of an invocation are
+//! as far apart as there are invocations. So a warp touches one run after the other, and an invocation issues
+//! all four loads before its first store.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
 use super::draft::{Draft, Step, digits, first_read, read_at, written_at};
 use super::strided_box::StridedBox;
 
-/// What is put into the destination.
+/// The content that is written to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// Words of the source.
+    /// The words of the source.
     Source,
-    /// One word, again and again.
+    /// One word, repeated.
     Word(u32),
 }
 
 /// How many groups an invocation copies.
 pub(super) const EACH: u32 = 4;
 
-/// The most loops of a box for which the code of four steps is written out instead of a loop.
+/// The most loops of a box for which the code of four groups is written out. With more loops, the shader has
+/// a loop over the groups.
 const MOST_LOOPS: usize = 6;
 
-/// The shader for a box of groups of `width` words, with where the first is in both bindings.
+/// Returns the shader for a box of groups of `width` words. The bases are the indices of the first group in
+/// each binding.
 pub(super) fn draft(
     sizes: Sizes,
     copy: &StridedBox,
@@ -47,8 +49,8 @@ pub(super) fn draft(
     let apart = |times: u32| invocations.saturating_mul(times);
     let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
     let last = &first + apart(EACH.saturating_sub(1));
-    // Where finding a place takes many divisions, text for each of four is long, and loads wait for those
-    // anyway.
+    // With many loops, the offset takes many divisions. Writing it out four times makes long text, and the
+    // loads wait for the divisions anyway.
     let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
     code.when_else(
         all,
@@ -81,7 +83,7 @@ struct Body {
 }
 
 impl Body {
-    /// The words of group `own`, and where they go.
+    /// Loads the words of group `own`, and returns their offset in the destination with them.
     fn load(&self, code: &mut Code, own: Expr) -> (Expr, Vec<Expr>) {
         let digits = digits(code, own, &self.steps);
         let to = code.bind("to", written_at(self.to.clone(), &digits, &self.steps));

@@ -1,4 +1,4 @@
-//! Running a program on the CPU, as a device would.
+//! Runs a program on the CPU, with the checks that a device does not make.
 
 use std::fmt;
 
@@ -6,8 +6,9 @@ use super::super::code::{AccessCount, Counter, count_accesses, dispatch};
 use super::pass::BoundBuffer;
 use super::plan::Program;
 
-/// What a device would have done silently: a read or write outside a binding, arithmetic that wraps round,
-/// two invocations on one word. A program has none; this is how its tests know.
+/// An error that a device ignores silently: a read or write outside a binding, arithmetic that wraps round,
+/// or a race of two invocations for one word. No program of this crate has such an error. Its tests check
+/// that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShaderFault {
     pass: usize,
@@ -15,7 +16,7 @@ pub struct ShaderFault {
 }
 
 impl ShaderFault {
-    /// The pass, counted from 0.
+    /// The index of the pass in the program.
     #[must_use]
     pub fn pass(&self) -> usize {
         self.pass
@@ -31,14 +32,14 @@ impl fmt::Display for ShaderFault {
 impl std::error::Error for ShaderFault {}
 
 impl Program {
-    /// Runs the passes on the CPU: the same statements that [`wgsl`](super::Pass::wgsl) prints, for every
-    /// invocation of every workgroup, with each binding as long as it is. Slow, and for tests. `source` and
-    /// `destination` are whole buffers; a last word that is cut short is filled up with zeros and cut again.
+    /// Runs the passes on the CPU. The interpreter runs the statements that [`wgsl`](super::Pass::wgsl)
+    /// prints, for every invocation of every workgroup, and checks accesses against the length of each
+    /// binding. It is slow and meant for tests. `source` and `destination` are whole buffers. A last word
+    /// that is incomplete is read as if zeros followed.
     ///
     /// # Errors
     ///
-    /// [`ShaderFault`] where a device would have done something else silently, and for a buffer that is too
-    /// short.
+    /// [`ShaderFault`] for an error that a device ignores silently, and for a buffer that is too short.
     pub fn interpret(&self, source: &[u8], destination: &mut [u8]) -> Result<(), ShaderFault> {
         let from = words(source);
         let mut to = words(destination);
@@ -80,8 +81,8 @@ impl Program {
         Ok(())
     }
 
-    /// Counts what the loads and stores of warps touch, pass by pass: the same statements, run without
-    /// buffers, for at most `workgroups` of the workgroups of each pass, spread over all.
+    /// Counts the memory transactions of the loads and stores of warps over all passes. The statements run
+    /// without buffers, in at most `workgroups` workgroups of each pass, which are spread over all.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -97,7 +98,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// Like [`interpret`](Self::interpret).
+    /// The errors of [`interpret`](Self::interpret).
     pub fn count_accesses(&self, workgroups: u64) -> Result<AccessCount, ShaderFault> {
         let mut all = AccessCount::default();
         for (place, pass) in self.passes().iter().enumerate() {
@@ -119,7 +120,7 @@ impl Program {
     }
 }
 
-/// Bytes as little endian words; the last is filled up with zeros.
+/// Converts bytes to little endian words. The last word is filled up with zeros.
 fn words(bytes: &[u8]) -> Vec<u32> {
     let word = |chunk: &[u8]| {
         let mut word = [0; 4];

@@ -1,7 +1,7 @@
-//! Which form a copy takes.
+//! Chooses the form of each box of a copy.
 //!
-//! Each box of the copy gets a form of its own; that of the largest is the program's. The general form is for
-//! what no other one fits.
+//! The form of the largest box is the form of the program. The general form is for boxes that no other form
+//! fits.
 
 use tensor_layout::Error;
 
@@ -14,30 +14,31 @@ use super::strided_box::{StridedBox, StridedLoop};
 use super::tile::Tile;
 use super::words::Width;
 
-/// The most boxes that get a pass each: beyond, launching them takes longer than gathering.
+/// The most boxes that get a pass each. With more boxes, launching the passes takes longer than gathering the
+/// elements in the general form.
 pub(super) const MOST_BOXES: u64 = 16;
 
-/// The words of a sector of a GPU's cache: shorter runs are not copied as they are where tiles make longer
-/// ones.
+/// The words of a sector of a GPU's cache. Runs that are shorter are copied in tiles if tiles make longer
+/// runs.
 const SECTOR: u64 = 8;
 
-/// The words of a run that is copied as it is although it begins inside sectors.
+/// The length, in words, of a run that is copied in the form `rows` even if it begins inside a sector.
 const LONG_RUN: u64 = 128;
 
-/// The program in a special form.
+/// The result of the search for a form other than the general one.
 pub(super) enum Special {
-    /// The form, why it was taken, and the passes.
+    /// The form, the reason for it, and the passes.
     Fits(Form, String, Vec<Pass>),
-    /// Why no form but the general one applies.
+    /// The reason why only the general form applies.
     Unfit(String),
 }
 
-/// How one box is copied.
+/// The way to copy one box.
 enum Choice {
-    /// In words.
+    /// The box counts words.
     Rows(StridedBox),
     Interleave(Interleave),
-    /// The elements of this width, in tiles: those of the whole box.
+    /// The whole box in elements, the width of an element, and the tile for it.
     Transpose(StridedBox, Width, Box<Tile>),
 }
 
@@ -52,18 +53,18 @@ impl Choice {
     }
 }
 
-/// Is the box one run, and nothing else?
+/// Whether the box is exactly one run.
 fn is_run(copy: &StridedBox) -> bool {
     matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, reversed: false, .. }])
 }
 
-/// The words that are written one after the other and read so, forwards or backwards, or are one word again
-/// and again.
+/// The length, in words, of the innermost run: its words are contiguous on the destination, and contiguous,
+/// backwards or repeated on the source.
 fn run(words: &StridedBox) -> u64 {
     words.steps.last().filter(|last| last.source <= 1 && last.destination == 1).map_or(1, |last| last.extent)
 }
 
-/// Do runs begin and end with sectors on both sides?
+/// Whether runs begin and end with sectors on both sides.
 fn has_whole_sectors(words: &StridedBox) -> bool {
     let whole = |value: u64| value.is_multiple_of(SECTOR);
     let outer = words.steps.iter().rev().skip(1);
@@ -72,7 +73,7 @@ fn has_whole_sectors(words: &StridedBox) -> bool {
 }
 
 impl Planner<'_> {
-    /// The program in a special form: in `wanted`, or in the one that should be fastest.
+    /// Returns the program in the form `wanted`, or in the special form that should be fastest.
     pub(super) fn special(&self, wanted: Option<Form>) -> Result<Special, Error> {
         let refused = |reason: &str| Ok(Special::Unfit(reason.to_owned()));
         if self.relayout.changes_width() {
@@ -127,7 +128,8 @@ impl Planner<'_> {
         Ok(Special::Fits(form, reason, all))
     }
 
-    /// The form of a box, and why. `rest` becomes the first word that is left to the general form.
+    /// Chooses the form of a box, with the reason. `rest` is set to the first word that is left to the
+    /// general form.
     fn choose(
         &self,
         copy: &StridedBox,
@@ -173,12 +175,12 @@ impl Planner<'_> {
         {
             return Some((choice, reason));
         }
-        // Short runs, or single words: still fewer divisions than to find them from the destination.
+        // Short runs and single words still take fewer divisions than the general form.
         interleave.or(rows)
     }
 
-    /// Tiles, if both sides get runs of sectors that are longer than `run`, or any at all if they are
-    /// `wanted`.
+    /// Chooses tiles if both sides get runs of whole sectors that are longer than `run`. If tiles are
+    /// `wanted`, any tiles will do.
     fn tiles(&self, copy: &StridedBox, run: u64, wanted: bool) -> Option<(Choice, String)> {
         let (copy, bits) = copy.widened(self.width.bits);
         let width = Width::new(bits);
@@ -197,13 +199,14 @@ impl Planner<'_> {
         Some((Choice::Transpose(copy, width, Box::new(tile)), reason))
     }
 
-    /// Any form that a ragged edge can have.
+    /// Chooses any form that fits a ragged edge.
     fn any(&self, copy: &StridedBox) -> Option<(Choice, String)> {
         let (rows, transpose) = (Some(Form::Rows), Some(Form::Transpose));
         self.choose(copy, false, rows, &mut None).or_else(|| self.choose(copy, false, transpose, &mut None))
     }
 
-    /// The whole words of a run that begins with one on both sides; what is left after them is `rest`.
+    /// Returns the whole words of a run that begins at a whole word on both sides. `rest` is set to the first
+    /// word after them.
     fn whole_words(&self, copy: &StridedBox, rest: &mut Option<u64>) -> Option<StridedBox> {
         let Width { in_period, period, .. } = self.width;
         let mut whole = copy.clone();
@@ -213,13 +216,13 @@ impl Planner<'_> {
             return None;
         }
         let words = whole.in_words(self.width, true)?;
-        // Elements in front of the run do not exist, so it ends where its last word does.
+        // No elements are in front of the run, so its end is also the end of its last word in the tensor.
         let end = copy.destination.checked_add(whole.count())?.checked_div(in_period.into())?;
         *rest = Some(end.checked_mul(period.into())?);
         Some(words)
     }
 
-    /// Why the largest box has no special form, or not this one.
+    /// The reason why the largest box has no special form, or not the form `wanted`.
     fn why_not(&self, wanted: Option<Form>) -> String {
         let bits = self.width.bits;
         match wanted {

@@ -19,11 +19,11 @@ use super::transpose::Bound;
 use super::window::WORDS;
 use super::words::Width;
 
-/// The most passes a box is divided into where it does not fit the bindings.
+/// The most passes that a box is divided into if it does not fit the bindings.
 const MOST_PARTS: usize = 4096;
 
 impl Planner<'_> {
-    /// Passes that set the padding box by box; `None` if some of it is not a whole words.
+    /// Returns passes that set the padding box by box, or `None` if some of the padding is not whole words.
     pub(super) fn fill(&self) -> Result<Option<Vec<Pass>>, Error> {
         let Some(pattern) = self.pattern().filter(|_| self.has_padding()) else { return Ok(Some(Vec::new())) };
         let Some(word) = pattern.only_word() else { return Ok(None) };
@@ -42,12 +42,13 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// Where both tensors begin in their buffers, in words.
+    /// The offsets of both tensors in their buffers, in words.
     pub(super) fn starts(&self) -> [u64; 2] {
         [self.options.source_offset, self.options.destination_offset].map(|bytes| bytes.div_euclid(4))
     }
 
-    /// How many words of a run go together: as many as fill a group on both sides, wherever it begins.
+    /// Returns the box in groups of words, and the width of a group: the widest that fits both sides at every
+    /// position.
     pub(super) fn widest(&self, words: &StridedBox, reads: bool) -> (StridedBox, u64) {
         let [source, destination] = self.starts();
         let fits = |width: u64| {
@@ -60,7 +61,7 @@ impl Planner<'_> {
         grouped.unwrap_or_else(|| (words.clone(), 1))
     }
 
-    /// The passes of a box of words.
+    /// Returns the passes of a box of words.
     pub(super) fn rows(&self, form: Form, words: StridedBox, content: Content) -> Result<Option<Vec<Pass>>, Error> {
         let reads = content == Content::Source;
         let (copy, unit) = self.widest(&words, reads);
@@ -126,11 +127,11 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// The passes of a box of elements that goes through workgroup memory in tiles. A part of the box gets
-    /// tiles of its own.
+    /// Returns the passes of a box of elements that goes through workgroup memory in tiles. If the box is
+    /// divided, each part gets tiles of its own.
     pub(super) fn transpose(&self, copy: &StridedBox, width: Width, tile: Tile) -> Result<Option<Vec<Pass>>, Error> {
-        // An offset of elements in words, rounded down, and how many words hold so many elements from there
-        // on.
+        // `words` converts an offset in elements to words, rounded down. `span` is the range of words that
+        // holds the elements from `first` on.
         let words = |elements: u64| {
             let words = u128::from(elements).saturating_mul(width.bits.into()).div_euclid(32);
             u64::try_from(words).unwrap_or(u64::MAX)
@@ -157,7 +158,8 @@ impl Planner<'_> {
             let words = span(part.source, from);
             let (source, base) = self.bound(self.options.source_offset, words.clone())?;
             let source_last = base.saturating_add(words.end.saturating_sub(words.start)).saturating_sub(1);
-            // Where the first word begins, and how far into it the first element is stored.
+            // The base is the index of the first word, or the index of the first element if rows begin inside
+            // words.
             let square = if tile.aligned { 1 } else { tile.square };
             let inside = if tile.aligned { 0 } else { part.source.checked_rem(square).unwrap_or(0) };
             let from_base = base.saturating_mul(square).saturating_add(inside);
@@ -169,14 +171,14 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// Does a binding hold a part of this many words, wherever it begins?
+    /// Whether a binding can hold a part of this many words, whatever its offset.
     pub(super) fn fits(&self, words: u64) -> bool {
         let bytes = words.saturating_add(4).saturating_mul(4).saturating_add(self.profile.offset_alignment);
         bytes <= self.profile.max_binding.min(8 << 30)
     }
 
-    /// What is bound for these words of a tensor that begins at byte `offset` of its buffer, and which word
-    /// of that is the first.
+    /// Returns the byte range to bind for these words of a tensor that begins at byte `offset` of its buffer,
+    /// and the index of the first word in the binding.
     fn bound(&self, offset: u64, words: Range<u64>) -> Result<(Range<u64>, u64), Error> {
         let byte = |word: u64| checked::add(offset, checked::mul(word, 4, checked::BYTES)?, checked::BYTES);
         let (first, end) = (byte(words.start)?, byte(words.end)?);
@@ -184,7 +186,7 @@ impl Planner<'_> {
         Ok((first.saturating_sub(rest)..end, rest.div_euclid(4)))
     }
 
-    /// A pass of this many workgroups.
+    /// Returns a pass of this many workgroups.
     fn pass(
         &self,
         form: Form,
@@ -197,7 +199,8 @@ impl Planner<'_> {
         self.dispatch(form, shaders.get(draft.shader), groups, &draft.values, source, destination)
     }
 
-    /// A pass of this many workgroups; the words of its uniform block come after those of the grid.
+    /// Returns a pass of this many workgroups. The words `uniforms` follow those of the grid in the uniform
+    /// block.
     pub(super) fn dispatch(
         &self,
         form: Form,
@@ -217,7 +220,8 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the previous part. It mostly serves the next part as well, and is then printed once.
+/// The shader of the previous part. The next part mostly uses an equal shader, which is then printed only
+/// once.
 #[derive(Default)]
 struct Shaders {
     last: Option<Shader>,

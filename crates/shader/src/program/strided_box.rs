@@ -1,29 +1,29 @@
-//! Boxes of a copy as the special forms need them: strided loops alone, in elements, words or groups of four
+//! Boxes of a copy for the special forms: strided loops alone, which count elements, words, or groups of
 //! words.
 
 use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
 
 use super::words::Width;
 
-/// One loop: how many steps, and how far each goes on both sides.
+/// One loop: its number of steps, and its stride on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StridedLoop {
     pub(super) extent: u64,
     pub(super) source: u64,
     pub(super) destination: u64,
-    /// The source is walked backwards: from the last step to the first.
+    /// Whether the source is walked backwards, from the last step to the first.
     pub(super) reversed: bool,
 }
 
 impl StridedLoop {
-    /// Packed on both sides: a run.
+    /// Whether the loop is packed on both sides and not reversed, which makes it a run.
     fn is_run(&self) -> bool {
         self.source == 1 && self.destination == 1 && !self.reversed
     }
 }
 
-/// A loop nest over both sides, the outermost loop first. No loop has fewer than two steps. `source` is the
-/// lowest place that is read: where loops are reversed, the first step is further on.
+/// A loop nest over both sides, the outermost loop first. Every loop has at least two steps. `source` is the
+/// lowest offset that is read. With reversed loops, the first step reads at a higher offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBox {
     pub(super) source: u64,
@@ -31,11 +31,11 @@ pub(super) struct StridedBox {
     pub(super) steps: Vec<StridedLoop>,
 }
 
-/// Halves are cut at multiples of this many steps, so that what is aligned stays aligned.
+/// A box is divided at multiples of this many steps, so that aligned parts stay aligned.
 const HALVES: u64 = 128;
 
 impl StridedBox {
-    /// `None` for a box with a table.
+    /// Returns `None` for a box with a table.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
         let steps = copy.loops().iter().map(|step| match *step {
             Loop::Strided { extent, source, destination } => {
@@ -51,25 +51,25 @@ impl StridedBox {
         Some(whole)
     }
 
-    /// How far the first element is from the lowest element of the source.
+    /// The distance of the first element that is read from the lowest offset of the source.
     pub(super) fn back(&self) -> u64 {
         let back = self.steps.iter().filter(|step| step.reversed);
         back.fold(0, |sum: u64, step| sum.saturating_add(step.source.saturating_mul(step.extent.saturating_sub(1))))
     }
 
-    /// A box of padding, with nothing to read.
+    /// Returns a box of padding, which reads nothing.
     pub(super) fn of_padding(padding: &OffsetBox) -> StridedBox {
         let step =
             |&(extent, destination): &(u64, u64)| StridedLoop { extent, source: 0, destination, reversed: false };
         StridedBox { source: 0, destination: padding.base, steps: padding.loops().iter().map(step).collect() }
     }
 
-    /// How many elements (or words) it has.
+    /// The number of elements (or words) of the box.
     pub(super) fn count(&self) -> u64 {
         self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent))
     }
 
-    /// From the first to the last on either side.
+    /// The distance between the lowest and the highest offset on each side.
     pub(super) fn reach(&self) -> (u64, u64) {
         let reach = |stride: fn(&StridedLoop) -> u64| {
             let parts = self.steps.iter().map(|step| stride(step).saturating_mul(step.extent.saturating_sub(1)));
@@ -78,8 +78,9 @@ impl StridedBox {
         (reach(|step| step.source), reach(|step| step.destination))
     }
 
-    /// With all offsets and strides divided, which must come out even, but for the innermost loop if it is
-    /// packed on both sides: that has as many steps fewer, or vanishes.
+    /// Divides all offsets and strides by `by`, or returns `None` if one is not a multiple. The innermost
+    /// loop must be packed on both sides. Its extent is divided instead of its strides, and a loop with one
+    /// step left is removed.
     fn divided(&self, by: u64, source_too: bool) -> Option<StridedBox> {
         let exact = |value: u64| value.is_multiple_of(by).then(|| value.checked_div(by)).flatten();
         let on_source = |value: u64| if source_too { exact(value) } else { Some(value) };
@@ -110,7 +111,7 @@ impl StridedBox {
         if by > 1 {
             let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1, reversed: false };
             match self.steps.last_mut() {
-                // A packed loop goes on counting.
+                // The run extends the innermost loop, which continues it without a gap.
                 Some(last) if last.destination == by && (!source_too || (last.source == by && !last.reversed)) => {
                     *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }
@@ -120,21 +121,21 @@ impl StridedBox {
         self
     }
 
-    /// This box over words, if it begins and ends at whole words wherever it writes and, with `source_too`,
-    /// wherever it reads.
+    /// Returns this box in words, if every write begins and ends at whole words and, with `source_too`, every
+    /// read too.
     pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
         let divided =
             if width.in_period == 1 { self.clone() } else { self.divided(width.in_period.into(), source_too)? };
         Some(divided.multiplied(width.period.into(), source_too))
     }
 
-    /// This box of words over groups of 4 or 2 words.
+    /// Returns this box of words in groups of 4 or 2 words.
     pub(super) fn in_groups(&self, width: u64, source_too: bool) -> Option<StridedBox> {
         self.divided(width, source_too)
     }
 
-    /// This box over larger elements: neighbours on both sides become one element of up to 128 bits, which is
-    /// a number of words or divides a word. The second result is the number of its bits.
+    /// Returns this box with larger elements, and their bits. Neighbours on both sides become one element of
+    /// up to 128 bits, which is a whole number of words or divides a word.
     pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
         let whole = [128, 64, 32, 16, 8, 4, 2];
         for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {
@@ -147,7 +148,8 @@ impl StridedBox {
         (self.clone(), bits)
     }
 
-    /// The box in parts that are small enough, or `None` if there would be more than `most`.
+    /// Divides the box into parts for which `fits` holds. Returns `None` if there would be more than `most`
+    /// parts.
     pub(super) fn parts(self, fits: &dyn Fn(&StridedBox) -> bool, most: usize) -> Option<Vec<StridedBox>> {
         let (mut waiting, mut found) = (vec![self], Vec::new());
         while let Some(part) = waiting.pop() {
@@ -180,7 +182,7 @@ impl StridedBox {
             part
         };
         let (mut first, mut second) = (with(half), with(step.extent.saturating_sub(half)));
-        // The first steps of a reversed loop read the last places.
+        // The first steps of a reversed loop read at the highest offsets.
         let (later, steps) =
             if step.reversed { (&mut first, step.extent.saturating_sub(half)) } else { (&mut second, half) };
         later.source = later.source.checked_add(steps.checked_mul(step.source)?)?;

@@ -1,4 +1,4 @@
-//! Numbers as sums of digits: dividing one by what its digits line up with needs no division.
+//! Numbers as sums of digits. Dividing a sum by a divisor of the weights needs no division in the shader.
 
 use super::super::code::{Code, Expr};
 use tensor_layout::checked;
@@ -10,12 +10,12 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// `expr` itself, which should be a name.
+    /// Returns a sum that is `expr` alone, which should be a name.
     pub(super) fn of(expr: Expr) -> Sum {
         Sum::default().plus(expr, 1)
     }
 
-    /// With `expr * weight` added.
+    /// Adds `expr * weight`.
     pub(super) fn plus(mut self, expr: Expr, weight: u64) -> Sum {
         if weight > 0 && expr.constant() != Some(0) {
             self.terms.push((expr, weight));
@@ -23,19 +23,19 @@ impl Sum {
         self
     }
 
-    /// With `other * weight` added.
+    /// Adds `other * weight`.
     pub(super) fn plus_sum(self, other: &Sum, weight: u64) -> Sum {
         other.terms.iter().fold(self, |sum, (expr, own)| sum.plus(expr.clone(), own.saturating_mul(weight)))
     }
 
-    /// The largest value, or more.
+    /// An upper bound of the sum.
     pub(super) fn most(&self) -> u64 {
         let parts = self.terms.iter().map(|(expr, weight)| u64::from(expr.most()).saturating_mul(*weight));
         parts.fold(0, u64::saturating_add)
     }
 
-    /// The sum as one expression. Its value must fit 32 bits. A weight that does not fit belongs to a digit
-    /// that is zero.
+    /// Returns the sum as one expression. Its value must fit 32 bits. A weight that does not fit 32 bits
+    /// belongs to a digit that is zero.
     pub(super) fn expr(&self) -> Expr {
         self.terms.iter().fold(Expr::from(0), |sum, (expr, weight)| match u32::try_from(*weight) {
             Ok(weight) => sum + expr * weight,
@@ -43,15 +43,15 @@ impl Sum {
         })
     }
 
-    /// The sum bound to a name.
+    /// Binds the sum to a name.
     pub(super) fn bound(&self, code: &mut Code, name: &str) -> Expr {
         code.bind(name, self.expr())
     }
 
-    /// The quotient and the remainder of a division by a constant above 0.
+    /// Returns the quotient and the remainder of a division by a constant above 0.
     ///
-    /// Digits whose weight is a multiple of the divisor are the quotient's, and what is left divides by
-    /// itself: to nothing, if it is less than the divisor.
+    /// Digits whose weight is a multiple of the divisor go to the quotient as they are. The sum of the other
+    /// digits is divided, unless it is below the divisor.
     pub(super) fn divide(&self, code: &mut Code, by: u64) -> (Sum, Sum) {
         let (mut high, mut low) = (Sum::default(), Sum::default());
         for (expr, weight) in &self.terms {
@@ -63,7 +63,7 @@ impl Sum {
         if low.most() < by {
             return (high, low);
         }
-        // What the weights and the divisor have in common takes part in no division.
+        // A common factor of the divisor and the weights is removed before the division.
         let common = low.terms.iter().fold(by, |common, (_, weight)| checked::gcd(common, *weight));
         let reduced = Sum {
             terms: low

@@ -1,18 +1,18 @@
-//! Tiles: which part of a box a workgroup takes through workgroup memory, in which order it reads and writes
-//! it, and where each word is kept in between.
+//! Tiles: the part of a box that a workgroup moves through workgroup memory, the orders in which it reads and
+//! writes, and the position of each word in workgroup memory.
 //!
-//! A tile is a box itself: so many steps of each loop that *both* sides have runs of 32 words or more,
-//! wherever runs of that length exist. The loops that continue a run on a side join it: 3 channels and a row
-//! of pixels, 7 x 7 pixels and some channels, blocks of 16 channels and pixels.
+//! A tile is a box itself. It has so many steps of each loop that *both* sides have runs of 32 words or more,
+//! wherever runs of that length exist. Loops that continue a run on a side belong to the run: 3 channels and
+//! a row of pixels, 7 x 7 pixels and some channels, blocks of 16 channels and pixels.
 //!
 //! ```text
 //! NCHW to NHWC, 3 channels          source: c . . . p p p p      run of p
 //!   loops c (3; p, 1), p (n; 1, 3)  destination: p p p p c       run of c, then p: the tile is 3 x 256
 //! ```
 //!
-//! Elements of less than a word are taken in squares of `p` by `p`, where `p` of them fill a word: `p` rows
-//! of one word on the source are `p` columns of one word on the destination, and an invocation turns them in
-//! registers.
+//! Elements that are narrower than a word are moved in squares of `p` by `p`, where `p` elements fill a word.
+//! The `p` rows of a square are one word each on the source. Its `p` columns are one word each on the
+//! destination. An invocation transposes a square in registers.
 //!
 //! ```text
 //! u8, p = 4      source             registers        destination
@@ -22,42 +22,43 @@
 //!                row 3  d0 d1 d2 d3                   column 3  a3 b3 c3 d3
 //! ```
 //!
-//! The words are kept in the order of the source, with some words of padding after the first loops. How much
-//! is found by trying: the banks that a warp touches follow from the strides, so they are counted for each
-//! candidate.
+//! Workgroup memory keeps the words in the order of the source, with some words of padding after the first
+//! loops. The amount of padding is found by trying. The banks that a warp touches follow from the strides, so
+//! they are counted for each candidate.
 
 use super::super::profile::{Profile, Sizes};
 use super::strided_box::{StridedBox, StridedLoop};
 use super::words::Width;
 
-/// What a digit of a word's index in a tile counts.
+/// The meaning of a digit of a word's index in a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// Steps of a loop, by its place.
+    /// The digit counts steps of a loop, which is given by its index.
     Loop(usize),
-    /// The rows of a square.
+    /// The digit counts the rows of a square.
     Row,
-    /// The columns of a square.
+    /// The digit counts the columns of a square.
     Column,
 }
 
-/// One digit of a word's index in a tile, the fastest first.
+/// One digit of a word's index in a tile. Digits are listed with the fastest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digit {
     pub(super) counts: Counts,
     pub(super) extent: u64,
-    /// The words from one to the next in workgroup memory.
+    /// The stride of the digit in workgroup memory, in words.
     pub(super) shared: u64,
 }
 
-/// A loop of the box: its steps are words where it is the packed one of a side, and elements are less.
+/// A loop of the box. On the packed loop of a side a step is a word, which may hold several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileLoop {
-    /// Strides are words; on a source whose rows begin inside words they are elements.
+    /// The loop over words. Its strides are in words, or in elements on a source whose rows begin inside
+    /// words.
     pub(super) step: StridedLoop,
-    /// The steps in a tile.
+    /// The number of steps in a tile.
     pub(super) tile: u64,
-    /// How many elements a step is, and how many the loop has.
+    /// The number of elements in a step, and the number of elements in the loop.
     pub(super) per_step: u64,
     pub(super) elements: u64,
 }
@@ -67,7 +68,7 @@ impl TileLoop {
         self.step.extent.div_ceil(self.tile.max(1))
     }
 
-    /// Does a tile reach past the end?
+    /// Whether the last tile reaches past the end of the loop.
     pub(super) fn is_ragged(&self) -> bool {
         !self.elements.is_multiple_of(self.tile.saturating_mul(self.per_step).max(1))
     }
@@ -77,48 +78,48 @@ impl TileLoop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) width: Width,
-    /// How many elements fill a word: the side of a square.
+    /// The side of a square: the number of elements that fill a word.
     pub(super) square: u64,
-    /// The first words of the box on both sides.
+    /// The index of the first word of the box on both sides.
     pub(super) starts: [u64; 2],
-    /// Does every row of the source begin with a word?
+    /// Whether every row of the source begins at a word.
     pub(super) aligned: bool,
     pub(super) loops: Vec<TileLoop>,
-    /// The places of the loops that are packed on the source and on the destination.
+    /// The indices of the loops that are packed on the source and on the destination.
     pub(super) along_source: usize,
     pub(super) along_destination: usize,
-    /// From one row of a square to the next on the source, and from one column to the next on the
+    /// The stride from one row of a square to the next on the source, and from one column to the next on the
     /// destination.
     pub(super) row: u64,
     pub(super) column: u64,
-    /// The orders of reading and writing.
+    /// The digits in the order of reading and in the order of writing.
     pub(super) read: Vec<Digit>,
     pub(super) write: Vec<Digit>,
-    /// The words that are read, and written, together.
+    /// The number of words of one read and of one write.
     pub(super) read_width: u64,
     pub(super) write_width: u64,
-    /// Are the columns of a square contiguous on the destination, and written together?
+    /// Whether the columns of a square are contiguous on the destination and written as one group.
     pub(super) writes_columns: bool,
-    /// The words of workgroup memory.
+    /// The size of workgroup memory, in words.
     pub(super) words: u64,
-    /// The words of the runs on both sides.
+    /// The length of the runs on both sides, in words.
     pub(super) runs: [u64; 2],
-    /// The most words of one bank that a warp touches at once.
+    /// The most words in one bank that a warp touches at once.
     bank: u32,
 }
 
-/// The runs that tiles are made for, in words, the best first.
+/// The lengths of runs that tiles aim at, in words, the best first.
 const RUNS: [u64; 4] = [64, 32, 16, 8];
-/// The words that a tile should have: several loads for each invocation.
+/// The words that a tile should have, so that each invocation has several loads.
 const WORDS: u64 = 2048;
-/// The invocations that run side by side, and the banks of workgroup memory.
+/// The invocations of a warp, and also the banks of workgroup memory.
 const WARP: usize = 32;
 /// The most words of a tile.
 const MOST_WORDS: u64 = 4096;
 
 impl Tile {
-    /// `None` if no loop is packed on either side, if the destination's rows begin inside words, or if no
-    /// tile fits the profile. `starts` is where the tensors begin in their bindings, in words.
+    /// Returns `None` if a side has no packed loop, if the destination's rows begin inside words, or if no
+    /// tile fits the profile. `starts` are the offsets of the tensors in their buffers, in words.
     pub(super) fn new(copy: &StridedBox, width: Width, profile: &Profile, starts: [u64; 2]) -> Option<Tile> {
         let plain = Tile::of_words(copy, width).or_else(|| Tile::of_squares(copy, width))?;
         RUNS.into_iter().find_map(|run| {
@@ -151,7 +152,7 @@ impl Tile {
         }
     }
 
-    /// A box of whole words.
+    /// Returns the loops of a box of whole words.
     fn of_words(copy: &StridedBox, width: Width) -> Option<Tile> {
         let words = copy.in_words(width, true)?;
         let packed = |stride: fn(&StridedLoop) -> u64| words.steps.iter().position(|step| stride(step) == 1);
@@ -162,7 +163,7 @@ impl Tile {
         Some(Tile { starts, along_source, along_destination, ..Tile::empty(Width::new(32), 1, loops) })
     }
 
-    /// A box of elements of which several fill a word.
+    /// Returns the loops of a box whose elements are narrower than a word.
     fn of_squares(copy: &StridedBox, width: Width) -> Option<Tile> {
         if width.period != 1 || width.in_period < 2 {
             return None;
@@ -205,13 +206,13 @@ impl Tile {
         Some(Tile { starts, aligned, along_source, along_destination, row, column, ..plain })
     }
 
-    /// What a word is on the source: an offset counts words, or elements where rows begin inside words.
+    /// How many offsets a word takes on the source: 1 if offsets count words, else the elements of a word.
     fn unit(&self) -> u64 {
         if self.aligned { 1 } else { self.square }
     }
 
-    /// All digits, with how far each goes on a side: those of the loops, and of a square the rows (on the
-    /// source) or the columns.
+    /// Returns all digits of a side with their strides: the loops, and of a square the rows (on the source)
+    /// or the columns (on the destination).
     fn digits(&self, destination: bool) -> Vec<(Digit, u64)> {
         let stride = |step: &StridedLoop| if destination { step.destination } else { step.source };
         let loops =
@@ -221,12 +222,12 @@ impl Tile {
         let (counts, far) = if destination { (Counts::Column, self.column) } else { (Counts::Row, self.row) };
         let square = (self.square > 1).then_some((Digit { counts, extent: self.square, shared: 0 }, far));
         let mut digits: Vec<(Digit, u64)> = loops.chain(square).collect();
-        // What is repeated goes last.
+        // A stride of 0 wraps to the largest number, so repetitions come last.
         digits.sort_by_key(|(_, stride)| stride.wrapping_sub(1));
         digits
     }
 
-    /// How many words are contiguous on a side, and the first loop that could go on with them.
+    /// Returns how many words are contiguous on a side, and the first loop that could extend this run.
     fn run(&self, destination: bool) -> (u64, Option<usize>) {
         let unit = if destination { 1 } else { self.unit() };
         let mut run = 1_u64;
@@ -257,11 +258,12 @@ impl Tile {
         self.loops.iter().fold(self.square, |product, of| product.saturating_mul(of.tile))
     }
 
-    /// Takes as many steps of each loop that runs have `run` words, and then as many that the tile is large
-    /// enough.
+    /// Sets the steps of each loop in a tile. Runs get `run` words first, and then the tile grows to `WORDS`
+    /// words.
     fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
         let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // Rows of words take one more each. Larger tiles leave too few workgroups on a multiprocessor.
+        // One word of padding for each 32 words needs room too. Larger tiles would leave too few workgroups
+        // on a multiprocessor.
         let room = most.saturating_sub(most.div_euclid(32)).min(MOST_WORDS);
         for destination in [false, true] {
             while let (length, Some(place)) = self.run(destination) {
@@ -277,7 +279,7 @@ impl Tile {
         if self.all_words() > room {
             return None;
         }
-        // The shorter run grows.
+        // The tile grows along the shorter run.
         while self.all_words() < WORDS.min(room) {
             let [source, destination] = [false, true].map(|destination| self.run(destination));
             let order = if source.0 <= destination.0 { [source, destination] } else { [destination, source] };
@@ -294,7 +296,7 @@ impl Tile {
         Some(())
     }
 
-    /// The orders, the words that go together, and where workgroup memory keeps each.
+    /// Chooses the orders, the words of one access, and the layout of workgroup memory.
     fn arrange(&mut self, profile: &Profile, starts: [u64; 2]) -> Option<()> {
         let order = |destination: bool| {
             let digits = self.digits(destination).into_iter().map(|(digit, _)| digit);
@@ -324,12 +326,12 @@ impl Tile {
         None
     }
 
-    /// Is it a digit of the items that invocations take? Columns are, where a square does not fit registers.
+    /// Whether invocations take items by this digit. Columns count only if a square does not fit registers.
     fn is_digit(&self, digit: Digit) -> bool {
         digit.counts != Counts::Column || !self.in_registers()
     }
 
-    /// Does an invocation turn whole squares?
+    /// Whether an invocation transposes whole squares in registers.
     pub(super) fn in_registers(&self) -> bool {
         self.square <= 8
     }
@@ -370,13 +372,13 @@ impl Tile {
             && width.saturating_mul(self.square) <= 16
     }
 
-    /// Are there no squares with rows or columns missing?
+    /// Whether all squares are complete, without missing rows or columns.
     fn is_whole(&self) -> bool {
         self.loops.iter().all(|of| of.elements == of.step.extent.saturating_mul(of.per_step))
     }
 
-    /// Finds the padding with the fewest words of one bank: at most 2, or the fewest of all if nothing goes
-    /// together.
+    /// Finds the padding with the fewest bank conflicts. At most 2 words of a warp may be in one bank. If
+    /// every access has one word, any number is accepted.
     fn pad(&mut self, memory: u64) -> bool {
         let warps = [false, true].map(|writing| self.warps(writing));
         let digits = self.read.len();
@@ -393,7 +395,7 @@ impl Tile {
             if words > memory {
                 continue;
             }
-            // A candidate that is no better than the best so far needs no further look.
+            // A candidate that is no better than the best so far is not examined further.
             let least = best.as_ref().map_or(u32::MAX, |best| best.0);
             let mut bank = 1;
             for warp in warps.iter().flatten() {
@@ -423,12 +425,12 @@ impl Tile {
         bank <= 2 || (self.read_width == 1 && self.write_width == 1)
     }
 
-    /// The words from one to the next in workgroup memory.
+    /// The stride of a digit in workgroup memory, in words.
     pub(super) fn shared(&self, counts: Counts) -> u64 {
         self.read.iter().find(|digit| digit.counts == counts).map_or(0, |digit| digit.shared)
     }
 
-    /// How many items invocations take, of one side.
+    /// The number of items of one side, digit by digit.
     pub(super) fn items(&self, writing: bool) -> Vec<u64> {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let along = if writing { self.along_destination } else { self.along_source };
@@ -438,8 +440,9 @@ impl Tile {
         digits.iter().map(extent).collect()
     }
 
-    /// The digits of the first words of 32 items that run side by side, in the order of reading: at the
-    /// beginning, and further on. A warp is one list, with as many entries an item as there are digits.
+    /// Returns the digits of the first words of 32 items that a warp takes together, in the order of reading.
+    /// The first list is the first warp, and the second list is a later warp. Each item has as many entries
+    /// as there are digits.
     fn warps(&self, writing: bool) -> [Vec<u64>; 2] {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let extents = self.items(writing);
@@ -474,7 +477,7 @@ impl Tile {
     }
 }
 
-/// The most words of one bank among those of a warp, whose items have as many digits as `shared`.
+/// The most words of a warp that are in one bank. Each item of `warp` has as many digits as `shared`.
 fn most_in_a_bank(warp: &[u64], shared: &[u64]) -> u32 {
     let mut words = [0; WARP];
     let mut lanes = 0;

@@ -1,5 +1,5 @@
 //! The form `transpose`: a tile of the source goes to the destination through workgroup memory, so that both
-//! are touched in long runs ([`Tile`]).
+//! sides are accessed in long runs ([`Tile`]).
 //!
 //! ```text
 //! for each word (or group of words) of the tile, in the order of the source:         tile[place] = source[..]
@@ -7,9 +7,9 @@
 //! for each word (or group, or square of words), in the order of the destination:     destination[..] = tile[places]
 //! ```
 //!
-//! Where the items divide evenly among the invocations each has a fixed number, all loads of which come
-//! before the first store. A workgroup whose tile reaches past an end checks every item; all others check
-//! nothing.
+//! Where the items divide evenly among the invocations, each invocation has a fixed number of items and
+//! issues all its loads before its first store. A workgroup whose tile reaches past an end checks every item.
+//! All other workgroups check nothing.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
@@ -21,19 +21,19 @@ use super::strided_box::StridedLoop;
 use super::tile::{Counts, Digit, Tile};
 use super::words::{low_ones, ones};
 
-/// The most items of an invocation that are written one after the other instead of as a loop.
+/// The most items of an invocation whose code is written out. With more items, the shader has a loop.
 const MOST_ROUNDS: u64 = 16;
 
-/// The most words that the items of an invocation are made of, where they are written one after the other.
+/// The most words of all items of an invocation whose code is written out.
 const MOST_WORDS: u64 = 32;
 
-/// Where a part is in its bindings.
+/// The position of a part in its bindings.
 pub(super) struct Bound {
-    /// The first word of the destination.
+    /// The index of the first word of the destination.
     pub(super) destination: u64,
-    /// The first word of the source, or the first element where rows begin inside words.
+    /// The index of the first word of the source, or of the first element if rows begin inside words.
     pub(super) source: u64,
-    /// The last word of the source.
+    /// The index of the last word of the source.
     pub(super) source_last: u64,
 }
 
@@ -104,7 +104,7 @@ impl Tile {
         self.loops.get(place).is_some_and(|of| of.tile < of.step.extent)
     }
 
-    /// The loops as the shader has them.
+    /// Declares the numbers of the loops in the shader.
     fn steps(&self, draft: &mut Draft) -> Vec<LoopNumbers> {
         let mut outermost = true;
         let mut numbers = Vec::with_capacity(self.loops.len());
@@ -119,21 +119,21 @@ impl Tile {
         numbers
     }
 
-    /// A stride inside a square: a literal where that is how the form is.
+    /// Returns a stride inside a square. It is a literal if the text of the shader depends on it.
     fn factor(&self, draft: &mut Draft, name: &str, value: u64, source: bool) -> Expr {
         let structural = self.square == 1 || value == 1 || (source && value == self.square && !self.aligned);
         if structural { Expr::from(small(value)) } else { draft.number(name, value) }
     }
 }
 
-/// A loop in the shader.
+/// The numbers of a loop in the shader.
 struct LoopNumbers {
     step: Step,
     elements: Expr,
     ragged: bool,
 }
 
-/// What the statements of both halves use.
+/// The values that the reading and the writing half of the shader share.
 struct Body<'a> {
     tile: &'a Tile,
     source: Memory,
@@ -151,7 +151,7 @@ struct Body<'a> {
     local: Expr,
 }
 
-/// The digits of an item.
+/// The digits of an item, with their values.
 type Item = Vec<(Digit, Expr)>;
 
 impl Body<'_> {
@@ -159,7 +159,7 @@ impl Body<'_> {
         self.firsts.get(place).cloned().unwrap_or_else(|| Expr::from(0))
     }
 
-    /// Does the tile reach past no end?
+    /// Whether the tile reaches past no end.
     fn is_whole(&self) -> Condition {
         let mut whole = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
@@ -171,12 +171,12 @@ impl Body<'_> {
         whole
     }
 
-    /// The value of a digit, 0 for one that counts nothing.
+    /// Returns the value of a digit, or 0 if the item does not have this digit.
     fn digit(item: &Item, counts: Counts) -> Expr {
         item.iter().find(|(digit, _)| digit.counts == counts).map_or(Expr::from(0), |(_, value)| value.clone())
     }
 
-    /// Is the word at these digits, or the first of its elements, inside the box?
+    /// Whether the word at these digits (or its first element) is inside the box.
     fn inside(&self, item: &Item, row: Option<&Expr>) -> Condition {
         let mut inside = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
@@ -194,8 +194,8 @@ impl Body<'_> {
         inside
     }
 
-    /// Does `each` for the items of this invocation, with where an item is in its buffer and in workgroup
-    /// memory: once for each, or in a loop.
+    /// Writes the code of `each` for the items of this invocation, written out or in a loop. `each` gets the
+    /// offset of the item in its buffer and its index in workgroup memory.
     fn items(
         &self,
         code: &mut Code,
@@ -215,7 +215,8 @@ impl Body<'_> {
         let scale = |digit: &Digit| if Some(digit.counts) == along { small(width) } else { 1 };
         let start = if writing { &self.to } else { &self.from };
         let words = if writing { tile.write_width.saturating_mul(tile.square) } else { tile.read_width };
-        // What is read of workgroup memory waits for little, and squares take long text.
+        // Reads of workgroup memory have little latency and squares take long text, so less code is written
+        // out.
         let most_words = if writing && tile.square > 1 { MOST_WORDS.div_euclid(2) } else { MOST_WORDS };
         let most = most_words.div_euclid(words.max(1)).min(MOST_ROUNDS);
         if let Some(parts) = shared_out(&extents, self.invocations.into(), most).filter(|_| !as_loop) {
@@ -261,7 +262,7 @@ impl Body<'_> {
         });
     }
 
-    /// Where these digits lead to on a side.
+    /// Returns the offset of these digits on a side.
     fn moved(&self, start: Expr, item: &Item, writing: bool) -> Expr {
         item.iter().fold(start, |sum, (digit, value)| match digit.counts {
             Counts::Loop(place) => match self.loops.get(place) {
@@ -274,7 +275,7 @@ impl Body<'_> {
         })
     }
 
-    /// Where a word of the tile is kept.
+    /// Returns the index of a word in workgroup memory.
     fn place(item: &Item) -> Expr {
         item.iter().fold(Expr::from(0), |sum, (digit, value)| sum + value * small(digit.shared))
     }
@@ -323,7 +324,8 @@ impl Body<'_> {
                 code.store_group(&self.destination, to, &words);
             }
         };
-        // Words of a square that ends in the destination are put into what is there.
+        // A word of an incomplete square at the end of the destination keeps the bits that the square does
+        // not cover.
         let partial = |place: usize| {
             tile.loops.get(place).is_some_and(|of| of.elements != of.step.extent.saturating_mul(of.per_step))
         };
@@ -365,12 +367,12 @@ impl Body<'_> {
         self.items(code, true, true, checked_make, |_, _| {});
     }
 
-    /// With sizes as uniforms every square may end anywhere.
+    /// Whether the size along a loop is a uniform, so that every square of the loop may be incomplete.
     fn uniform_square(&self, place: usize) -> bool {
         self.loops.get(place).is_some_and(|of| of.ragged && of.elements.constant().is_none())
     }
 
-    /// Is column `column` of an item's square in the box?
+    /// Whether column `column` of an item's square is inside the box.
     fn has_column(&self, item: &Item, column: Expr) -> Condition {
         let along = self.tile.along_source;
         let square = small(self.tile.square);
@@ -378,7 +380,8 @@ impl Body<'_> {
         self.loops.get(along).map_or(Condition::True, |of| element.less(&of.elements))
     }
 
-    /// The words of the columns of a square (or of several, one below the other), turned in registers.
+    /// Returns the words of the columns of a square, transposed in registers. Several squares, one below the
+    /// other, make groups of words.
     fn square(
         &self,
         code: &mut Code,
@@ -408,7 +411,8 @@ impl Body<'_> {
                 let (down, up) = (column.saturating_mul(bits), k.saturating_mul(bits));
                 let is_last = k.saturating_add(1) == square;
                 let element = match is_last {
-                    // Of the last row everything above leaves the word.
+                    // The last row needs no mask, because the shift moves the bits above the element out of
+                    // the word.
                     true if down == up => word & u32::MAX.wrapping_shl(up),
                     true => (word >> down).wrapping_shl(up),
                     false => ((word >> down) & low_ones(bits)) << up,
@@ -435,7 +439,8 @@ impl Body<'_> {
         self.columns(code, item, made.collect(), left, to, check_columns)
     }
 
-    /// Groups of words, one a column: stored here where only some of them exist, or only a part of each.
+    /// Returns a group of words for each column. Columns that may be missing or incomplete are stored here
+    /// instead.
     fn columns(
         &self,
         code: &mut Code,
@@ -468,7 +473,7 @@ impl Body<'_> {
         put(code, &self.destination, &to, word, mask);
     }
 
-    /// One word of a column, of a square that does not fit registers.
+    /// Writes one word of a column, of a square that does not fit registers.
     fn column_word(&self, code: &mut Code, item: &Item, place: &Expr, left: Option<Expr>, to: Expr, check: bool) {
         let tile = self.tile;
         let (bits, square) = (tile.width.bits, small(tile.square));

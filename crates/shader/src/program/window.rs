@@ -9,21 +9,21 @@ use super::super::profile::Profile;
 
 pub(super) const WORDS: &str = "the words of a buffer in a shader";
 
-/// Some words of a tensor, and the bytes of its buffer that are bound for them.
+/// Some words of a tensor, and the byte range of its buffer that is bound for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     /// The words, counted from the start of the tensor.
     pub(super) words: Range<u64>,
-    /// What is bound, in bytes of the buffer: it begins at a multiple of the alignment, at or before the
+    /// The byte range of the buffer that is bound. It begins at a multiple of the alignment, at or before the
     /// first word.
     pub(super) bytes: Range<u64>,
-    /// The word of the binding that is the first of `words`.
+    /// The index of the first of `words` in the binding.
     pub(super) base: u64,
 }
 
 impl Window {
-    /// The window for some words of a tensor that begins at byte `start` of its buffer, with `more` words
-    /// bound after them; `None` if that takes more than one binding.
+    /// Returns the window for some words of a tensor that begins at byte `start` of its buffer. The binding
+    /// reaches to word `bound_to`. Returns `None` if these words take more than one binding.
     pub(super) fn new(
         start: u64,
         words: Range<u64>,
@@ -38,14 +38,15 @@ impl Window {
         Ok(fits.then_some(Window { words, bytes, base: rest.div_euclid(4) }))
     }
 
-    /// The windows of a tensor of `words` words that begins at byte `start` of its buffer. Each binds `more`
-    /// words after its own.
+    /// Returns the windows of a tensor of `words` words that begins at byte `start` of its buffer. Each
+    /// window also binds `more` words after its own.
     pub(super) fn all(start: u64, words: u64, more: u64, profile: &Profile) -> Result<Vec<Window>, Error> {
         if let Some(whole) = Window::new(start, 0..words, words, profile)? {
             return Ok(vec![whole]);
         }
         let alignment = profile.offset_alignment.div_euclid(4).max(1);
-        // All begin as far after a multiple of the alignment as the first one does.
+        // Each window has a multiple of the alignment, so all windows begin equally far after an aligned
+        // offset.
         let room = profile.max_binding.div_euclid(4).saturating_sub(alignment).saturating_sub(more);
         let length = room.saturating_sub(room.checked_rem(alignment).unwrap_or(0));
         if length == 0 {
@@ -63,7 +64,7 @@ impl Window {
         Ok(windows)
     }
 
-    /// How many words it has.
+    /// The number of words of the window.
     pub(super) fn count(&self) -> u64 {
         self.words.end.saturating_sub(self.words.start)
     }

@@ -1,33 +1,33 @@
-//! Elements of any width in words: which parts of which elements a word of the destination holds, and where
-//! their bits are in the source.
+//! Elements of any width in words: the parts of elements that a word of the destination holds, and the
+//! position of their bits in the source.
 //!
-//! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold `in_period` elements
-//! exactly: three words hold four elements of 24 bits. Offsets count in such periods, so that no number of
-//! bits is ever computed for a whole buffer.
+//! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold exactly `in_period`
+//! elements: three words hold four elements of 24 bits. Offsets are counted in periods, because the number of
+//! bits of a whole buffer would not fit 32 bits.
 
 use tensor_layout::relayout::Padding;
 
 use super::super::code::{Code, Condition, Expr};
 
-/// How elements of a width are in words.
+/// How elements of a width are packed in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
     pub(super) bits: u32,
-    /// The words after which an element begins with a word again.
+    /// The number of words after which an element begins at a word again.
     pub(super) period: u32,
-    /// How many elements that is.
+    /// The number of elements in these words.
     pub(super) in_period: u32,
 }
 
-/// A part of an element: some of its bits.
+/// A range of bits of an element.
 pub(super) struct ElementBits {
     /// The element's offset, in elements.
     pub(super) element: Expr,
-    /// The first bit in the element.
+    /// The first bit of the range in the element.
     pub(super) from: Expr,
-    /// How many bits: at most 32.
+    /// The number of bits, at most 32.
     pub(super) bits: Expr,
-    /// The lowest bit of it in its word of the destination.
+    /// The lowest bit of the range in its word of the destination.
     pub(super) at: Expr,
 }
 
@@ -38,13 +38,13 @@ impl Width {
         Width { bits, period: shared(bits).max(1), in_period: shared(32) }
     }
 
-    /// Is every element in one word, or made of whole words?
+    /// Whether every element is inside one word or consists of whole words.
     pub(super) fn is_plain(self) -> bool {
         self.period == 1 || self.in_period == 1
     }
 
-    /// Code that does `each` for every part of an element in word `word` of a buffer: written once, inside a
-    /// loop where there can be several.
+    /// Writes the code of `each` for every part of an element in word `word` of a buffer. The code is written
+    /// once, in a loop if a word may have several parts.
     pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, ElementBits)) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -66,7 +66,7 @@ impl Width {
         let common = 32_u32.checked_div(in_period).unwrap_or(1);
         let from = code.variable("from", (place % period) * common, bits);
         let done = code.variable("done", 0, 32);
-        // An element that ends in the word, as many as fit, and one that begins in it.
+        // A word has the end of one element, as many whole elements as fit, and the beginning of another.
         let parts = 30_u32.saturating_add(bits).checked_div(bits).unwrap_or(0).saturating_add(1);
         code.repeat("i", 0, parts, 1, |code, _| {
             code.when(Expr::from(&done).less(32), |code| {
@@ -86,7 +86,7 @@ impl Width {
         });
     }
 
-    /// Where bit `from` of the element at `offset` is stored: its word, and the lowest bit in it.
+    /// Returns the position of bit `from` of the element at `offset`: its word, and its bit in that word.
     pub(super) fn place(self, code: &mut Code, offset: Expr, from: Expr) -> (Expr, Expr) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -102,14 +102,14 @@ impl Width {
         (word, code.bind("shift", bit % 32))
     }
 
-    /// Does a part that begins at bit `shift` of a word go on in the next? Only where elements straddle
-    /// words.
+    /// Whether a part that begins at bit `shift` of a word continues in the next word. That happens only for
+    /// widths whose elements straddle words.
     pub(super) fn straddles(self, shift: &Expr, bits: &Expr) -> Condition {
         if self.is_plain() { Condition::False } else { (shift + bits).not_less(33) }
     }
 }
 
-/// Ones in the lowest `bits` bits, of which there are 1 to 32.
+/// A mask of the lowest `bits` bits, for 1 to 32 bits.
 pub(super) fn ones(bits: &Expr) -> Expr {
     match bits.constant() {
         Some(bits) => Expr::from(low_ones(bits)),
@@ -117,20 +117,20 @@ pub(super) fn ones(bits: &Expr) -> Expr {
     }
 }
 
-/// Ones in the lowest `bits` bits of a word.
+/// A mask of the lowest `bits` bits of a word.
 pub(super) fn low_ones(bits: u32) -> u32 {
     1_u32.checked_shl(bits).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
 }
 
-/// What a destination's padding is set to, word by word.
+/// The words that a destination's padding is set to.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
-    /// The words of a period.
+    /// The words of one period of the pattern.
     words: Vec<u32>,
 }
 
 impl Pattern {
-    /// `None` where padding is kept.
+    /// Returns `None` if padding is kept.
     pub(super) fn new(padding: Padding, width: Width) -> Option<Pattern> {
         let pattern = match padding {
             Padding::Keep => return None,
@@ -149,7 +149,7 @@ impl Pattern {
         Some(Pattern { words })
     }
 
-    /// The word, if it is the same one everywhere.
+    /// The word of the pattern, if all words are equal.
     pub(super) fn only_word(&self) -> Option<u32> {
         match self.words.as_slice() {
             [only] => Some(*only),
@@ -157,7 +157,7 @@ impl Pattern {
         }
     }
 
-    /// The word of padding at word `word` of the destination.
+    /// Returns the word of padding at word `word` of the destination.
     pub(super) fn word(&self, word: &Expr) -> Expr {
         let (first, rest) = self.words.split_first().map_or((0, &[][..]), |(&first, rest)| (first, rest));
         let place = word % u32::try_from(self.words.len()).unwrap_or(1);

@@ -1,7 +1,8 @@
 use super::super::{Code, ComputeShader};
 use super::*;
 
-/// A workgroup of 4 invocations, a buffer to read, one to write, and 4 words of workgroup memory.
+/// A shader with workgroups of 4 invocations, a buffer to read, one to write, and 4 words of workgroup
+/// memory.
 fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Memory; 2], &Memory)) -> ComputeShader {
     let mut shader = ComputeShader::new("main", [4, 1, 1]);
     let (source, destination) =
@@ -13,7 +14,7 @@ fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Memory; 2], &Memory)) -
     shader.with_body(code)
 }
 
-/// Over 2 workgroups.
+/// Runs a shader over 2 workgroups.
 fn run(shader: &ComputeShader) -> Result<Vec<u32>, Fault> {
     let mut buffers = [(10..18).collect(), vec![0; 8]];
     dispatch(shader, [2, 1, 1], &[3], &mut buffers)?;
@@ -167,7 +168,8 @@ fn a_dispatch_must_fit_its_shader() {
     assert_eq!(dispatch(&shader, [1, 1, 1], &[0], &mut buffers), Ok(()));
 }
 
-/// Each of 3 invocations copies a group of four words, the first to the last place, and sets one after them.
+/// Each of 3 invocations copies a group of four words, the first group to the last place, and sets one word
+/// after the groups.
 fn in_fours() -> ComputeShader {
     let mut shader = ComputeShader::new("main", [3, 1, 1]);
     let source = shader.buffer_of("source", Access::Read, 4);
