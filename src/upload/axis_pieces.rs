@@ -1,4 +1,4 @@
-//! `pieces_along`: a tensor too large for one binding, as tensors that fit.
+//! `pieces_along`: divides a tensor that is too large for one binding into tensors that fit.
 
 use core::iter::FusedIterator;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use super::multiples::{common_multiple, whole_elements};
 use super::pieces::Pieces;
 use super::validate::piece_alignment;
 
-/// One piece of a tensor: some of the indices of an axis, all of the others.
+/// One piece of a tensor: a range of indices of one axis, and all indices of the other axes.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, BindingPiece, DeviceLimits};
@@ -28,16 +28,16 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BindingPiece {
-    /// The indices of the axis.
+    /// The indices of the axis that the piece has.
     pub indices: Range<u64>,
-    /// The piece as a tensor of its own: its offsets count from the start of `bound`.
+    /// The piece as a tensor of its own, whose offsets count from the start of `bound`.
     pub desc: BufferTensorDesc,
-    /// The bytes to bind, from the start of the tensor's buffer.
+    /// The bytes to bind, counted from the start of the tensor's buffer.
     pub bound: Range<u64>,
 }
 
 /// An iterator over the pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and
-/// a few numbers, however many pieces there are, and its length is known without walking it.
+/// a few numbers, however many pieces there are, and returns its length without iterating.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, BindingPieces, DeviceLimits};
@@ -52,7 +52,7 @@ pub struct BindingPiece {
 pub struct BindingPieces {
     desc: BufferTensorDesc,
     axis: usize,
-    /// The indices of the pieces that are left.
+    /// The indices of the pieces that have not been returned.
     indices: Pieces,
     alignment: u64,
     size_multiple: u64,
@@ -64,7 +64,8 @@ impl BindingPieces {
         let bits = part.data_type().bits();
         let first: u64 = checked::narrow(wide_product(part.base_offset(), bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
-        // What is left in front of the first element is a whole number of elements: the alignment is one.
+        // The bytes in front of the first element are whole elements, because the alignment is a multiple of
+        // an element.
         let skipped = wide_product(start, 8_u64).divided_by(bits.into());
         let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
         let desc = part.beginning_at(base)?;
@@ -79,7 +80,7 @@ impl Iterator for BindingPieces {
 
     fn next(&mut self) -> Option<BindingPiece> {
         let indices = self.indices.next()?;
-        // Cannot fail: every number is below one of the whole tensor.
+        // This cannot fail, because every number is below the same number of the whole tensor.
         self.piece(indices).ok()
     }
 
@@ -90,24 +91,25 @@ impl Iterator for BindingPieces {
 
 impl FusedIterator for BindingPieces {}
 
-/// Cuts a tensor along an axis into pieces that each fit one binding: whole rows of a matrix cut along axis
-/// 0.
+/// Divides a tensor along an axis into pieces that each fit one binding. Pieces along axis 0 of a matrix are
+/// whole rows.
 ///
-/// Every piece is a tensor of its own with the same strides. It is bound where the device lets a binding
-/// begin, at or before its first element; the difference is the base offset of its descriptor. Devices that
-/// are given strides and no base offset ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first
-/// elements are aligned. All pieces but the last have the same number of indices. Bindings of neighbouring
-/// pieces may overlap in the bytes in front of an element: they are for reading, or for one dispatch each.
+/// Every piece is a tensor of its own with the same strides. Its binding begins at an offset that the device
+/// allows, at or before the first element of the piece. The distance to the first element is the base offset
+/// of its descriptor. Devices that are given strides and no base offset
+/// ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces but the
+/// last have the same number of indices. Bindings of neighbouring pieces may overlap in the bytes in front of
+/// an element, so use them for reading, or each in a dispatch of its own.
 ///
-/// (The report's [`pieces`](super::UploadReport::pieces) cut a range of bytes without regard to rows.)
+/// (The report's [`pieces`](super::UploadReport::pieces) divide a range of bytes without regard to rows.)
 ///
 /// # Errors
 ///
 /// [`AxisOutOfRange`](crate::ArgumentRule); [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if
 /// a single index of the axis takes more than the largest binding;
-/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces that begin aligned do not fit;
-/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the tensor itself begins unaligned
-/// and the device has no base offset; [`Error::Overflow`].
+/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces with an aligned start do not fit;
+/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the start of the tensor itself is
+/// unaligned and the device has no base offset; [`Error::Overflow`].
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, validate, UploadBuffer, DeviceLimits, Role};
@@ -157,7 +159,8 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
         }
         (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
-        // The bits in front differ by multiples of what divides both: none is more than this.
+        // The numbers of bits in front of the pieces differ by multiples of `step`, so none is more than
+        // `lead`.
         let step = gcd(align_bits, stride_bits).max(1);
         let rest = base_bits.modulo(step);
         (1, align_bits.saturating_sub(step).plus(rest))
@@ -179,7 +182,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
     in_steps(0..size, checked::narrow(step, OFFSET)?)
 }
 
-/// Does the whole tensor fit one binding that begins aligned?
+/// Whether the whole tensor fits one binding with an aligned start.
 fn fits_whole(desc: &BufferTensorDesc, alignment: u64, room: u128) -> bool {
     let bits = desc.data_type().bits();
     let align_bits = wide_product(alignment, 8_u64);

@@ -1,4 +1,4 @@
-//! `validate_bindings`: the tensors of one dispatch, held against each other as well.
+//! `validate_bindings`: checks the tensors of one dispatch, also against each other.
 
 use crate::checked::{exact, wide_product};
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use super::report::{Errors, UploadReport};
 use super::validate::{Role, UploadBuffer, validate};
 use super::write_units::{Shared, shared_unit};
 
-/// One tensor of a dispatch: which buffer it is bound to, and where.
+/// One tensor of a dispatch, with the buffer that it is bound to and the offset in that buffer.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
@@ -32,50 +32,50 @@ pub struct Binding<'a> {
     pub desc: &'a BufferTensorDesc,
     /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
-    /// The buffer and the place in it.
+    /// The length of the buffer, the offset in it, and whether it is read or written.
     pub buffer: UploadBuffer,
-    /// The position of the binding with which the operator allows this binding to share its memory, if any:
-    /// the output that takes the place of this input, or the other way round.
+    /// The position in the list of a binding that may share memory with this one, by the rules of the
+    /// operator: for an input the output that overwrites it, or for an output the input.
     pub in_place_with: Option<usize>,
 }
 
 impl<'a> Binding<'a> {
-    /// A tensor in the buffer that the caller calls `id`.
+    /// Returns the binding of a tensor in the buffer with the number `id`.
     #[must_use]
     pub const fn new(desc: &'a BufferTensorDesc, id: u64, buffer: UploadBuffer) -> Binding<'a> {
         Binding { desc, id, buffer, in_place_with: None }
     }
 
-    /// Returns this binding, which the operator allows to share its memory with the binding at `position` of
-    /// the list. It is enough if one of the two says so: see [`validate_bindings`].
+    /// Returns this binding with permission to share its memory with the binding at `position` of the list.
+    /// It is enough if one of the two bindings has the permission: see [`validate_bindings`].
     #[must_use]
     pub const fn in_place_with(self, position: usize) -> Binding<'a> {
         Binding { in_place_with: Some(position), ..self }
     }
 }
 
-/// Checks every binding by itself as [`validate`] does, and those of one buffer against each other. One
-/// result for each binding, in order.
+/// Checks every binding by itself, like [`validate`], and bindings of the same buffer against each other. The
+/// list has one result for each binding, in order.
 ///
-/// By the rules the limits name:
+/// The limits choose the rules:
 ///
-/// * [`one_usage`](DeviceLimits::one_usage) (WebGPU): a buffer that one binding only reads and another writes
-///   is an error, however far apart their ranges are.
+/// * [`one_usage`](DeviceLimits::one_usage) (WebGPU): it is an error if one binding only reads a buffer and
+///   another binding writes it, however far apart their ranges are.
 /// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
 ///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every
-///   other whose range meets its own.
-/// * Elsewhere only elements count, exactly: two outputs that are interleaved columns of one matrix do not
-///   clash, unless they have elements in the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as
-///   two rows of an odd number of `u4` do.
+///   other binding whose range overlaps its own.
+/// * For other limits only elements count, exactly. Two outputs that are interleaved columns of one matrix do
+///   not clash. They do clash if they have elements in the same unit of
+///   [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4` have.
 ///
-/// An input may be stored at the place of an output only where the operator allows it, which
-/// [`in_place_with`](Binding::in_place_with) says. Under `one_usage` that excuses nothing: what is
-/// updated in place is one binding, an output.
+/// An input may share memory with an output only where the operator allows it, which
+/// [`in_place_with`](Binding::in_place_with) says. Under `one_usage` this permission has no effect: a tensor
+/// that is updated in place is one binding, an output.
 ///
 /// # Errors
 ///
 /// The errors of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict) or
-/// [`Error::Undecided`] is on the list of the later binding of a clashing pair.
+/// [`Error::Undecided`] is in the result of the later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
@@ -116,7 +116,7 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     results
 }
 
-/// Two bindings of one buffer, and their places in the list.
+/// Two bindings of one buffer, and their positions in the list.
 struct Pair<'a> {
     places: (usize, usize),
     bindings: (&'a Binding<'a>, &'a Binding<'a>),
@@ -127,7 +127,7 @@ impl Pair<'_> {
         [self.bindings.0, self.bindings.1].iter().any(|binding| binding.buffer.role == Role::Output)
     }
 
-    /// What is wrong with the two, of which one is written.
+    /// Returns the error of two bindings, at least one of which is written.
     fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
         let ((first, second), (earlier, later)) = (self.places, self.bindings);
         let conflict = |byte| Some(Error::BindingConflict { first, second, byte });
@@ -145,7 +145,8 @@ impl Pair<'_> {
         } else if both_written {
             shared_unit((earlier.desc, from), (later.desc, to), limits.write_unit)
         } else {
-            // A reader finds its own bits unchanged in a unit that is written with them.
+            // An input is read correctly although its unit is written, because the write keeps the bits of
+            // the input.
             match earlier.desc.overlap_with_at(from, later.desc, to) {
                 Overlap::No => Shared::No,
                 Overlap::Yes { offset, .. } => {

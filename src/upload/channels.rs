@@ -1,4 +1,4 @@
-//! `channel_conflict`: rows that fall on few of a GPU's memory channels.
+//! `channel_conflict`: finds row pitches that put all rows on few of a GPU's memory channels.
 
 use crate::checked::wide_product;
 use crate::short_sort::sort_by_key;
@@ -8,20 +8,20 @@ use alloc::vec::Vec;
 
 use crate::strided::BufferTensorDesc;
 
-/// How many channels a GPU spreads its memory over, and how many bytes are on one before the next begins:
-/// AMD's of today.
+/// The number of memory channels of a GPU, and the bytes on one channel before the next begins, for today's
+/// GPUs of AMD.
 const CHANNELS: u64 = 16;
 const CHANNEL_BYTES: u64 = 256;
 
-/// If all rows begin on this many memory channels or fewer, a report mentions it.
+/// A report mentions rows that begin on this many memory channels or fewer.
 const CROWDED: u64 = 2;
 
-/// A row pitch that puts the beginnings of all rows on one or two memory channels: reading a column, or a
-/// narrow block of many rows, then waits for these while the others idle.
+/// A row pitch that makes all rows begin on one or two memory channels. Reads of a column, or of a narrow
+/// block of many rows, then wait for these channels while the others are idle.
 ///
-/// llama.cpp found it on AMD GPUs (its issue 27703): memory is spread over 16 channels, 256 bytes each in
-/// turn, so that rows whose pitch is a multiple of 256 times a power of two share them. A pitch of one more
-/// 256 bytes spreads them again.
+/// llama.cpp found this conflict on AMD GPUs (its issue 27703). Their memory is spread over 16 channels in
+/// turns of 256 bytes, so rows share channels if their pitch is a multiple of 256 bytes times a power of two.
+/// A pitch that is 256 bytes larger spreads the rows again.
 ///
 /// Its `Display` is a sentence.
 ///
@@ -39,9 +39,9 @@ pub struct ChannelConflict {
     pub axis: usize,
     /// The row pitch, in bytes.
     pub pitch: u64,
-    /// On how many of 16 channels rows begin.
+    /// The number of memory channels, out of 16, on which rows begin.
     pub channels: u64,
-    /// The next pitch with which they begin on all, in bytes.
+    /// The next larger pitch with which rows begin on all channels, in bytes.
     pub better: u64,
 }
 
@@ -56,8 +56,8 @@ impl fmt::Display for ChannelConflict {
     }
 }
 
-/// Does the row pitch put all rows on one or two memory channels? The row pitch is the stride of the second
-/// innermost axis in memory; tensors with fewer rows than channels are left alone.
+/// Returns the conflict if the row pitch makes all rows begin on one or two memory channels. The row pitch is
+/// the stride of the second innermost axis in memory. Tensors with fewer rows than channels have no conflict.
 ///
 /// ```
 /// use tensor_layout::{upload::channel_conflict, BufferTensorDesc, DataType};
@@ -76,7 +76,7 @@ pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
         .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
         .map(|(axis, (&size, &stride))| (axis, size, stride))
         .collect();
-    // Stable: of equal strides the first axis comes first.
+    // The sort is stable: of equal strides, the first axis comes first.
     sort_by_key(&mut axes, |&(_, _, stride)| stride);
     let &(axis, rows, stride) = axes.get(1)?;
     let pitch_bits = wide_product(stride, desc.data_type().bits());

@@ -1,4 +1,4 @@
-//! `validate_box`: the box of a tensor that a device copies at once.
+//! `validate_box`: checks the box of a tensor that a device copies at once.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,17 +12,17 @@ use super::report::{Errors, UploadReport};
 use super::strides::bits_to;
 use super::validate::{check_unplaced, tensor};
 
-/// Checks the box that a device copies of a tensor at once, which has a size for each axis, against the rules
-/// in [`DeviceLimits::box_limits`]. A box may pass the end of the tensor. Limits without such rules accept
-/// every box of the right rank. Of the tensor itself nothing is checked: see
+/// Checks the box of a tensor that a device copies at once against the rules in [`DeviceLimits::box_limits`].
+/// The box has a size for each axis. It may reach past the end of the tensor. Limits without box rules accept
+/// every box of the right rank. This function does not check the tensor itself: see
 /// [`validate_description`](super::validate_description).
 ///
 /// # Errors
 ///
 /// Every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule);
-/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0, or more than the device
-/// copies; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows that are not multiple of
-/// what it asks; that of [`ToIndexMap::to_index_map`].
+/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0 or above the limit;
+/// [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows whose bytes are not a multiple of
+/// the required number; the errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{validate_box, DeviceLimits, Swizzle};

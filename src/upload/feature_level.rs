@@ -1,4 +1,4 @@
-//! `FeatureLevel`: which DirectML a device speaks.
+//! `FeatureLevel`: the DirectML feature levels.
 
 use alloc::format;
 use alloc::string::ToString;
@@ -8,7 +8,7 @@ use core::str::FromStr;
 use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
 use crate::error::Error;
 
-/// Each level once: its name here, the value of `DML_FEATURE_LEVEL`, and what its limits are called.
+/// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL` and the name of its limits.
 macro_rules! levels {
     ($(#[$about:meta])* pub enum FeatureLevel {
         $($(#[$doc:meta])* $level:ident = $value:literal, $limits:literal;)*
@@ -22,7 +22,8 @@ macro_rules! levels {
             /// Every level, oldest first.
             pub const ALL: &'static [FeatureLevel] = &[$(FeatureLevel::$level),*];
 
-            /// Of a table: a check that passes allocates nothing.
+            /// The name of the level's limits. It is a constant, so that a check that passes allocates
+            /// nothing.
             pub(super) fn limits_name(self) -> &'static str {
                 match self {
                     $(FeatureLevel::$level => $limits,)*
@@ -30,7 +31,7 @@ macro_rules! levels {
             }
         }
 
-        /// The value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
+        /// Returns the value of `DML_FEATURE_LEVEL`: 0x5000 for 5.0.
         impl From<FeatureLevel> for u32 {
             fn from(level: FeatureLevel) -> u32 {
                 match level {
@@ -42,7 +43,8 @@ macro_rules! levels {
 }
 
 levels! {
-    /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept all that earlier ones do.
+    /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept everything that earlier levels
+    /// accept.
     ///
     /// ```
     /// use tensor_layout::upload::FeatureLevel;
@@ -56,13 +58,13 @@ levels! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum FeatureLevel {
-        /// DirectML of Windows 10 version 1903.
+        /// The DirectML of Windows 10 version 1903.
         V1_0 = 0x1000, "DirectML 1.0";
         /// Level 2.0.
         V2_0 = 0x2000, "DirectML 2.0";
         /// Level 2.1.
         V2_1 = 0x2100, "DirectML 2.1";
-        /// Ranks 1 to 8 and the 64-bit types begin here.
+        /// Level 3.0, the first with ranks 1 to 8 and the 64-bit types.
         V3_0 = 0x3000, "DirectML 3.0";
         /// Level 3.1.
         V3_1 = 0x3100, "DirectML 3.1";
@@ -82,29 +84,28 @@ levels! {
         V6_1 = 0x6100, "DirectML 6.1";
         /// Level 6.2.
         V6_2 = 0x6200, "DirectML 6.2";
-        /// The 4-bit types begin here.
+        /// Level 6.3, the first with the 4-bit types.
         V6_3 = 0x6300, "DirectML 6.3";
         /// Level 6.4.
         V6_4 = 0x6400, "DirectML 6.4";
     }
 }
 
-/// The types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.
+/// The data types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.
 const TYPES: &[DataType] = &[F32, F16, U32, U16, U8, S32, S16, S8, F64, U64, S64, U4, S4];
 
 impl FeatureLevel {
-    /// The newest level: DirectML gets no further ones (it is in sustained engineering).
+    /// The newest level. DirectML is in sustained engineering, so it gets no further levels.
     pub const LATEST: FeatureLevel = FeatureLevel::V6_4;
 
-    /// The smallest and the largest rank: 4 to 5 before level 3.0
-    /// (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8 from there on (`..._MAX1`). Single operators
-    /// may take fewer.
+    /// The smallest and the largest rank: 4 to 5 before level 3.0 (`DML_TENSOR_DIMENSION_COUNT_MAX`), 1 to 8
+    /// since level 3.0 (`..._MAX1`). Single operators may accept fewer ranks.
     pub(super) fn ranks(self) -> (usize, usize) {
         if self < FeatureLevel::V3_0 { (4, 5) } else { (1, 8) }
     }
 
-    /// The data types a tensor may have (DirectML feature level history). Single operators may
-    /// take fewer.
+    /// The data types that a tensor may have (DirectML feature level history). Single operators may accept
+    /// fewer types.
     pub(super) fn data_types(self) -> &'static [DataType] {
         let count = match self {
             level if level < FeatureLevel::V3_0 => 8,
@@ -115,7 +116,7 @@ impl FeatureLevel {
     }
 }
 
-/// The level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
+/// Finds the level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
 impl TryFrom<u32> for FeatureLevel {
     type Error = Error;
 
@@ -126,7 +127,7 @@ impl TryFrom<u32> for FeatureLevel {
 }
 
 impl fmt::Display for FeatureLevel {
-    /// `5.0`
+    /// Writes `5.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.limits_name().trim_start_matches("DirectML "))
     }
@@ -135,7 +136,7 @@ impl fmt::Display for FeatureLevel {
 impl FromStr for FeatureLevel {
     type Err = Error;
 
-    /// Reads `5.0`, and `5_0` as the header spells it.
+    /// Reads `5.0`, or `5_0` as in the names of the header.
     fn from_str(text: &str) -> Result<Self, Error> {
         let dotted = text.replace('_', ".");
         let found = Self::ALL.iter().copied().find(|level| level.to_string() == dotted);

@@ -1,4 +1,4 @@
-//! `DeviceLimits`: what a device accepts, as plain data.
+//! `DeviceLimits`: the rules of a device for tensors and bindings, as plain data.
 
 use alloc::borrow::Cow;
 
@@ -11,8 +11,8 @@ use super::multiples::{common_multiple, whole_elements};
 /// fields hold (*DML_BUFFER_TENSOR_DESC*: "may not exceed (2^32 - 1) elements").
 const U32_MAX: u64 = 0xffff_ffff;
 
-/// What a device, or the API in front of it, accepts. Every field is public: start from a named
-/// set, or from [`DeviceLimits::none`], and change what the device at hand reports.
+/// The rules of a device, or of its API, for tensors and bindings. Every field is public. Start from a named
+/// set or from [`DeviceLimits::none`], and set the fields to the limits that the device at hand reports.
 ///
 /// ```
 /// use tensor_layout::{upload::DeviceLimits, DataType};
@@ -34,93 +34,93 @@ const U32_MAX: u64 = 0xffff_ffff;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeviceLimits {
-    /// What these limits are called in reports.
+    /// The name of these limits in reports.
     pub name: Cow<'static, str>,
     /// The smallest rank.
     pub min_rank: usize,
     /// The largest rank.
     pub max_rank: usize,
-    /// The data types a tensor may have; `None` for any.
+    /// The data types that a tensor may have, or `None` for any type.
     pub data_types: Option<Cow<'static, [DataType]>>,
     /// Whether a size may be 0.
     pub zero_sizes: bool,
     /// The largest size of an axis, in elements.
     pub max_size: u64,
-    /// The largest stride, in elements. It also counts for axes of size 1, whose strides are never
-    /// used but must be written down: such an error is
+    /// The largest stride, in elements. The limit also applies to axes of size 1, whose strides are never
+    /// used but must be passed to the device. An error of such a stride is
     /// [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride).
     pub max_stride: u64,
-    /// The most elements a tensor may span in its buffer.
+    /// The most elements that a tensor may span in its buffer.
     pub max_elements: u64,
-    /// The most indices a tensor may have: the product of its sizes.
+    /// The most indices that a tensor may have: the product of its sizes.
     pub max_logical_elements: u64,
-    /// What the size of a binding must be a multiple of, in bytes.
+    /// The size of a binding must be a multiple of this number, in bytes.
     pub size_multiple: u64,
     /// The smallest binding, in bytes.
     pub min_binding: u64,
     /// The largest binding, in bytes.
     pub max_binding: u64,
-    /// What the offset of a binding must be a multiple of, in bytes.
+    /// The offset of a binding must be a multiple of this number, in bytes.
     pub offset_alignment: u64,
     /// The largest buffer, in bytes.
     pub max_buffer: u64,
-    /// The most bytes copied through CPU-visible memory at once.
+    /// The most bytes that may be copied through CPU-visible memory at once.
     pub max_copy: u64,
-    /// The device is given sizes and strides, and nothing else: a layout without strides (tiles) is refused.
-    /// Elsewhere a shader does the indexing, and a tensor is this many bytes.
+    /// Whether the device is given sizes and strides and nothing else, so that layouts without strides
+    /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
+    /// bytes.
     pub takes_strides: bool,
-    /// The device is given sizes alone, and the rules on strides are about what it takes them for: strides of
-    /// axes of size 1 do not count.
+    /// Whether the device is given sizes alone and assumes the strides. The rules on strides then ignore the
+    /// strides of axes of size 1.
     pub sizes_only: bool,
-    /// Only the width of a type matters, as the device computes nothing: an unsigned integer of the same
-    /// width does for a type that is not among [`data_types`](Self::data_types).
+    /// Whether only the width of a type matters, because the device computes nothing. An unsigned integer of
+    /// the same width then replaces a type that is not among [`data_types`](Self::data_types).
     pub copies_only: bool,
-    /// The last axis must have stride 1. This and the rules on strides below are for devices that are given
-    /// them.
+    /// Whether the last axis must have stride 1. This rule and the following rules on strides are for devices
+    /// that are given strides.
     pub unit_inner_stride: bool,
-    /// What the strides of all axes but the last must be multiples of, in bytes.
+    /// The strides of all axes but the last must be multiples of this number, in bytes.
     pub stride_multiple: u64,
     /// The largest stride, in bytes.
     pub max_stride_bytes: u64,
-    /// Each stride must be at least the next one times its size: axes are in memory in their order, and share
-    /// no bytes.
+    /// Whether each stride must be at least the next stride times the next size. Then the axes are in memory
+    /// in their order, and no bytes are shared.
     pub ordered_strides: bool,
-    /// The number of innermost axes after whose strides there may be a gap: the strides of all others must be
-    /// the next one times its size. 1: the tensor is packed as far as the last stride allows; 2: rows may be
-    /// padded. `None` if gaps are allowed everywhere.
+    /// The number of innermost axes whose strides may leave a gap. Every other stride must be the next stride
+    /// times the next size. With 1, the tensor is packed except for the last stride. With 2, rows may be
+    /// padded. `None` allows gaps everywhere.
     pub packed_outside: Option<usize>,
-    /// The largest first stride times the first size, in bytes.
+    /// The largest product of the first stride and the first size, in bytes.
     pub max_extent: u64,
-    /// The tensor must begin at byte 0 of its buffer.
+    /// Whether the tensor must begin at byte 0 of its buffer.
     pub zero_offset: bool,
-    /// The offset of a binding must be a multiple of an element.
+    /// Whether the offset of a binding must be a multiple of an element's bytes.
     pub whole_elements: bool,
-    /// Rules for tensors of some types, besides the others.
+    /// Additional rules for tensors of some types.
     pub stricter_types: Option<TypeLimits>,
-    /// Rules for the boxes that are copied of a tensor; `None` if it has none, and nothing is copied in
-    /// boxes.
+    /// Rules for the boxes of a tensor that the device copies, or `None` if the device copies no boxes.
     pub box_limits: Option<BoxLimits>,
-    /// Whether a binding begins near the first element of the tensor: its base offset is added to the offset
-    /// of its buffer. A device that is [given strides](Self::takes_strides) is given no base offset, so the
-    /// whole base offset is added. For any other device it is rounded down to
+    /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset is
+    /// added to the offset of its buffer. A device that is [given strides](Self::takes_strides) gets no base
+    /// offset, so the whole base offset is added. For any other device the base offset is rounded down to
     /// [`offset_alignment`](Self::offset_alignment), and a shader adds the remainder:
     /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not set, the binding
     /// begins with the tensor's buffer, and a shader adds the whole base offset.
     pub base_offset_in_binding: bool,
-    /// An output may overwrite any byte of its binding, padding included.
+    /// Whether an output may overwrite any byte of its binding, padding included.
     pub writes_padding: bool,
-    /// Two written bindings of one buffer may not meet, by their ranges, even where no element of one is
-    /// among those of the other.
+    /// Whether the ranges of two written bindings of one buffer must not overlap, even if their elements do
+    /// not.
     pub exclusive_ranges: bool,
-    /// In one dispatch a buffer is either only read or only bound as written, whatever ranges of it are
-    /// bound.
+    /// Whether all bindings of a buffer in one dispatch must be reads, or all writes, whatever ranges they
+    /// have.
     pub one_usage: bool,
-    /// How many bytes are written at once, and at multiples of which. Two outputs whose elements are in the
-    /// same such unit undo each other's writes.
+    /// The size and alignment of a memory write, in bytes. If two outputs have elements in one such unit,
+    /// they may undo each other's writes.
     pub write_unit: u64,
 }
 
-/// What a device requires of tensors of some types only: Metal of elements that it decodes.
+/// Additional rules of a device for tensors of some types. Metal has them for types that it decodes.
 ///
 /// ```
 /// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};
@@ -132,17 +132,17 @@ pub struct DeviceLimits {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeLimits {
-    /// The types.
+    /// The types that these rules apply to.
     pub data_types: Cow<'static, [DataType]>,
-    /// What the size of the last axis must be a multiple of, in elements.
+    /// The size of the last axis must be a multiple of this number, in elements.
     pub inner_size_multiple: u64,
-    /// What the strides of all axes but the last must be multiples of, in bytes.
+    /// The strides of all axes but the last must be multiples of this number, in bytes.
     pub stride_multiple: u64,
-    /// What the offset of a binding must be a multiple of, in bytes.
+    /// The offset of a binding must be a multiple of this number, in bytes.
     pub offset_alignment: u64,
 }
 
-/// What a device requires of the boxes it copies of a tensor: see [`validate_box`](super::validate_box).
+/// The rules of a device for the boxes of a tensor that it copies: see [`validate_box`](super::validate_box).
 ///
 /// ```
 /// use tensor_layout::upload::{BoxLimits, DeviceLimits};
@@ -153,16 +153,16 @@ pub struct TypeLimits {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoxLimits {
-    /// The largest size along an axis, in elements.
+    /// The largest size of a box along an axis, in elements.
     pub max_size: u64,
-    /// What the last size must be a multiple of, in bytes.
+    /// The last size of a box must be a multiple of this number, in bytes.
     pub row_multiple: u64,
-    /// The largest last size, in bytes.
+    /// The largest last size of a box, in bytes.
     pub max_row: u64,
 }
 
 impl DeviceLimits {
-    /// No limits beyond those of the arithmetic: the start of a custom set.
+    /// Returns no limits but those of 64-bit arithmetic, as the start of a custom set.
     ///
     /// ```
     /// use tensor_layout::upload::{FeatureLevel, DeviceLimits};
@@ -213,18 +213,19 @@ impl DeviceLimits {
         }
     }
 
-    /// What DirectML of the latest feature level accepts: see [`directml_level`](Self::directml_level).
+    /// Returns the limits of DirectML at the latest feature level: see
+    /// [`directml_level`](Self::directml_level).
     #[must_use]
     pub fn directml() -> DeviceLimits {
         Self::directml_level(FeatureLevel::LATEST)
     }
 
-    /// What DirectML of this feature level accepts.
+    /// Returns the limits of DirectML at this feature level.
     ///
-    /// From *DML_BUFFER_TENSOR_DESC* (ranks, sizes of at least 1, 32-bit sizes and strides, at most
-    /// 2³²−1 elements, a total that is a multiple of 4 and at least 4), *DML_BUFFER_BINDING* (offsets
+    /// The numbers come from *DML_BUFFER_TENSOR_DESC* (ranks, sizes of at least 1, 32-bit sizes and strides,
+    /// at most 2³²−1 elements, a total that is a multiple of 4 and at least 4), *DML_BUFFER_BINDING* (offsets
     /// are multiples of 16, `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT`) and *BindOutputs* (an output owns its
-    /// whole range). Single operators narrow ranks and types further.
+    /// whole range). Single operators may accept fewer ranks and types.
     ///
     /// ```
     /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
@@ -251,11 +252,11 @@ impl DeviceLimits {
         }
     }
 
-    /// What Direct3D 12 requires of a raw buffer view, without DirectML on top: offsets that are
-    /// multiples of 16 (`D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`) and sizes that are multiples of 4.
+    /// Returns the limits of Direct3D 12 for a raw buffer view, without DirectML: offsets are multiples of 16
+    /// (`D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`) and sizes are multiples of 4.
     ///
-    /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload
-    /// heaps of 4 GiB fail, and splits its copies there. A raw view is written in words of 4 bytes.
+    /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload heaps of 4 GiB
+    /// fail, and splits its copies at that size. A raw view is written in words of 4 bytes.
     #[must_use]
     pub fn d3d12() -> DeviceLimits {
         DeviceLimits {
@@ -270,13 +271,13 @@ impl DeviceLimits {
         }
     }
 
-    /// The default limits of WebGPU, which every adapter has: storage bindings of up to 128 MiB at
-    /// offsets that are multiples of 256, buffers of up to 256 MiB, sizes that are multiples of 4
-    /// and not zero. Offsets in a shader have 32 bits, and storage is written in words of 4 bytes.
+    /// Returns the default limits of WebGPU, which every adapter has: storage bindings of up to 128 MiB at
+    /// offsets that are multiples of 256, buffers of up to 256 MiB, sizes that are multiples of 4 and not
+    /// zero. Offsets in a shader have 32 bits, and storage is written in words of 4 bytes.
     ///
     /// In one dispatch a buffer is bound either read-only or read-write (the usage scope of *WebGPU*:
-    /// `storage` goes with no other usage), and the ranges of read-write bindings do not meet (*encoder bind
-    /// groups alias a writable resource*). What is read and written in place is one read-write binding.
+    /// `storage` excludes every other usage), and the ranges of read-write bindings do not overlap (*encoder
+    /// bind groups alias a writable resource*). A tensor that is updated in place is one read-write binding.
     #[must_use]
     pub fn webgpu() -> DeviceLimits {
         DeviceLimits {
@@ -295,10 +296,10 @@ impl DeviceLimits {
         }
     }
 
-    /// What every Vulkan device grants (the table of required limits): storage ranges of 2²⁷ bytes
-    /// (`maxStorageBufferRange`) at offsets that are multiples of 256 (`minStorageBufferOffsetAlignment` is
-    /// at most that), written in words of 4 bytes (narrower storage is a feature). Real devices grant more:
-    /// put in what yours reports.
+    /// Returns the limits that every Vulkan device satisfies (the table of required limits): storage ranges
+    /// of 2²⁷ bytes (`maxStorageBufferRange`) at offsets that are multiples of 256
+    /// (`minStorageBufferOffsetAlignment` is at most 256), written in words of 4 bytes (narrower storage is a
+    /// feature). Real devices have larger limits, so set the fields to what your device reports.
     #[must_use]
     pub fn vulkan() -> DeviceLimits {
         DeviceLimits {
@@ -312,8 +313,8 @@ impl DeviceLimits {
         }
     }
 
-    /// [`webgpu`](Self::webgpu) with what the adapter at hand grants, rounded to what a binding can be:
-    /// `maxStorageBufferBindingSize`, `maxBufferSize` and `minStorageBufferOffsetAlignment`.
+    /// Returns [`webgpu`](Self::webgpu) with the limits of an adapter, rounded to sizes that a binding can
+    /// have: `maxStorageBufferBindingSize`, `maxBufferSize` and `minStorageBufferOffsetAlignment`.
     ///
     /// ```
     /// use tensor_layout::DeviceLimits;
@@ -335,8 +336,8 @@ impl DeviceLimits {
     }
 
     /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
-    /// DirectML's pages do not promise that of every operator. With these limits, parts of larger buffers are
-    /// accepted as outputs.
+    /// DirectML's pages do not promise that for every operator. With these limits, parts of larger buffers
+    /// are accepted as outputs.
     ///
     /// ```
     /// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DeviceLimits, Role};
@@ -353,7 +354,7 @@ impl DeviceLimits {
         DeviceLimits { writes_padding: false, ..self }
     }
 
-    /// The type that does for one that the device does not know, where it only copies.
+    /// Returns the type that replaces an unknown `data_type` on a device that only copies.
     pub(super) fn stand_in(&self, data_type: DataType) -> Option<DataType> {
         let known = self.data_types.as_deref().filter(|types| self.copies_only && !types.contains(&data_type))?;
         let unsigned = |known: &&DataType| known.kind() == ElementKind::Unsigned && known.bits() == data_type.bits();
@@ -361,13 +362,14 @@ impl DeviceLimits {
     }
 }
 
-/// What holds for one type.
+/// The limits for one type.
 impl DeviceLimits {
     fn stricter(&self, data_type: DataType) -> Option<&TypeLimits> {
         self.stricter_types.as_ref().filter(|limits| limits.data_types.contains(&data_type))
     }
 
-    /// What strides are multiples of, in bytes: both rules at once.
+    /// The number that strides must be a multiple of, in bytes, by the general rule and the rule for the
+    /// type.
     pub(super) fn stride_multiple_of(&self, data_type: DataType) -> u64 {
         let stricter = self.stricter(data_type).map_or(1, |limits| limits.stride_multiple);
         common_multiple(self.stride_multiple, stricter).unwrap_or(u64::MAX)

@@ -11,7 +11,7 @@ use super::size_text::read_size;
 use super::tensor_limits::{MetalUsage, Swizzle, Uniform};
 
 impl DeviceLimits {
-    /// The names that are read.
+    /// The names of the sets.
     pub const NAMES: &'static [&'static str] = &[
         "directml",
         "d3d12",
@@ -33,13 +33,13 @@ impl DeviceLimits {
         "d3d12-constant",
     ];
 
-    /// Returns these limits with one of them changed, given by its name and its value as text: a number of
-    /// bytes or of elements ([`read_size`]), `true` or `false`.
+    /// Returns these limits with one field changed. The value is a text: a number of bytes or elements
+    /// ([`read_size`]), `true` or `false`.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for a name that is none of the fields that hold a
-    /// number or a truth; [`Error::Parse`](crate::Error::Parse).
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for a name that is not a field with a number or a
+    /// `bool`; [`Error::Parse`](crate::Error::Parse).
     ///
     /// ```
     /// let limits = tensor_layout::DeviceLimits::webgpu().with("max_binding", "2GiB")?;
@@ -65,7 +65,7 @@ impl DeviceLimits {
     }
 }
 
-/// The fields of one type, by their names.
+/// Defines a function that finds the fields of one type by their names.
 macro_rules! by_name {
     ($function:ident, $names:ident, $type:ty: $($field:ident)*) => {
         const $names: &[&str] = &[$(stringify!($field)),*];
@@ -89,12 +89,12 @@ by_name!(truth_mut, TRUTHS, bool: zero_sizes takes_strides sizes_only copies_onl
 impl FromStr for DeviceLimits {
     type Err = Error;
 
-    /// The limits of this name: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`, `vulkan`,
-    /// `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
+    /// Returns the limits with this name: `directml` (the latest level), `directml:5.0`, `d3d12`, `webgpu`,
+    /// `vulkan`, `metal-tensor` (for shaders) or `metal-tensor:ml`, `vulkan-tensor` (`VK_ARM_tensors`),
     /// `cuda-tensor-map`, also with a swizzle as in `cuda-tensor-map:128`, `webnn` or `webnn:chromium`,
-    /// `metal` (plain buffers), `webgpu-uniform`, `vulkan-uniform`, `d3d12-constant`, or `none`. After a
-    /// colon limits of the device at hand may follow, as [`with`](Self::with) takes them:
-    /// `webgpu:max_binding=2GiB,max_buffer=4GiB`. The sentence of
+    /// `metal` (plain buffers), `webgpu-uniform`, `vulkan-uniform`, `d3d12-constant`, or `none`. Limits of
+    /// the device at hand may follow after a colon, in the form of [`with`](Self::with):
+    /// `webgpu:max_binding=2GiB,max_buffer=4GiB`. The message of
     /// [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
     ///
     /// ```

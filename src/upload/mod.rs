@@ -1,11 +1,12 @@
-//! Checks before a GPU sees a buffer: is it big enough, aligned, within the limits, safe to write?
+//! Checks that a buffer is large enough, aligned, within the limits of a device and safe to write, before the
+//! GPU gets it.
 //!
-//! [`validate`] looks at one tensor in one buffer and reports every problem at once; [`validate_bindings`]
-//! also holds the tensors of one dispatch against each other; [`pack_buffer`] places many tensors in one
-//! buffer so that both are satisfied; [`pieces_along`] cuts a tensor that is too large for one binding into
-//! tensors that fit, [`Windows`] any bytes into bindings; [`suggest`] finds the nearest layout that a device
-//! accepts, and [`channel_conflict`] rows that share memory channels. [`Texture`] says where the rows of a
-//! texture are in a buffer that is copied to it.
+//! [`validate`] checks one tensor in one buffer and reports every problem at once. [`validate_bindings`] also
+//! checks the tensors of one dispatch against each other. [`pack_buffer`] places many tensors in one buffer
+//! so that both checks pass. [`pieces_along`] divides a tensor that is too large for one binding into tensors
+//! that fit, and [`Windows`] divides any range of bytes into bindings. [`suggest`] finds the nearest layout
+//! that a device accepts, and [`channel_conflict`] finds rows that share memory channels. [`Texture`] returns
+//! the offsets of the rows of a texture in a buffer that is copied to it.
 //!
 //! ```
 //! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};

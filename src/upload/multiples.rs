@@ -1,4 +1,4 @@
-//! Multiples: of an alignment, of an element.
+//! Multiples of alignments and of elements.
 
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
@@ -9,19 +9,19 @@ pub(super) fn whole_elements(bits: u32) -> u64 {
     common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)
 }
 
-/// The least common multiple; 0 counts as 1.
+/// Returns the least common multiple, where 0 counts as 1.
 pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
     let (a, b) = (a.max(1), b.max(1));
     checked::mul(a, b.divided_by(checked::gcd(a, b)), "a common alignment in bytes")
 }
 
-/// The byte that a bit is in.
+/// Returns the byte that contains the first bit of an element.
 pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
     checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
 }
 
-/// The fewest elements of which a whole number of alignments is full: a binding may begin at a multiple of
-/// them.
+/// Returns the fewest elements whose bytes are a multiple of the alignment. A binding may begin at each
+/// multiple of that many elements.
 pub(super) fn binding_unit(alignment: u64, bits: u32) -> u64 {
     let bits = u64::from(bits.max(1));
     let unit = checked::mul(alignment.max(1), 8, BYTES).and_then(|in_bits| common_multiple(in_bits, bits));

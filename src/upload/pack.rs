@@ -1,4 +1,4 @@
-//! `pack_buffer`: many tensors in one buffer, each where the device requires it.
+//! `pack_buffer`: places many tensors in one buffer, with the alignments that a device requires.
 
 use alloc::vec::Vec;
 
@@ -11,7 +11,7 @@ use super::multiples::common_multiple;
 use super::tensor::Tensor;
 use super::validate::check_unplaced;
 
-/// Where [`pack_buffer`] puts the tensors.
+/// The offsets that [`pack_buffer`] chose for the tensors.
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, DeviceLimits, PackedBuffer};
@@ -25,24 +25,24 @@ use super::validate::check_unplaced;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PackedBuffer {
-    /// Where each tensor is bound, in bytes, in the order they were given. This is the offset of
-    /// the tensor's buffer; its own base offset comes on top, as in [`UploadBuffer`](super::UploadBuffer).
+    /// The offset of each tensor's buffer, in bytes, in the order of the tensors. The tensor's own base
+    /// offset is added to it, as in [`UploadBuffer`](super::UploadBuffer).
     pub offsets: Vec<u64>,
     /// The length of the buffer, in bytes.
     pub len: u64,
 }
 
-/// Places tensors one after the other in one buffer, each aligned as the device and its descriptor
-/// require, with the bytes its total size takes. What each range holds is that tensor's alone.
+/// Places tensors one after the other in one buffer. Each tensor is aligned as the device and its descriptor
+/// require, and gets the bytes of its total size. No two ranges overlap.
 ///
-/// Only offsets are chosen here; [`validate`](super::validate) checks the rest.
+/// This function only chooses offsets. [`validate`](super::validate) checks the other rules.
 ///
 /// # Errors
 ///
 /// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one
-/// binding (pack what [`pieces_along`](super::pieces_along) makes of it), [`Error::Overflow`] if the buffer
-/// passes 2⁶⁴ bytes, [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it passes the limit;
-/// those of [`ToIndexMap::to_index_map`].
+/// binding (use [`pieces_along`](super::pieces_along) and pack the pieces); [`Error::Overflow`] if the buffer
+/// exceeds 2⁶⁴ bytes; [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it exceeds the limit;
+/// the errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, DeviceLimits};
@@ -62,13 +62,13 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
     for layout in layouts {
         let tensor = Tensor::of(layout)?;
         let (report, _) = check_unplaced(&tensor, limits);
-        // Where the base offset is part of the binding, it is the sum that must be aligned.
+        // If the base offset is part of the binding, the sum of both offsets must be aligned.
         if report.total_bytes > limits.max_binding {
             return Err(DeviceRule::BindingLimit.by(report.total_bytes, limits.max_binding));
         }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
-        // Where the device requires no alignment, elements still begin at multiples of their size.
+        // If the device requires no alignment, elements still begin at multiples of their size.
         let alignment = common_multiple(report.alignment_required, tensor.element_bytes())?;
         let start = checked::round_up(earliest, alignment, BYTES)?;
         packed.offsets.push(start.minus(base_bytes));

@@ -1,4 +1,4 @@
-//! `Pieces`: a range of bytes cut so that every piece fits a limit and begins aligned.
+//! `Pieces`: divides a range of bytes so that every piece fits a limit and begins aligned.
 
 use crate::checked::Exact;
 use core::iter::FusedIterator;
@@ -6,10 +6,10 @@ use core::ops::Range;
 
 use crate::error::{DeviceRule, Error};
 
-/// Byte ranges that cover a longer one without a gap: each is at most as long as a limit and
-/// begins at a multiple of an alignment.
+/// Consecutive byte ranges that cover a longer range. Each piece is at most as long as a limit and begins at
+/// a multiple of an alignment.
 ///
-/// An iterator that holds three numbers and counts its pieces at once, so that advice about a huge range
+/// The iterator holds three numbers and counts its pieces without iterating, so a report about a huge range
 /// costs nothing. All pieces but the last are as long as the first.
 ///
 /// ```
@@ -33,9 +33,9 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of `range`, each at most `max` bytes long; all but the first begin at a multiple of
-    /// `alignment` because `range.start` does (which is the caller's to check) and every piece
-    /// but the last is a multiple of it long.
+    /// Returns the pieces of `range`, each at most `max` bytes long. The length of every piece but the last
+    /// is a multiple of `alignment`. So all pieces begin at multiples of `alignment`, if the caller passes a
+    /// `range` that does.
     ///
     /// # Errors
     ///
@@ -52,12 +52,12 @@ impl Pieces {
         Ok(Pieces::in_steps(range, step))
     }
 
-    /// Pieces of this length, or of 1.
+    /// Returns pieces of `step` bytes. A step of 0 counts as 1.
     pub(super) fn in_steps(range: Range<u64>, step: u64) -> Pieces {
         Pieces { next: range.start, end: range.end, step }
     }
 
-    /// How many pieces are left.
+    /// The number of pieces that have not been returned.
     pub(super) fn number(&self) -> u64 {
         let left = self.end.saturating_sub(self.next);
         if left == 0 { 0 } else { left.div_ceil(self.step.max(1)) }

@@ -1,4 +1,5 @@
-//! `UploadReport`: every number on the way from a descriptor to a bound range; `Errors`: all that is wrong.
+//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Errors`: all errors of a
+//! check.
 
 use crate::checked::Exact;
 use alloc::borrow::Cow;
@@ -17,8 +18,8 @@ use super::limits::DeviceLimits;
 use super::pieces::Pieces;
 use super::warning::{Warning, in_bytes};
 
-/// Every intermediate of a check, named. Bytes count from the start of the buffer unless said
-/// otherwise.
+/// Every intermediate number of a check, by name. Byte offsets count from the start of the buffer unless the
+/// field says otherwise.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, UploadReport};
@@ -32,69 +33,68 @@ use super::warning::{Warning, in_bytes};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UploadReport {
-    /// The name of the limits that were held against the tensor.
+    /// The name of the limits that the tensor was checked against.
     pub limits: Cow<'static, str>,
     /// The type of an element.
     pub data_type: DataType,
     /// The number of indices.
     pub element_count: u64,
-    /// The elements from the start of the binding to one past the last that an index has.
+    /// The number of elements from the start of the binding to the end of the last element.
     pub span_elements: u64,
     /// `span_elements` in bits.
     pub exact_bits: u128,
-    /// `span_elements` in bytes, a started byte counted whole.
+    /// `span_elements` in bytes, rounded up to whole bytes.
     pub exact_bytes: u64,
-    /// `exact_bytes` rounded up to what the size of a binding must be a multiple of
-    /// ([`DeviceLimits::size_multiple`](super::DeviceLimits::size_multiple): 4 for DirectML).
+    /// `exact_bytes` rounded up to a multiple of
+    /// [`DeviceLimits::size_multiple`](super::DeviceLimits::size_multiple) (4 for DirectML).
     pub rounded_bytes: u64,
-    /// How many bytes are bound: `rounded_bytes`, or the total size that the descriptor was given if that is
-    /// more. A given total may fail to be a multiple of what the device requires, which is reported as an
-    /// error.
+    /// The number of bytes that are bound: `rounded_bytes`, or the total size that was set in the descriptor
+    /// if that is more. A total that is not a multiple of the device's number is reported as an error.
     pub total_bytes: u64,
-    /// The bytes a CPU slice must have to fill the tensor: not the rounded number, so that an upload
-    /// reads nothing past its source.
+    /// The number of bytes that a CPU slice must have to fill the tensor. It is not rounded up, so that an
+    /// upload reads nothing past the end of its source.
     pub cpu_bytes: u64,
-    /// The bytes after the elements that belong to the binding and should be zeroed, from the start
-    /// of the binding.
+    /// The bytes of the binding after the elements, which should be set to zero. They count from the start of
+    /// the binding.
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
-    /// For an output, the bits between the start of the binding and its last element that hold no element of
-    /// it. They are padding of a tensor of its own, but of a slice they belong to others. 0 for inputs, for
-    /// tensors without a buffer, and where indices share places.
+    /// For an output, the number of bits between the start of the binding and its last element that hold no
+    /// element of it. In a tensor of its own these bits are padding. In a slice they belong to other tensors.
+    /// The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
     pub gap_bits: u128,
-    /// May the device overwrite the bits between the elements of this output
-    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding))? Of a part of a larger buffer
-    /// that is one of the errors, of another tensor one of the [`warnings`](Self::warnings).
+    /// Whether the device may overwrite the bits between the elements of this output
+    /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding)). This is an error for a part
+    /// of a larger buffer, and one of the [`warnings`](Self::warnings) for any other tensor.
     pub overwrites_gaps: bool,
-    /// Must the padding between and after the elements hold zeros? A
-    /// [named layout](crate::named) may demand it.
+    /// Whether the padding between and after the elements must hold zeros, which a [named
+    /// layout](crate::named) may demand.
     pub zero_padding: bool,
-    /// What the start of the binding must be a multiple of, in bytes: the least common multiple of what the
-    /// device demands and of the alignment that the descriptor guarantees.
+    /// The start of the binding must be a multiple of this number, in bytes. It is the least common multiple
+    /// of the device's alignment and the alignment that the descriptor guarantees.
     pub alignment_required: u64,
-    /// The largest power of two the start of the binding is a multiple of, in bytes; `None` for 0,
-    /// which is a multiple of all.
+    /// The largest power of two that divides the start of the binding, in bytes, or `None` for a start of 0,
+    /// which every power divides.
     pub alignment_found: Option<u64>,
-    /// The narrowest integer that holds every element offset of the tensor, counted from the
-    /// start of the binding.
+    /// The narrowest integer type that holds every element offset of the tensor, counted from the start of
+    /// the binding.
     pub index_width: IndexWidth,
-    /// The narrowest integer that holds the same offsets in bytes.
+    /// The narrowest integer type that holds the same offsets in bytes.
     pub byte_index_width: IndexWidth,
-    /// What a shader adds to the offsets of the elements, which sizes and strides give: the elements between
-    /// the start of the binding and index 0. It is 0 for a device that is given strides.
+    /// The number of elements between the start of the binding and index 0. A shader adds it to the offset
+    /// that it computes from sizes and strides. It is 0 for a device that is given strides.
     pub base_offset: u64,
-    /// What is accepted, and should be looked at.
+    /// Facts that are no errors but that the caller should know.
     pub warnings: Vec<Warning>,
-    /// How to bind the range in pieces that fit, where it is too large for one binding.
+    /// The pieces in which to bind the range if it is too large for one binding.
     pub pieces: Option<Pieces>,
-    /// How to copy the elements to the device: ranges of the CPU slice, one unless there is too
-    /// much for one copy.
+    /// The ranges of the CPU slice in which to copy the elements to the device. There is one range unless it
+    /// exceeds the largest copy.
     pub copies: Option<Pieces>,
 }
 
 impl UploadReport {
-    /// The report of a layout that has no index map: no bytes at all.
+    /// Returns the report of a layout that has no index map: no bytes at all.
     pub(super) fn of_nothing(limits: &DeviceLimits) -> UploadReport {
         UploadReport {
             limits: limits.name.clone(),
@@ -122,8 +122,8 @@ impl UploadReport {
         }
     }
 
-    /// Checks that a CPU slice of `len` bytes can fill the tensor, and returns how many zero bytes
-    /// have to follow it.
+    /// Checks that a CPU slice of `len` bytes can fill the tensor, and returns the number of zero bytes that
+    /// must follow it.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl UploadReport {
 }
 
 impl fmt::Display for UploadReport {
-    /// One line for every number.
+    /// Writes one line for every number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "limits           {}", self.limits)?;
         writeln!(
@@ -189,8 +189,8 @@ impl fmt::Display for UploadReport {
     }
 }
 
-/// Everything that is wrong with a tensor in its buffer; at least one error. The numbers are still
-/// there, in [`Errors::report`](field@Errors::report).
+/// All errors of a tensor in its buffer, at least one. The numbers of the check are in
+/// [`Errors::report`](field@Errors::report).
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
@@ -208,9 +208,9 @@ impl fmt::Display for UploadReport {
 #[non_exhaustive]
 pub struct Errors {
     errors: Vec<Error>,
-    /// The numbers that were checked; all 0 for a layout that has no index map ([`Error::Overflow`], or
-    /// `SC(..)`), of which there is nothing to check. A bound range that does not fit 64 bits ends at the
-    /// largest number.
+    /// The numbers that were checked. All numbers are 0 for a layout without an index map
+    /// ([`Error::Overflow`], or `SC(..)`), because nothing can be checked. A bound range whose end does not
+    /// fit 64 bits ends at the largest number.
     pub report: Box<UploadReport>,
 }
 
@@ -219,7 +219,7 @@ impl Errors {
         Errors { errors, report: Box::new(report) }
     }
 
-    /// The stable word of every error: see [`Error::code`].
+    /// The stable code of every error: see [`Error::code`].
     #[must_use]
     pub fn codes(&self) -> Vec<&'static str> {
         self.errors.iter().map(Error::code).collect()
@@ -235,7 +235,7 @@ impl core::ops::Deref for Errors {
     }
 }
 
-/// The first of the errors, so that `?` works in a function that returns [`Error`].
+/// Returns the first of the errors, so that `?` works in a function that returns [`Error`].
 ///
 /// ```
 /// use tensor_layout::{validate, UploadBuffer, BufferTensorDesc, DataType, Error, DeviceLimits, Role};
@@ -249,7 +249,7 @@ impl core::ops::Deref for Errors {
 /// ```
 impl From<Errors> for Error {
     fn from(mut errors: Errors) -> Error {
-        // There is at least one.
+        // The list has at least one error.
         errors.errors.swap_remove(0)
     }
 }
@@ -273,7 +273,7 @@ impl IntoIterator for Errors {
 }
 
 impl fmt::Display for Errors {
-    /// One sentence a line.
+    /// Writes one sentence a line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, error) in self.errors.iter().enumerate() {
             if position > 0 {

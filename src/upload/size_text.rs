@@ -1,11 +1,11 @@
-//! Sizes in bytes as people write them.
+//! Reads sizes in bytes from text.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
 
 use crate::error::Error;
 
-/// The units, and what they are worth in bytes.
+/// The units, with their number of bytes.
 const UNITS: &[(&str, u64)] = &[
     ("", 1),
     ("B", 1),
@@ -23,7 +23,7 @@ const UNITS: &[(&str, u64)] = &[
 ///
 /// # Errors
 ///
-/// [`Error::Parse`].
+/// [`Error::Parse`] if the text is not a number with one of these units, or does not fit 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::read_size;

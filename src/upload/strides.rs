@@ -1,4 +1,4 @@
-//! The rules of devices that are given strides.
+//! The rules on strides, for devices that are given strides.
 
 use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
 use crate::element::DataType;
@@ -10,12 +10,12 @@ use super::limits::DeviceLimits;
 use super::multiples::common_multiple;
 use super::tensor::Tensor;
 
-/// Every stride against every rule, and the size of the last axis.
+/// Checks every stride against every rule, and the size of the last axis.
 ///
-/// Strides of axes of size 1 are free, and all strides are if there are no elements. The device compares
-/// numbers all the same, so the rules are applied to the strides as they are and, if those break one, again
-/// with free ones as the device takes them. What the free ones alone break is an error of its own kind, of
-/// the axis of size 1.
+/// The strides of axes of size 1 are never used, and no stride is used if there are no elements. But the
+/// device compares the numbers, so the rules are applied to the strides as they are. If a rule is broken,
+/// they are applied again with the unused strides replaced by legal ones. An error that only an unused stride
+/// causes is of its own kind, for the axis of size 1.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     if sizes.contains(&0) {
@@ -33,7 +33,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
             .into_iter()
             .filter(|(axis, error)| !settled.iter().any(|other| other.0 == *axis && other.1.code() == error.code()))
         {
-            // A rule of an axis is about the axis inside it as well.
+            // A rule of an axis also compares its stride with that of the next axis, which may be the cause.
             let blamed = [axis, axis.plus(1)]
                 .into_iter()
                 .find(|&axis| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis));
@@ -44,7 +44,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
     errors.extend(free.into_iter().map(|axis| DeviceRule::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
 }
 
-/// What these strides break, each with its axis.
+/// Returns the rules that these strides break, each with its axis.
 fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> Vec<(usize, Error)> {
     let (sizes, bits, data_type) = (tensor.sizes(), tensor.element_bits(), tensor.data_type());
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
@@ -66,7 +66,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
             }
             continue;
         }
-        // Strides of any number of elements need not be whole bytes.
+        // The strides may be any number of elements, so they need not be whole bytes.
         if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
             errors.push((axis, DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits)));
         }
@@ -89,7 +89,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     errors
 }
 
-/// The strides with those of axes of size 1 as the device takes them.
+/// Replaces the strides of axes of size 1 by strides that the device accepts.
 pub(super) fn with_free_strides(
     (sizes, strides): (&[u64], &[u64]),
     (data_type, bits): (DataType, u32),
@@ -108,7 +108,7 @@ pub(super) fn with_free_strides(
     strides
 }
 
-/// What strides of outer axes are multiples of, in elements.
+/// The number that strides of outer axes must be a multiple of, in elements.
 pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &DeviceLimits) -> Result<u64, Error> {
     let (bytes, bits) = (limits.stride_multiple_of(data_type), u64::from(bits));
     if bytes <= 1 {

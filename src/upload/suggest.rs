@@ -1,4 +1,4 @@
-//! `suggest`: the nearest layout that a device accepts.
+//! `suggest`: finds the nearest layout that a device accepts.
 
 use alloc::vec;
 use core::cmp::Reverse;
@@ -16,7 +16,7 @@ use super::report::{Errors, UploadReport};
 use super::strides::{stride_multiple, with_free_strides};
 use super::validate::validate_description;
 
-/// A layout that a device accepts, and what it takes to get there: from [`suggest`].
+/// A layout that a device accepts, with the copy that leads to it, from [`suggest`].
 ///
 /// ```
 /// use tensor_layout::upload::{suggest, DeviceLimits, Suggestion};
@@ -33,21 +33,22 @@ use super::validate::validate_description;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Suggestion {
-    /// The tensor as it is, with axes of size 1 in front if the device requires more of them, and as unsigned
-    /// integers of the same width where that is how the device [copies](DeviceLimits::copies_only) the type.
+    /// The tensor as it is. Axes of size 1 are added in front if the device requires a higher rank. A type
+    /// that the device only [copies](DeviceLimits::copies_only) becomes the unsigned integer of the same
+    /// width.
     pub source: BufferTensorDesc,
-    /// The tensor as the device accepts it, of the same sizes: `source` itself if that is accepted.
+    /// A tensor of the same sizes that the device accepts: `source` itself if it is accepted.
     pub desc: BufferTensorDesc,
-    /// The bytes that are bound for `source`.
+    /// The number of bytes that are bound for `source`.
     pub source_bytes: u64,
-    /// The bytes that are bound for `desc`.
+    /// The number of bytes that are bound for `desc`.
     pub bytes: u64,
-    /// Rows of `desc` that fall on few memory channels.
+    /// The conflict if rows of `desc` begin on few memory channels.
     pub conflict: Option<ChannelConflict>,
 }
 
 impl Suggestion {
-    /// Do bytes have to move from `source` to `desc`? Not where only strides that are never used differ.
+    /// Whether bytes must move from `source` to `desc`. They need not move if only unused strides differ.
     ///
     /// ```
     /// use tensor_layout::upload::{suggest, DeviceLimits};
@@ -64,17 +65,16 @@ impl Suggestion {
     }
 }
 
-/// The nearest layout of a tensor that [`validate_description`] accepts: the tensor as it is, if it is
-/// accepted; else the same sizes with the order of axes and the gaps between rows that it has, as far as the
-/// device allows them, and with rows as far apart as the device requires. It begins at the start of a
-/// buffer of its own.
+/// Finds the nearest layout of a tensor that [`validate_description`] accepts. If the tensor is accepted as
+/// it is, the layout is unchanged. Otherwise the result has the same sizes. It keeps the order of axes and
+/// the gaps between rows as far as the device allows, and its row pitch is one that the device requires. It
+/// begins at the start of a buffer of its own.
 ///
-/// Only strides are chosen. What the device does not accept in any layout, such as a type or a size, stays an
-/// error.
+/// This function only changes strides. A type or a size that the device does not accept remains an error.
 ///
 /// # Errors
 ///
-/// What is wrong with the layout that comes nearest.
+/// The errors of the layout that comes nearest.
 ///
 /// ```
 /// use tensor_layout::upload::{suggest, DeviceLimits};
@@ -106,14 +106,14 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<Suggest
     let source = desc.rank_at_least(limits.min_rank, Side::Front);
     let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
     let source = source.reinterpret(stand_in).unwrap_or(source);
-    // No byte moves: other strides where any would do.
+    // Changing unused strides moves no byte, so this is tried first.
     let freed = with_free_strides((source.sizes(), source.strides()), (stand_in, stand_in.bits()), limits);
     for candidate in [source.clone(), source.with_strides_of_one(&freed)] {
         if let Ok(report) = validate_description(&candidate, limits) {
             return Ok(found(source, candidate, &report));
         }
     }
-    // With the gaps it has, and without: a large one may be what the device refuses.
+    // Layouts are tried with the tensor's gaps and without them, because the device may refuse a large gap.
     for keep_gaps in [true, false] {
         match with_legal_strides(&source, limits, keep_gaps) {
             Ok(candidate) => match validate_description(&candidate, limits) {
@@ -126,7 +126,8 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<Suggest
     Err(refused)
 }
 
-/// The tensor with strides that follow the rules of the device, from the innermost axis to the outermost.
+/// Returns the tensor with strides that follow the rules of the device, from the innermost axis to the
+/// outermost.
 fn with_legal_strides(
     desc: &BufferTensorDesc,
     limits: &DeviceLimits,
@@ -136,14 +137,14 @@ fn with_legal_strides(
     let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;
     let in_order = limits.ordered_strides || limits.packed_outside.is_some();
     let order = inner_first(desc, limits, in_order);
-    // Where axes change places, the gaps between them mean nothing any more.
+    // If axes change their order, the gaps between them are not kept.
     let long = order.iter().filter(|&&axis| sizes.get(axis).is_some_and(|&size| size > 1));
     let keep_gaps = keep_gaps && long.filter_map(|&axis| had.get(axis)).is_sorted();
     let mut strides = Dims::from_elem(1, sizes.len());
     let mut next = 1_u64;
     for (depth, axis) in order.into_iter().enumerate() {
         let (Some(&size), Some(&old)) = (sizes.get(axis), had.get(axis)) else { continue };
-        // One element for all indices stays one where the device lets it.
+        // An axis of stride 0 keeps its stride if the device allows it.
         let repeated = old == 0 && size > 1 && !in_order;
         let packed = limits.packed_outside.is_some_and(|packed| depth >= packed);
         let stride = if repeated {
@@ -151,7 +152,7 @@ fn with_legal_strides(
         } else if depth == 0 || packed {
             next
         } else {
-            // An axis of one index has no gap after it.
+            // An axis of size 1 has no gap after it.
             let least = if keep_gaps && size > 1 { next.max(old) } else { next };
             checked::round_up(least, multiple, OFFSET)?
         };
@@ -167,7 +168,8 @@ fn with_legal_strides(
         .with_base_offset_alignment(desc.base_offset_alignment())
 }
 
-/// The axes from the innermost to the outermost: as the device requires them, else as they are stored.
+/// Returns the axes from the innermost to the outermost: in the order that the device requires, else in
+/// memory order.
 fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {

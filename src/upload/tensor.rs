@@ -1,4 +1,4 @@
-//! `Tensor`: what the checks read of a layout, whichever model it comes from.
+//! `Tensor`: the properties of a layout that the checks read, for all kinds of layouts.
 
 use crate::checked::{Dims, Exact};
 use crate::element::DataType;
@@ -9,8 +9,8 @@ use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags}
 use super::limits::DeviceLimits;
 use super::multiples::{binding_unit, whole_elements};
 
-/// A descriptor as it is, with its flags, its guaranteed alignment and a total set by hand; of any other
-/// layout its index map and what it demands of its buffer.
+/// A tensor that is checked. A descriptor is kept as it is, with its flags, its guaranteed alignment and its
+/// chosen total size. Any other layout is kept as its index map and its rules for the buffer.
 #[derive(Debug)]
 pub(super) enum Tensor<'a> {
     Strided(&'a BufferTensorDesc),
@@ -32,7 +32,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The bits an element takes in memory: not always those of its type.
+    /// The number of bits that an element takes in memory, which may differ from the bits of its type.
     pub(super) fn element_bits(&self) -> u32 {
         match self {
             Tensor::Strided(desc) => desc.data_type().bits(),
@@ -52,13 +52,13 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The strides, in elements; `None` for a layout that has none.
+    /// The strides, in elements, or `None` for a layout without strides.
     pub(super) fn strides(&self) -> Option<Dims> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // Strides of axes of size 1 are free. A stride that continues the axes after it meets every
-                // rule that their strides meet.
+                // The strides of axes of size 1 are unused. A stride that continues the axes after it obeys
+                // every rule that their strides obey.
                 let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
                     if size == 1 {
@@ -71,7 +71,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Why a device that takes strides cannot take a layout without them.
+    /// Returns the error for a layout without strides on a device that takes strides.
     pub(super) fn has_no_strides(&self) -> Error {
         let reason = match self {
             Tensor::Mapped(map, _) if map.class() == LayoutClass::Split => {
@@ -89,8 +89,9 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The elements from the start of the tensor's buffer to its end: of a descriptor to one past the last
-    /// that an index has, of another layout with the padding after it, which XLA's size counts.
+    /// The number of elements from the start of the tensor's buffer to its end. For a descriptor, that is the
+    /// end of the last element. For any other layout, it includes the padding after that element, which XLA's
+    /// size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.span_elements(),
@@ -98,7 +99,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The elements before index 0; 0 for a tensor without elements.
+    /// The number of elements before index 0, or 0 for a tensor without elements.
     pub(super) fn base_offset(&self) -> u64 {
         match self {
             _ if self.element_count() == 0 => 0,
@@ -107,8 +108,9 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The part of the base offset that moves into the binding's offset, in elements: all of it where the
-    /// device is given none, as much as a binding can begin at where a shader adds the rest.
+    /// The part of the base offset that moves into the binding's offset, in elements. It is the whole base
+    /// offset if the device gets none. If a shader adds the rest, it is as much as the alignment of bindings
+    /// allows.
     pub(super) fn base_in_binding(&self, limits: &DeviceLimits) -> u64 {
         let base = self.base_offset();
         match limits.base_offset_in_binding {
@@ -122,7 +124,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Is it a part of a larger buffer, so that its gaps may be others'?
+    /// Whether the tensor is a part of a larger buffer, so that its gaps may belong to other tensors.
     pub(super) fn is_part(&self) -> bool {
         match self {
             Tensor::Strided(desc) => desc.is_part(),
@@ -130,8 +132,8 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The alignment in bytes that the start of the binding was promised to have; 0 for no promise. Where the
-    /// base is part of the binding's offset, only what it leaves of the promise is passed on.
+    /// The alignment that was promised for the start of the binding, in bytes, or 0 without a promise. If the
+    /// base is part of the binding's offset, the promise is reduced by the base.
     pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
         match self {
             Tensor::Strided(desc) if limits.takes_strides && limits.base_offset_in_binding => {
@@ -151,12 +153,12 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Must padding hold zeros?
+    /// Whether the padding must hold zeros.
     pub(super) fn zero_padding(&self) -> bool {
         matches!(self, Tensor::Mapped(_, rule) if rule.zero_padding)
     }
 
-    /// A total size in bytes that was set by hand.
+    /// The total size in bytes that was set by hand, if any.
     pub(super) fn chosen_total(&self) -> Option<u64> {
         match self {
             Tensor::Strided(desc) => {
@@ -171,7 +173,8 @@ impl<'a> Tensor<'a> {
         matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDirectml)
     }
 
-    /// What is wrong with writing it: two indices with one offset, or that the search was too long.
+    /// Returns an error if the tensor cannot be an output: two indices share an offset, or the search took
+    /// too long.
     pub(super) fn check_output(&self) -> Result<(), Error> {
         let overlap = match self {
             Tensor::Strided(desc) => desc.overlap(),

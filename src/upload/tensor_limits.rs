@@ -8,7 +8,7 @@ use crate::element::DataType::{
 
 use super::limits::{BoxLimits, DeviceLimits, TypeLimits};
 
-/// What a Metal tensor is for (`MTLTensorUsage`). Several usages together: take the strictest.
+/// The usage of a Metal tensor (`MTLTensorUsage`). For several usages together, choose the strictest.
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, MetalUsage};
@@ -19,14 +19,14 @@ use super::limits::{BoxLimits, DeviceLimits, TypeLimits};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MetalUsage {
-    /// Compute and render encoders.
+    /// The tensor is used in compute and render encoders.
     Shader,
-    /// Machine learning encoders.
+    /// The tensor is used in machine learning encoders.
     MachineLearning,
 }
 
-/// How a tensor map mixes the 16-byte parts of a box's rows (`CUtensorMapSwizzle`): it limits the width of a
-/// box.
+/// The swizzle of a tensor map, which exchanges the 16-byte parts of a box's rows (`CUtensorMapSwizzle`). It
+/// limits the width of a box.
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, Swizzle};
@@ -36,17 +36,17 @@ pub enum MetalUsage {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Swizzle {
-    /// Nothing is mixed.
+    /// No parts are exchanged.
     None,
-    /// Among 32 bytes.
+    /// Parts are exchanged within 32 bytes.
     Bytes32,
-    /// Among 64 bytes.
+    /// Parts are exchanged within 64 bytes.
     Bytes64,
-    /// Among 128 bytes.
+    /// Parts are exchanged within 128 bytes.
     Bytes128,
 }
 
-/// Whose uniform bindings: see [`DeviceLimits::uniform`].
+/// The API of a uniform binding: see [`DeviceLimits::uniform`].
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, Uniform};
@@ -56,40 +56,42 @@ pub enum Swizzle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Uniform {
-    /// `GPUBufferBindingType` uniform.
+    /// WebGPU: a `GPUBufferBindingType` of `uniform`.
     WebGpu,
-    /// `VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER`.
+    /// Vulkan: a `VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER`.
     Vulkan,
-    /// A constant buffer view.
+    /// Direct3D 12: a constant buffer view.
     D3d12,
 }
 
-/// The types of `MTLTensorDataType`, of macOS 27.
+/// The types of `MTLTensorDataType` in macOS 27.
 const METAL_TYPES: &[DataType] =
     &[F32, F16, BF16, S8, U8, S16, U16, S32, U32, S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
-/// The formats that have stricter rules.
+/// The types for which Metal has stricter rules.
 const METAL_FORMATS: &[DataType] = &[S4, U4, S2, U2, F8E5M2, F8E4M3FN, F4E2M1FN];
 
-/// The types of `CUtensorMapDataType`, and the signed ones that are copied as unsigned ones.
+/// The types of `CUtensorMapDataType`, and the signed types that are copied as unsigned types.
 const TENSOR_MAP_TYPES: &[DataType] = &[U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64];
 
-/// The types of `VkFormat` that have one component, and are not normalised or scaled numbers.
+/// The types of `VkFormat` that have one component and are not normalised or scaled numbers.
 const VULKAN_TYPES: &[DataType] = &[Pred, U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2];
 
-/// `MLOperandDataType`, with the `int4` and `uint4` that ONNX Runtime's WebNN provider and the web platform
-/// tests use: two elements a byte, the even one in its low half.
+/// The types of `MLOperandDataType`. The 4-bit types `int4` and `uint4` are stored as in ONNX Runtime's WebNN
+/// provider and the web platform tests: two elements a byte, the even element in the low half.
 const WEBNN_TYPES: &[DataType] = &[F32, F16, S32, U32, S64, U64, S8, U8, S4, U4];
 
 impl DeviceLimits {
-    /// What Metal makes a tensor of in a buffer (`MTLBuffer.makeTensor(descriptor:offset:)`).
+    /// Returns the limits of a tensor that Metal makes in a buffer
+    /// (`MTLBuffer.makeTensor(descriptor:offset:)`).
     ///
-    /// From *MTLTensorDescriptor* and *MTLBuffer* (Metal 4; Metal counts axes from the innermost): up to 16
-    /// axes, none of size 0; the innermost stride is 1, and each further one at least the one before times
-    /// its size; the offset is a multiple of an element. For machine learning the second stride is a multiple
-    /// of 64 bytes, the others follow without a gap, and the offset is 0. Types of 8 bits and less that are
-    /// not plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8` ones, ...) want an innermost size that
-    /// is a multiple of 32, strides and offsets that are multiples of 128 bytes.
+    /// The rules come from *MTLTensorDescriptor* and *MTLBuffer* (Metal 4, which counts axes from the
+    /// innermost). A tensor has up to 16 axes, and no size is 0. The innermost stride is 1, and each further
+    /// stride is at least the one before times its size. The offset is a multiple of an element. For machine
+    /// learning the second stride is a multiple of 64 bytes, the others follow without a gap, and the offset
+    /// is 0. Types of 8 bits and less that are not plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8`
+    /// types, ...) need an innermost size that is a multiple of 32, and strides and offsets that are
+    /// multiples of 128 bytes.
     #[must_use]
     pub fn metal_tensor(usage: MetalUsage) -> DeviceLimits {
         let machine_learning = usage == MetalUsage::MachineLearning;
@@ -110,15 +112,16 @@ impl DeviceLimits {
         }
     }
 
-    /// What every Vulkan device with `VK_ARM_tensors` makes a tensor of, without the feature
+    /// Returns the limits of a tensor on every Vulkan device with `VK_ARM_tensors` and without the feature
     /// `tensorNonPacked`.
     ///
-    /// From the valid usage of *VkTensorDescriptionARM*: the last stride is an element (09736), strides are
-    /// positive (09738), each is at least the next one times its size (09739), and exactly that without
-    /// `tensorNonPacked` (09740); and from the required limits of *VkPhysicalDeviceTensorPropertiesARM*: 4
-    /// axes, 65,536 elements, indices of an axis, bytes of a stride and bytes of the tensor (09884: the first
-    /// stride times its size). Real devices grant more: put in what yours reports, and clear `packed_outside`
-    /// if it has the feature. `vkGetTensorMemoryRequirementsARM` says where in memory a tensor may be.
+    /// The rules on strides come from the valid usage of *VkTensorDescriptionARM*: the last stride is an
+    /// element (09736), strides are positive (09738), each is at least the next one times its size (09739),
+    /// and exactly that without `tensorNonPacked` (09740). The numbers are the required limits of
+    /// *VkPhysicalDeviceTensorPropertiesARM*: 4 axes, 65,536 elements, indices of an axis, bytes of a stride
+    /// and bytes of the tensor (09884: the first stride times its size). Real devices have larger limits: set
+    /// the fields to what your device reports, and clear `packed_outside` if it has the feature.
+    /// `vkGetTensorMemoryRequirementsARM` returns the alignment of a tensor in memory.
     #[must_use]
     pub fn vulkan_tensor() -> DeviceLimits {
         DeviceLimits {
@@ -135,14 +138,14 @@ impl DeviceLimits {
         }
     }
 
-    /// What CUDA makes a tensor map of (`cuTensorMapEncodeTiled`, for the tensor memory accelerator), without
-    /// interleaving.
+    /// Returns the limits of a CUDA tensor map (`cuTensorMapEncodeTiled`, for the tensor memory accelerator),
+    /// without interleaving.
     ///
-    /// From the *CUDA driver API*, tensor map objects: 1 to 5 axes of sizes 1 to 2³²; an address that is a
-    /// multiple of 16; strides of all axes but the innermost, whose stride is an element, that are multiples
-    /// of 16 bytes below 2⁴⁰, each at least the next one times its size. A box
+    /// The rules come from the *CUDA driver API*, tensor map objects. There are 1 to 5 axes of sizes 1 to
+    /// 2³², and the address is a multiple of 16. The innermost stride is an element. All other strides are
+    /// multiples of 16 bytes below 2⁴⁰, and each is at least the next one times its size. A box
     /// ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16
-    /// bytes, no longer than the swizzle. Signed 8- and 16-bit integers travel as unsigned ones.
+    /// bytes, no longer than the swizzle. Signed 8- and 16-bit integers are copied as unsigned integers.
     #[must_use]
     pub fn cuda_tensor_map(swizzle: Swizzle) -> DeviceLimits {
         let (name, widest) = match swizzle {
@@ -166,10 +169,11 @@ impl DeviceLimits {
         }
     }
 
-    /// What WebNN takes as an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no strides, so
-    /// that a tensor is packed and has its buffer for itself (*MLTensorDescriptor*, *MLOperandDescriptor*).
-    /// The largest tensor is given by the context (`opSupportLimits().maxTensorByteLength`):
-    /// [`webnn_chromium`](Self::webnn_chromium) has that of Chromium.
+    /// Returns the limits of WebNN for an `MLTensor`: a type, sizes that are positive 32-bit numbers, and no
+    /// strides. So a tensor is packed and has its buffer for itself (*MLTensorDescriptor*,
+    /// *MLOperandDescriptor*). The context reports the largest tensor
+    /// (`opSupportLimits().maxTensorByteLength`). [`webnn_chromium`](Self::webnn_chromium) has the limit of
+    /// Chromium.
     #[must_use]
     pub fn webnn() -> DeviceLimits {
         DeviceLimits {
@@ -183,9 +187,10 @@ impl DeviceLimits {
         }
     }
 
-    /// [`webnn`](Self::webnn) as Chromium applies it: tensors of up to 2³¹−1 bytes and 8 axes, which its
-    /// ONNX Runtime and TensorFlow Lite backends say in `ContextProperties` (services/webnn). A 4-bit type
-    /// may be missing in one of them, and single operators take fewer ranks.
+    /// Returns [`webnn`](Self::webnn) with the limits of Chromium: tensors of up to 2³¹−1 bytes and 8 axes.
+    /// They are the limits of its ONNX Runtime and TensorFlow Lite backends in `ContextProperties`
+    /// (services/webnn). A 4-bit type may be missing in one of the backends, and single operators may accept
+    /// fewer ranks.
     ///
     /// ```
     /// use tensor_layout::{upload::validate_description, BufferTensorDesc, DataType, DeviceLimits};
@@ -204,9 +209,9 @@ impl DeviceLimits {
         }
     }
 
-    /// A plain Metal buffer, which a shader indexes in the address space `device`: the offset is a multiple
-    /// of the element (*setBufferOffset*), and every device makes buffers of 256 MiB (*maxBufferLength*);
-    /// yours says how much more.
+    /// Returns the limits of a plain Metal buffer, which a shader indexes in the address space `device`. The
+    /// offset is a multiple of the element (*setBufferOffset*), and every device makes buffers of 256 MiB
+    /// (*maxBufferLength*). Your device may report more.
     ///
     /// ```
     /// assert_eq!(tensor_layout::DeviceLimits::metal().max_buffer, 256 << 20);
@@ -223,11 +228,11 @@ impl DeviceLimits {
         }
     }
 
-    /// The limits of a uniform binding, which is small: `maxUniformBufferBindingSize` and
-    /// `minUniformBufferOffsetAlignment` of WebGPU's defaults (64 KiB at multiples of 256),
-    /// `maxUniformBufferRange` that every Vulkan device grants (16 KiB, the offset as there), a constant
-    /// buffer view of Direct3D 12 (4096 vectors of 16 bytes, at multiples of 256 that are as many bytes
-    /// long). Arrays in a uniform buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
+    /// Returns the limits of a uniform binding, which is small. WebGPU's defaults are 64 KiB at multiples of
+    /// 256 bytes (`maxUniformBufferBindingSize`, `minUniformBufferOffsetAlignment`). Every Vulkan device has
+    /// 16 KiB at multiples of 256 bytes (`maxUniformBufferRange`). A constant buffer view of Direct3D 12 has
+    /// 4096 vectors of 16 bytes, and its offset and size are multiples of 256 bytes. Arrays in a uniform
+    /// buffer have strides of 16 bytes in WGSL and std140: pad the rows to match.
     ///
     /// ```
     /// use tensor_layout::upload::{DeviceLimits, Uniform};
@@ -251,8 +256,8 @@ impl DeviceLimits {
         }
     }
 
-    /// What they have in common: sizes and strides from the outermost axis to the innermost, which is dense;
-    /// the place of the first element is an offset beside them.
+    /// Returns the common limits of interfaces that take sizes and strides from the outermost axis to the
+    /// innermost. The innermost axis is dense, and the offset of the first element is passed separately.
     fn told_in_order() -> DeviceLimits {
         DeviceLimits {
             zero_sizes: false,

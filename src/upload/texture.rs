@@ -1,8 +1,8 @@
-//! `Texture`: where the texels of a texture are stored in a buffer that is copied to it or from it.
+//! `Texture`: the offsets of a texture's texels in a buffer that is copied to it or from it.
 //!
-//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each is
-//! rows of texel *blocks* (one texel, or 4 x 4 of a compressed format), a row pitch apart, image after image.
-//! How far apart, and where a subresource may begin, each API says for itself:
+//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each
+//! subresource is stored as rows of texel *blocks* (one texel, or 4 x 4 of a compressed format), image after
+//! image. Each API has its own rules for the row pitch and for the offset of a subresource:
 //!
 //! | | rows | a subresource begins at a multiple of | after the last row |
 //! |---|---|---|---|
@@ -28,7 +28,7 @@ use core::str::FromStr;
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 
-/// What copies between a buffer and a texture: its rules are in the [table](Texture::in_buffer).
+/// The API that copies between a buffer and a texture. Its rules are in the [table](Texture::in_buffer).
 ///
 /// ```
 /// use tensor_layout::upload::{Texture, TextureApi, TexturePlane};
@@ -40,20 +40,21 @@ use crate::error::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TextureApi {
-    /// `copyBufferToTexture` and `copyTextureToBuffer`. (`writeTexture` has no rule for rows and offsets.)
+    /// WebGPU: `copyBufferToTexture` and `copyTextureToBuffer`. (`writeTexture` has no rule for rows and
+    /// offsets.)
     WebGpu,
-    /// `CopyTextureRegion` with placed footprints.
+    /// Direct3D 12: `CopyTextureRegion` with placed footprints.
     D3d12,
-    /// `vkCmdCopyBufferToImage`.
+    /// Vulkan: `vkCmdCopyBufferToImage`.
     Vulkan {
-        /// `bufferRowLength`, in texels; 0 for rows without a gap.
+        /// `bufferRowLength`, in texels, or 0 for rows without a gap.
         row_length: u64,
     },
-    /// `MTLBlitCommandEncoder`.
+    /// Metal: `MTLBlitCommandEncoder`.
     Metal,
 }
 
-/// One plane of a format: its blocks, and how much smaller than the texture it is.
+/// One plane of a format: the size of its blocks, and the divisor of its sizes.
 ///
 /// ```
 /// use tensor_layout::upload::TexturePlane;
@@ -66,17 +67,18 @@ pub enum TextureApi {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TexturePlane {
-    /// The bytes of a block.
+    /// The size of a block, in bytes.
     pub block_bytes: u64,
-    /// The texels that a block is wide.
+    /// The width of a block, in texels.
     pub block_width: u64,
-    /// The texels that a block is high.
+    /// The height of a block, in texels.
     pub block_height: u64,
-    /// By what the width and the height of the texture are divided: 2 for the colours of NV12.
+    /// The divisor of the texture's width and height in this plane: 2 for the colours of NV12.
     pub divisor: u64,
 }
 
-/// Formats by their blocks: name, bytes, width, height.
+/// The formats with one texel or one square of texels in a block: name, bytes of a block, and its side in
+/// texels.
 const BLOCKS: &[(&str, u64, u64)] = &[
     ("r8", 1, 1),
     ("rg8", 2, 1),
@@ -97,17 +99,17 @@ const BLOCKS: &[(&str, u64, u64)] = &[
 ];
 
 impl TexturePlane {
-    /// A plane of single texels.
+    /// Returns a plane of single texels.
     #[must_use]
     pub const fn texels(bytes: u64) -> TexturePlane {
         TexturePlane { block_bytes: bytes, block_width: 1, block_height: 1, divisor: 1 }
     }
 
-    /// The planes of a format by its components: `r8` to `rgba32`, `bc1` to `bc7`, `nv12`, `p010`.
+    /// Returns the planes of a format by its components: `r8` to `rgba32`, `bc1` to `bc7`, `nv12`, `p010`.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`].
+    /// [`Error::UnknownName`] for any other name.
     pub fn of_format(name: &str) -> Result<Vec<TexturePlane>, Error> {
         let two = |bytes| vec![Self::texels(bytes), TexturePlane { divisor: 2, ..Self::texels(bytes.times(2)) }];
         match name {
@@ -130,21 +132,22 @@ impl TexturePlane {
 /// A texture, in texels. Start from [`Texture::new`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Texture {
-    /// The planes of its format, nearly always one.
+    /// The planes of the format, nearly always one.
     pub planes: Vec<TexturePlane>,
-    /// Of mip level 0.
+    /// The width of mip level 0, in texels.
     pub width: u64,
-    /// Of mip level 0; 1 for a 1D texture.
+    /// The height of mip level 0, in texels. It is 1 for a 1D texture.
     pub height: u64,
-    /// Of mip level 0 of a 3D texture, else 1.
+    /// The depth of mip level 0 of a 3D texture, in texels, else 1.
     pub depth: u64,
-    /// Array layers: 6 for a cube. 1 for a 3D texture.
+    /// The number of array layers: 6 for a cube, 1 for a 3D texture.
     pub layers: u64,
-    /// Each is half as large as the one before, and at least 1.
+    /// The number of mip levels. Each side of a level is half as long as that of the level before, and at
+    /// least 1.
     pub mip_levels: u64,
 }
 
-/// Where one subresource is stored in the buffer, in bytes.
+/// The position of one subresource in the buffer. Offsets and pitches are in bytes.
 ///
 /// ```
 /// use tensor_layout::upload::{Subresource, Texture, TextureApi, TexturePlane};
@@ -157,28 +160,28 @@ pub struct Texture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Subresource {
-    /// The plane of the format.
+    /// The number of the plane in the format.
     pub plane: u64,
-    /// The array layer.
+    /// The number of the array layer.
     pub layer: u64,
-    /// The mip level.
+    /// The number of the mip level.
     pub mip_level: u64,
-    /// Where it begins.
+    /// The offset of the subresource in the buffer, in bytes.
     pub offset: u64,
-    /// The rows of blocks of one image.
+    /// The number of rows of blocks in one image.
     pub rows: u64,
-    /// The images: the depth of the mip level.
+    /// The number of images: the depth of the mip level.
     pub images: u64,
-    /// The bytes of a row that hold blocks.
+    /// The number of bytes of a row that hold blocks.
     pub row_bytes: u64,
-    /// From one row to the next.
+    /// The distance from one row to the next, in bytes.
     pub row_pitch: u64,
-    /// From one image to the next.
+    /// The distance from one image to the next, in bytes.
     pub image_pitch: u64,
 }
 
 impl Subresource {
-    /// The bytes from its first to its last: the last row has no padding.
+    /// The number of bytes from the first byte to the last. The last row has no padding.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         let rows = self.images.saturating_sub(1).saturating_mul(self.image_pitch);
@@ -186,7 +189,7 @@ impl Subresource {
     }
 }
 
-/// A texture in a buffer: from [`Texture::in_buffer`].
+/// A texture in a buffer, from [`Texture::in_buffer`].
 ///
 /// ```
 /// use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
@@ -199,32 +202,32 @@ impl Subresource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextureCopy {
-    /// Plane by plane, in these layer by layer, in these mip level by mip level, as Direct3D numbers them.
+    /// The subresources, ordered by plane, then by layer, then by mip level, as Direct3D numbers them.
     pub subresources: Vec<Subresource>,
-    /// The bytes that the buffer must have.
+    /// The number of bytes that the buffer must have.
     pub total_bytes: u64,
-    /// What the place of the whole in a larger buffer must be a multiple of, in bytes.
+    /// The offset of the whole texture in a larger buffer must be a multiple of this number, in bytes.
     pub offset_multiple: u64,
-    /// What a row pitch must be a multiple of, in bytes; 1 where there is one row alone.
+    /// A row pitch must be a multiple of this number, in bytes. It is 1 if there is only one row.
     pub row_multiple: u64,
 }
 
-/// The most subresources that are listed.
+/// The most subresources that a copy may have.
 const MOST_SUBRESOURCES: u64 = 1 << 20;
 
 impl Texture {
-    /// A 2D texture of one layer and one mip level.
+    /// Returns a 2D texture with one layer and one mip level.
     #[must_use]
     pub fn new(planes: Vec<TexturePlane>, width: u64, height: u64) -> Texture {
         Texture { planes, width, height, depth: 1, layers: 1, mip_levels: 1 }
     }
 
-    /// The rows, pitches and offsets of every subresource in a buffer, by the rules of an API (see the
-    /// table of this module).
+    /// Returns the rows, pitches and offsets of every subresource in a buffer, by the rules of an API (see
+    /// the table of this module).
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than halve the largest side, layers of
+    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than the largest side allows, layers of
     /// a 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources;
     /// [`Error::Overflow`].
     ///
@@ -303,7 +306,7 @@ impl Texture {
     }
 }
 
-/// What rows and subresources of one plane are multiples of, in bytes, and the least row length, in texels.
+/// The alignments of rows and subresources of one plane, in bytes, and the least row length.
 struct Rule {
     rows_of: u64,
     begins_at: u64,
@@ -322,7 +325,7 @@ impl TextureApi {
     }
 }
 
-/// The bytes of a row of so many texels, which must hold the width and whole blocks.
+/// Returns the bytes of a row of `texels` texels, which must hold the width and whole blocks.
 fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Error> {
     let (what, min) = ("the row length in texels", width.next_multiple_of(plane.block_width));
     if texels < width || !texels.is_multiple_of(plane.block_width) {

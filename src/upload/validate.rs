@@ -1,4 +1,4 @@
-//! `validate`: one tensor in one buffer, held against the limits of a device.
+//! `validate`: checks one tensor in one buffer against the limits of a device.
 
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{ArgumentRule, DeviceRule, Error};
@@ -16,56 +16,55 @@ use super::strides::check_strides;
 use super::tensor::Tensor;
 use super::warning::Warning;
 
-/// What a device does with a binding.
+/// The way in which a device uses a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// It is only read.
+    /// The binding is only read.
     Input,
-    /// It is written, and perhaps read.
+    /// The binding is written, and perhaps read.
     Output,
 }
 
-/// A buffer on the device and the place in it where a tensor is bound.
+/// A buffer on the device, and the offset in it at which a tensor is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UploadBuffer {
     /// The length of the whole buffer, in bytes.
     pub len: u64,
-    /// Where the tensor's buffer begins, in bytes; the tensor's own base offset comes on top.
+    /// The offset of the tensor's buffer, in bytes. The tensor's own base offset is added to it.
     pub offset: u64,
-    /// Is it read or written?
+    /// Whether the tensor is read or written.
     pub role: Role,
 }
 
 impl UploadBuffer {
-    /// A buffer of `len` bytes with a tensor bound `offset` bytes into it.
+    /// Returns a buffer of `len` bytes with a tensor bound `offset` bytes into it.
     #[must_use]
     pub const fn new(len: u64, offset: u64, role: Role) -> UploadBuffer {
         UploadBuffer { len, offset, role }
     }
 }
 
-/// Holds one tensor in one buffer against `limits`: a descriptor, an XLA shape, an index map, or whatever has
-/// one.
+/// Checks one tensor in one buffer against `limits`. The layout is a descriptor, an XLA shape, an index map,
+/// or any type with an index map.
 ///
-/// A device that is given sizes and strides ([`DeviceLimits::takes_strides`]) takes every layout that has
-/// them. The others are bound as bytes, which a shader indexes; then the padding of tiles is part of the
-/// binding.
+/// A device that is given sizes and strides ([`DeviceLimits::takes_strides`]) accepts every layout that has
+/// strides. For other devices a layout is bound as bytes, which a shader indexes. The padding of tiles then
+/// is part of the binding.
 ///
-/// The checks, all of which are made: data type, rank, sizes of zero, sizes and strides that do not fit,
-/// strides in an order or with gaps that the device does not take, the number of elements; the size of the
-/// binding (multiple, smallest, largest); its offset (alignment of the device and of the descriptor, whole
-/// bytes); its range inside the buffer; the size of the buffer; the flags; and for an output that no two
-/// indices share an offset.
+/// All of these checks are made: data type, rank, sizes of zero, sizes and strides that do not fit, the order
+/// and the gaps of strides, the number of elements; the size of the binding (multiple, smallest, largest);
+/// its offset (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the
+/// size of the buffer; the flags; and, for an output, that no two indices share an offset.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: those of [`validate_description`];
+/// Every [`Error`] that was found, together with the report: the errors of [`validate_description`];
 /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BufferTooShort`] and
-/// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the place in the buffer; and for an output
+/// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the range in the buffer; and for an output
 /// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput),
 /// [`DeviceRule::GapsOverwritten`](crate::DeviceRule::GapsOverwritten), [`Error::OverlappingDestination`], or
-/// [`Error::Undecided`] if that could not be decided.
+/// [`Error::Undecided`] if the search for an overlap took too long.
 ///
 /// ```
 /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -104,7 +103,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     check_description(&tensor, limits, &mut errors);
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
-        // Every index has a place of its own.
+        // Every index has an offset of its own, so the bits of all elements can be subtracted.
         let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
         let in_front = checked::wide_product(report.base_offset, tensor.element_bits());
         report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
@@ -119,29 +118,33 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
-/// The checks of [`validate`] that need no buffer: what the device is given, and the size it takes. The
-/// bound range in the report counts from the start of the tensor's own buffer.
+/// Makes the checks of [`validate`] that need no buffer: of the description that the device is given, and of
+/// its size. The bound range in the report counts from the start of the tensor's own buffer.
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, with the report beside them: [`Error::UnsupportedDataType`],
-/// [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit), [`UnsupportedElementBits`](crate::ArgumentRule),
-/// [`ZeroSize`](crate::ArgumentRule), [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
-/// [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
-/// [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
-/// [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
-/// [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
-/// [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
-/// [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride),
-/// [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
-/// [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit) for what the device is given;
-/// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
-/// [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero),
-/// [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned),
-/// [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and
-/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for the range it takes; [`Error::Overflow`]
-/// if a byte offset or a size passes 64 bits. What [`ToIndexMap::to_index_map`] refuses is the only error on
-/// the list.
+/// Every [`Error`] that was found, together with the report.
+///
+/// * For the description: [`Error::UnsupportedDataType`],
+///   [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit),
+///   [`UnsupportedElementBits`](crate::ArgumentRule), [`ZeroSize`](crate::ArgumentRule),
+///   [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
+///   [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
+///   [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
+///   [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
+///   [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
+///   [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
+///   [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride),
+///   [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
+///   [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit).
+/// * For the bound range: [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
+///   [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero),
+///   [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned),
+///   [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and
+///   [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit).
+/// * [`Error::Overflow`] if a byte offset or a size exceeds 64 bits.
+///
+/// If [`ToIndexMap::to_index_map`] refuses the layout, its error is the only one.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_description, DeviceLimits};
@@ -156,7 +159,7 @@ pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceL
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
 
-/// The checks of a tensor that is not in a buffer yet.
+/// Makes the checks of a tensor that is not in a buffer yet.
 pub(super) fn check_unplaced(tensor: &Tensor<'_>, limits: &DeviceLimits) -> (UploadReport, Vec<Error>) {
     let mut errors = Vec::new();
     check_description(tensor, limits, &mut errors);
@@ -167,7 +170,7 @@ pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceL
     Tensor::of(layout).map_err(|error| Errors::new(vec![error], UploadReport::of_nothing(limits)))
 }
 
-/// What the device is given: type, rank, sizes, strides.
+/// Checks the description that the device is given: type, rank, sizes, strides.
 fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
@@ -205,7 +208,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
     }
 }
 
-/// What is bound: every number on the way, and what is wrong with it.
+/// Computes every number of the bound range, and adds its errors to the list.
 fn check_binding(
     tensor: &Tensor<'_>,
     buffer: Option<&UploadBuffer>,
@@ -220,7 +223,7 @@ fn check_binding(
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
-    // A total that was chosen by hand is not rounded for the caller, only checked.
+    // A total size that was set by hand is checked but not rounded.
     let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));
@@ -283,13 +286,13 @@ fn check_binding(
 
 /// The part of the tensor's buffer that is bound.
 struct Region {
-    /// Bytes of the base offset that move into the binding's offset.
+    /// The bytes of the base offset that move into the binding's offset.
     base_bytes: u64,
-    /// Elements of the base offset that are left, for a shader.
+    /// The elements of the base offset that a shader adds.
     base_left: u64,
     elements: u64,
     exact_bytes: u64,
-    /// The total that was set by hand, less the bytes of the base.
+    /// The total size that was set by hand, minus the bytes of the base.
     chosen: Option<u64>,
 }
 
@@ -302,7 +305,7 @@ impl Region {
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);
         let elements = tensor.span_elements().saturating_sub(base);
-        // Cannot fail: no more than the size that the layout's own invariants bound.
+        // This cannot fail, because the size is bounded by the layout's own invariants.
         let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
         let chosen = tensor.chosen_total().map(|total| total.saturating_sub(base_bytes));
         let base_left = if tensor.element_count() == 0 { 0 } else { tensor.base_offset().saturating_sub(base) };
@@ -310,7 +313,7 @@ impl Region {
     }
 }
 
-/// What a device does with the elements; true for an output in which no two indices share a place.
+/// Checks the tensor as an output. Returns true for an output in which no two indices share an offset.
 fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool {
     if role != Role::Output {
         return false;
@@ -327,14 +330,16 @@ fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool 
     }
 }
 
-/// A piece begins where a binding may, with a whole element of this many bytes.
+/// The alignment of a piece, in bytes: a binding may begin there, and so does an element of `element_bytes`
+/// bytes.
 pub(super) fn piece_alignment(element_bytes: u64, limits: &DeviceLimits) -> u64 {
     common_multiple(limits.offset_alignment, limits.size_multiple)
         .and_then(|alignment| common_multiple(alignment, element_bytes))
         .unwrap_or(u64::MAX)
 }
 
-/// The value, or the largest number with the error put on the list: the other checks go on.
+/// Returns the value, or adds the error to the list and returns the largest number, so that the other checks
+/// go on.
 fn or_largest(value: Result<u64, Error>, errors: &mut Vec<Error>) -> u64 {
     value.unwrap_or_else(|error| {
         errors.push(error);

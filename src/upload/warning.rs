@@ -1,4 +1,4 @@
-//! `Warning`: what a check accepts and its caller should know.
+//! `Warning`: facts that a check accepts but its caller should know.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::strided::IndexWidth;
 
-/// What a device accepts, but a caller should look at: see
+/// A fact that a device accepts but that a caller should know: see
 /// [`UploadReport::warnings`](super::UploadReport::warnings).
 ///
 /// Its `Display` is a sentence.
@@ -25,22 +25,23 @@ use crate::strided::IndexWidth;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The device may overwrite what is between the elements of an output that has its buffer to itself.
+    /// The device may overwrite the bits between the elements of an output that has its buffer to itself.
     GapsOverwritten {
-        /// The bits between the elements.
+        /// The number of bits between the elements.
         bits: u128,
     },
-    /// A kernel that counts bytes needs a wider integer than one that counts elements.
+    /// A kernel that computes offsets in bytes needs a wider integer type than a kernel that computes them in
+    /// elements.
     WideByteOffsets {
-        /// For offsets in elements.
+        /// The type for offsets in elements.
         elements: IndexWidth,
-        /// For offsets in bytes.
+        /// The type for offsets in bytes.
         bytes: IndexWidth,
     },
 }
 
 impl Warning {
-    /// A stable word.
+    /// A stable code for the kind of warning.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -68,7 +69,7 @@ impl fmt::Display for Warning {
     }
 }
 
-/// A number of bits, in bytes if they are whole.
+/// Formats a number of bits, in bytes if it is a multiple of 8.
 pub(super) fn in_bytes(bits: u128) -> String {
     if bits.is_multiple_of(8) { format!("{} bytes", bits.div_euclid(8)) } else { format!("{bits} bits") }
 }

@@ -1,4 +1,4 @@
-//! `Windows`: a range of bytes bound wherever it begins, in as many bindings as it takes.
+//! `Windows`: divides a range of bytes, with any start, into as many bindings as it takes.
 
 use core::iter::FusedIterator;
 use core::ops::Range;
@@ -13,7 +13,7 @@ use super::pieces::Pieces;
 use super::tensor::Tensor;
 use super::validate::piece_alignment;
 
-/// One binding, and the bytes it is for.
+/// One binding, and the part of the range that it is for.
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, Window, Windows};
@@ -25,26 +25,25 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The bytes of the buffer to bind: they begin where the device lets a binding begin, and their number is
-    /// a multiple of what it requires.
+    /// The bytes of the buffer to bind. Their start and their number are multiples that the device requires.
     pub bound: Range<u64>,
-    /// The bytes of the range that this window is for, no others.
+    /// The bytes of the range that this window is for.
     pub bytes: Range<u64>,
-    /// How many bytes are in front of those the window is for: what a shader adds to its offsets.
+    /// The number of bytes between the start of the binding and `bytes`. A shader adds it to its offsets.
     pub base: u64,
 }
 
-/// A range of bytes in bindings that a device accepts.
+/// The bindings for a range of bytes that a device accepts.
 ///
-/// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], and a range begins where it pleases:
-/// the start is rounded *down*, and the bytes in between are the base of the first window. What is longer
-/// than [`DeviceLimits::max_binding`] takes several windows, which meet at multiples of the alignment and
-/// inside no element: where the first binding begins at `start` and is `step` bytes long, byte `b` of the
-/// buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its binding.
+/// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], but a range may begin anywhere. The
+/// start is rounded *down*, and the bytes in between are the base of the first window. A range that is longer
+/// than [`DeviceLimits::max_binding`] takes several windows. Neighbouring windows meet at multiples of the
+/// alignment and never inside an element. If the first binding begins at `start` and is `step` bytes long,
+/// byte `b` of the buffer is in window `(b - start) / step`, at byte `(b - start) % step` of its binding.
 ///
-/// The end is rounded up to [`DeviceLimits::size_multiple`]: the buffer has to go on to there.
+/// The end is rounded up to [`DeviceLimits::size_multiple`], so the buffer must reach to the rounded end.
 ///
-/// An iterator that holds a few numbers, however many windows there are, and counts them at once.
+/// The iterator holds a few numbers, however many windows there are, and counts them without iterating.
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, Windows};
@@ -60,7 +59,7 @@ pub struct Window {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Windows {
-    /// What is bound, before the end is rounded.
+    /// The bound ranges, before the end is rounded.
     pieces: Pieces,
     /// The first byte of the range.
     first: u64,
@@ -68,32 +67,34 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The windows of `bytes`, which hold elements of `element_bits` bits: one begins where the range does.
+    /// Returns the windows of `bytes`. The range holds elements of `element_bits` bits and begins with an
+    /// element.
     ///
-    /// A [`Piece`](crate::relayout::Piece) of a copy has two such ranges, its `source_range` and its
-    /// `destination_range`.
+    /// A [`Piece`](crate::relayout::Piece) of a copy has two ranges for this function: its `source_range` and
+    /// its `destination_range`.
     ///
     /// # Errors
     ///
-    /// If the range takes several windows:
-    /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would be in two of
-    /// them, because the range does not begin at a multiple of an element's bytes;
+    /// If the range takes several windows,
+    /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would be in two
+    /// windows, because the range does not begin at a multiple of an element's bytes;
     /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment.
-    /// [`Error::Overflow`] if the rounded end passes 64 bits.
+    /// For any range, [`Error::Overflow`] if the rounded end exceeds 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &DeviceLimits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
         let size_multiple = limits.size_multiple.max(1);
         let down = |value: u64, multiple: u64| value.minus(value.modulo(multiple.max(1)));
-        // Where `validate` lets a binding begin: at a whole element, if the range does.
+        // `validate` lets a binding begin at a whole element if the range begins at one.
         let element = whole_elements(element_bits);
         let unit = common_multiple(limits.offset_alignment, element).unwrap_or(u64::MAX);
         let start = down(first, if first.is_multiple_of(element) { unit } else { limits.offset_alignment });
-        // Windows in front of the last are a multiple of that long, so the last one ends here in any case.
+        // The length of every window but the last is a multiple of `size_multiple`, so rounding adds bytes
+        // only at the end.
         let rounded = |start| checked::round_up(end.minus(start), size_multiple, BYTES);
         let length = rounded(start)?;
         checked::add(start, length, BYTES)?;
-        // An empty range has no window, wherever a binding of it would begin.
+        // An empty range has no window.
         let windows = |start, step| {
             let start = if first < end { start } else { end };
             Ok(Windows { pieces: Pieces::in_steps(start..end, step), first, size_multiple })
@@ -104,7 +105,7 @@ impl Windows {
         if !first.is_multiple_of(element) {
             return Err(DeviceRule::OffsetUnaligned.by(first, element));
         }
-        // No window splits an element, so the first binding also starts with a whole element.
+        // No window splits an element, so the first window also starts with a whole element.
         let alignment = piece_alignment(element, limits);
         let start = down(first, alignment);
         checked::add(start, rounded(start)?, BYTES)?;
@@ -122,7 +123,7 @@ impl Iterator for Windows {
     fn next(&mut self) -> Option<Window> {
         let Range { start, end } = self.pieces.next()?;
         let bytes = start.max(self.first)..end;
-        // Cannot fail: the end of the last window was rounded before.
+        // This cannot fail, because the end of the last window was rounded in `new`.
         let length = end.minus(start).checked_next_multiple_of(self.size_multiple)?;
         let base = bytes.start.minus(start);
         Some(Window { bound: start..start.checked_add(length)?, bytes, base })
@@ -135,10 +136,10 @@ impl Iterator for Windows {
 
 impl FusedIterator for Windows {}
 
-/// The windows of a whole layout whose buffer begins `offset` bytes into a larger one: of the bytes that
-/// [`validate`](super::validate) calls bound, before they are rounded. With
-/// [`DeviceLimits::base_offset_in_binding`] they begin with the first element, elsewhere with the layout's
-/// buffer, and the offsets of its index map count from there.
+/// Returns the windows of a whole layout whose buffer begins `offset` bytes into a larger buffer. They cover
+/// the bytes that [`validate`](super::validate) binds, before rounding. With
+/// [`DeviceLimits::base_offset_in_binding`] they begin near the first element. Without it they begin with the
+/// layout's buffer, from which the offsets of its index map count.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! Which units of memory a tensor is written in, and whether two tensors share one.
+//! The units of memory that a tensor is written in, and whether two tensors share a unit.
 //!
-//! A device writes whole units: bytes, or words of 4. Elements that are narrower share them, and two outputs
-//! that write into one unit undo each other's writes although no element of theirs overlaps. The units of a
-//! tensor are a tensor again: a run of elements becomes a run of units, and an axis whose stride is not a
-//! whole number of units falls into as many as it takes for the remainders to repeat.
+//! A device writes whole units: bytes, or words of 4 bytes. Narrower elements share units. If two outputs
+//! write into one unit, they undo each other's writes although their elements do not overlap. The units of a
+//! tensor form tensors again. A run of elements becomes a run of units. An axis whose stride is not a whole
+//! number of units is split into as many axes as it takes for the remainders to repeat.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
@@ -21,17 +21,17 @@ use crate::strided::{BufferTensorDesc, Overlap};
 /// The most pairs of parts that are compared.
 const MAX_PAIRS: usize = 1 << 12;
 
-/// A unit of memory, or a byte, that two tensors share.
+/// Whether two tensors share a unit of memory, or a byte.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shared {
     No,
-    /// The first byte of the unit.
+    /// The tensors share a unit that begins at this byte.
     Byte(u64),
     Undecided,
 }
 
-/// Do two tensors, described over buffers that begin at these bytes of a larger one, have elements in one
-/// unit of `unit` bytes?
+/// Whether two tensors have elements in the same unit of `unit` bytes. Their buffers begin at the given bytes
+/// of one larger buffer.
 pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u64), unit: u64) -> Shared {
     let unit = unit.max(1);
     let (Some(first), Some(second)) = (units(a, unit), units(b, unit)) else { return Shared::Undecided };
@@ -49,13 +49,14 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
     answer
 }
 
-/// One part of the units: where it begins, in bits, and its axes, sizes and strides in units.
+/// One part of the units: its start, in bits, and its axes, with sizes and strides in units.
 struct UnitAxes {
     start: u128,
     axes: Vec<(u64, u64)>,
 }
 
-/// The units as tensors of single units; `None` if there are too many parts, or a number does not fit.
+/// Returns the units as tensors of single units, or `None` if there are too many parts or a number does not
+/// fit.
 fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTensorDesc>> {
     if desc.element_count() == 0 {
         return Some(Vec::new());
@@ -66,7 +67,7 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     sort_by_key(&mut axes, |&(_, stride)| stride);
     let start = u128::from(at) * 8 + u128::from(desc.base_offset()) * bits;
     let mut parts = vec![UnitAxes { start, axes: Vec::new() }];
-    // The bits from an element on that follow each other without a gap.
+    // The number of bits after the start of an element that are contiguous.
     let mut run = bits;
     for (size, stride) in axes {
         if stride <= run {

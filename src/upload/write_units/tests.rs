@@ -35,7 +35,7 @@ proptest! {
         match shared_unit(a, b, unit) {
             Shared::No => prop_assert!(common.is_empty()),
             Shared::Byte(byte) => prop_assert!(common.contains(&byte), "{byte} not in {common:?}"),
-            // A few of the axes that repeat places are; most of the tensors here must be decided.
+            // Few tensors have axes that repeat offsets. Most tensors of this test must be decided.
             Shared::Undecided => prop_assume!(false, "too hard"),
         }
     }
