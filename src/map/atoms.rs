@@ -1,10 +1,10 @@
-//! Offsets as sums of digits, also where `*` joined digits that do not line up.
+//! Writes offsets as sums of digits, also where `*` joined digits that do not line up.
 //!
-//! Every layout cuts its indices by division and joins them by weighted sums. Followed through symbolically,
-//! each number on the way is a sum of *atoms* with weights: an atom is a digit of one dimension, or the
-//! quotient or the remainder of such a sum that no choice of digits takes apart. Parts of a sum that are
-//! multiples of the divisor never end up in an atom, so that atoms hold few digits: for
-//! `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}` two digits, of 2 and 3 values.
+//! Every layout divides its indices and joins the results by weighted sums. If these steps are done
+//! symbolically, each intermediate number is a sum of *atoms* with weights. An atom is a digit of one
+//! dimension, or the quotient or remainder of a sum that no choice of digits takes apart. Parts of a sum that
+//! are multiples of the divisor never end up in an atom, so atoms hold few digits. In
+//! `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}`, an atom holds two digits, with 2 and 3 values.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use super::index_map::IndexMap;
 use super::levels::TileLevels;
 
-/// A digit of a dimension: `index / weight`, below `range` (the top digit has no other bound than the size).
+/// A digit of a dimension: `index / weight`, below `range`. The top digit is bounded only by the size.
 #[derive(Clone, Copy)]
 pub(super) struct DimDigit {
     pub(super) dim: usize,
@@ -27,25 +27,26 @@ pub(super) struct DimDigit {
 
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Atom {
-    /// By its place in the list of digits.
+    /// The digit with this position in the list of digits.
     Digit(usize),
-    /// `form / divisor`; the next atom is the remainder.
+    /// The quotient `form / divisor`. The next atom is the remainder.
     Quotient(Form, i128),
-    /// `form % divisor`; the atom before it is the quotient.
+    /// The remainder `form % divisor`. The atom before is the quotient.
     Remainder(Form, i128),
 }
 
-/// A sum of atoms, each at most once and in the order of their numbers, with positive weights.
+/// A sum of atoms with positive weights. Each atom occurs at most once, and atoms are in the order of their
+/// numbers.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(super) struct Form(Vec<(usize, i128)>);
 
 impl Form {
-    /// The atoms and their weights.
+    /// The terms of the sum: pairs of an atom and its weight.
     pub(super) fn terms(&self) -> &[(usize, i128)] {
         &self.0
     }
 
-    /// How often an atom is in the sum.
+    /// The weight of an atom in the sum, or 0 if the sum does not contain the atom.
     fn weight(&self, atom: usize) -> i128 {
         self.0
             .binary_search_by_key(&atom, |term| term.0)
@@ -69,25 +70,26 @@ impl Form {
     }
 }
 
-/// The digits of all dimensions, and the atoms that two layouts are made of.
+/// The digits of all dimensions, and the atoms that two layouts consist of.
 pub(super) struct Atoms<'a> {
     sizes: &'a [u64],
-    /// The dimensions in order, each from its top digit down.
+    /// The digits of the dimensions in order. Each dimension begins with its top digit.
     pub(super) digits: Vec<DimDigit>,
-    /// The digits first, in the same order.
+    /// All atoms. The digits come first, in the same order as in `digits`.
     pub(super) atoms: Vec<Atom>,
-    /// The largest value of each atom, or more.
+    /// An upper bound of the values of each atom.
     most: Vec<i128>,
 }
 
-/// The reason to start a walk again: this digit has to be cut in two.
+/// A digit that has to be cut in two, before the offsets can be computed again.
 struct Cut {
     digit: usize,
     at: u64,
 }
 
 impl<'a> Atoms<'a> {
-    /// The offsets of two layouts of the same sizes, none of them 0, without their bases, over common atoms.
+    /// Returns the offsets of two layouts as sums over common atoms, without the bases of the layouts. The
+    /// layouts have the same sizes, and no size is 0.
     pub(super) fn of_pair(first: &'a IndexMap, second: &IndexMap) -> (Atoms<'a>, Form, Form) {
         let sizes = first.sizes();
         let whole = sizes.iter().enumerate().filter(|&(_, &size)| size > 1);
@@ -98,7 +100,7 @@ impl<'a> Atoms<'a> {
             let mut walk = Atoms { sizes, digits, atoms, most };
             match walk.offset(first).and_then(|a| Ok((a, walk.offset(second)?))) {
                 Ok((a, b)) => return (walk, a, b),
-                // Ends: a cut at least halves the range of a digit.
+                // The loop ends, because a cut at least halves the range of a digit.
                 Err(cut) => digits = walk.cut(&cut),
             }
         }
@@ -131,7 +133,7 @@ impl<'a> Atoms<'a> {
         Ok(sum)
     }
 
-    /// The definition of tiles, as in [`TileLevels::offset`], with sums for numbers.
+    /// Applies the definition of tiles, as [`TileLevels::offset`] does, to sums instead of numbers.
     fn through_levels(&mut self, levels: &TileLevels) -> Result<Form, Cut> {
         let mut at: Vec<Form> = levels.order.iter().map(|&dim| self.index(dim)).collect();
         for level in &levels.levels {
@@ -155,13 +157,13 @@ impl<'a> Atoms<'a> {
         at(self.sizes, dim)
     }
 
-    /// The index of a dimension as the sum of its digits.
+    /// Returns the index of a dimension as the sum of its digits.
     fn index(&self, dim: usize) -> Form {
         let own = self.digits.iter().enumerate().filter(|(_, digit)| digit.dim == dim);
         Form(own.map(|(place, digit)| (place, digit.weight.into())).collect())
     }
 
-    /// Neighbouring numbers as one, row-major over the bounds.
+    /// Joins neighbouring numbers to one number, row-major over the bounds.
     fn joined(&self, forms: &[Form], bounds: &[u64]) -> Form {
         let mut sum = Form::default();
         let mut width = 1;
@@ -169,7 +171,7 @@ impl<'a> Atoms<'a> {
             sum.add(form, width);
             width *= i128::from(bound);
         }
-        // A quotient and its remainder, joined again, are the number they came from.
+        // If a quotient and its remainder are joined again, the result is the number that was divided.
         for (place, atom) in self.atoms.iter().enumerate().rev() {
             let Atom::Quotient(form, divisor) = atom else { continue };
             let (high, low) = (sum.weight(place), sum.weight(place + 1));
@@ -181,7 +183,7 @@ impl<'a> Atoms<'a> {
         sum
     }
 
-    /// Quotient and remainder of a sum.
+    /// Divides a sum. Returns the quotient and the remainder.
     fn split(&mut self, form: &Form, divisor: i128) -> Result<(Form, Form), Cut> {
         let (mut high, mut low) = (Form::default(), Form::default());
         for &(atom, weight) in &form.0 {
@@ -208,16 +210,16 @@ impl<'a> Atoms<'a> {
         Ok((high, Form(Vec::from([(quotient + 1, common)]))))
     }
 
-    /// The cut of a digit after which its upper part is a multiple of the divisor.
+    /// Returns the cut of a digit after which the upper part of the digit is a multiple of the divisor.
     fn useful_cut(&self, atom: usize, weight: i128, divisor: i128) -> Option<Cut> {
         let digit = self.digits.get(atom)?;
         let at = u64::try_from((divisor % weight == 0).then_some(divisor / weight)?).ok()?;
         let is_top = self.digits.iter().position(|other| other.dim == digit.dim) == Some(atom);
-        // Below the top digit every combination is an index, so the parts must fill the range.
+        // Below the top digit, every combination of digits is an index, so the two parts must fill the range.
         (at < digit.range && (is_top || digit.range % at == 0)).then_some(Cut { digit: atom, at })
     }
 
-    /// The quotient atom of this sum, made if there is none yet.
+    /// Returns the quotient atom of this sum, and adds the atom if it does not exist yet.
     fn atom(&mut self, form: Form, divisor: i128) -> usize {
         let wanted = Atom::Quotient(form.clone(), divisor);
         if let Some(place) = self.atoms.iter().position(|atom| *atom == wanted) {
@@ -229,10 +231,10 @@ impl<'a> Atoms<'a> {
         self.atoms.len() - 2
     }
 
-    /// No value of the sum is above this one.
+    /// Returns an upper bound of the values of the sum.
     fn largest(&self, form: &Form) -> i128 {
         let mut sum = 0;
-        // Digits of one dimension at a common scale are at most its last index together.
+        // Digits of one dimension at a common scale are together at most the last index of the dimension.
         let mut dims: Vec<(usize, i128, i128)> = Vec::new();
         for &(atom, weight) in &form.0 {
             let most = weight * at(&self.most, atom);

@@ -1,33 +1,33 @@
-//! `Besides`: what the library reads of a layout that its index map does not say.
+//! `Besides`: the properties of a layout that its index map does not contain.
 
-/// What a layout knows besides its index map. Nobody else can name this trait, so only the layouts of this
-/// crate implement [`ToIndexMap`](super::ToIndexMap): another crate's layout that left a method out would be
-/// copied or checked by rules that are not its own.
+/// The properties of a layout besides its index map. Other crates cannot name this trait, so only the layouts
+/// of this crate implement [`ToIndexMap`](super::ToIndexMap). If another crate's layout left out a method,
+/// the layout would be copied or checked by wrong rules.
 pub trait Besides {
-    /// The order of the dimensions in memory, the fastest first, where the layout has one. The strides of
-    /// dimensions of size 1 follow that order.
+    /// The order of the dimensions in memory, the fastest dimension first, if the layout has such an order.
+    /// The strides of dimensions of size 1 follow this order.
     fn minor_to_major(&self) -> Option<&[usize]> {
         None
     }
 
-    /// What this layout demands of its buffer: an alignment, or zeros in its padding. A named layout may;
-    /// others do not.
+    /// The requirements of this layout on its buffer: an alignment, or zeros in the padding. Only named
+    /// layouts may have requirements.
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
     }
 }
 
-/// What a layout demands of its buffer, besides the places of its elements. Most demand nothing; a layout
-/// with a name may.
+/// The requirements of a layout on its buffer, besides the offsets of its elements. Most layouts have none. A
+/// layout with a name may have some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StorageRule {
-    /// What the start of the buffer must be a multiple of, in bytes.
+    /// The alignment of the start of the buffer, in bytes.
     pub alignment: u64,
-    /// Must its padding hold zeros?
+    /// Whether the padding must hold zeros.
     pub zero_padding: bool,
 }
 
 impl StorageRule {
-    /// Any start, and padding that holds anything.
+    /// The rule without requirements: the buffer may start anywhere, and the padding may hold any bytes.
     pub const NONE: StorageRule = StorageRule { alignment: 1, zero_padding: false };
 }

@@ -1,8 +1,9 @@
-//! A pair of layouts -> boxes: loop nests with the same extents on both sides.
+//! Divides a pair of layouts into boxes: loop nests with the same extents on both sides.
 //!
-//! Dimensions that some component of either side fuses belong to one group; groups are independent of
-//! each other. Inside a group both sides become one chain, and their common refinement is a short list of
-//! segments. Every choice of one segment from each group is a box, and the boxes cover all indices once.
+//! Dimensions that a component of either side fuses belong to one group. Groups are independent of each
+//! other. Inside a group, each side becomes one chain, and the common refinement of the two chains is a short
+//! list of segments. Every choice of one segment from each group is a box, and the boxes cover every index
+//! once.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
@@ -22,11 +23,11 @@ use super::index_map::{Component, IndexMap};
 use super::refine::{Loop, Loops, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
-/// One loop nest of a copy: where it begins on both sides, and its loops from outer to inner.
-/// Offsets and strides are in elements.
+/// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
+/// strides are in elements.
 ///
-/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) gives the boxes of a copy. All boxes of a pass together
-/// copy each element once.
+/// [`CopyPass::boxes`](crate::plan::CopyPass::boxes) returns the boxes of a copy. All boxes of a pass
+/// together copy each element once.
 ///
 /// ```
 /// use tensor_layout::{plan::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
@@ -45,47 +46,47 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyBox {
-    /// Where the first element is read, in elements from the start of the source.
+    /// The offset where the first element is read, in elements from the start of the source.
     pub source: u64,
-    /// Where the first element is written, in elements from the start of the destination.
+    /// The offset where the first element is written, in elements from the start of the destination.
     pub destination: u64,
     pub(crate) loops: Loops,
 }
 
-/// The boxes of a pair of layouts, as choices that multiply.
+/// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
-/// Invariants, which a debug build asks of every pair (`invariants.rs`):
+/// Invariants, which a debug build checks for every pair (`invariants.rs`):
 ///
 /// 1. All boxes together have as many elements as the tensor.
-/// 2. Every box reads and writes inside the two buffers, also where it goes backwards.
-/// 3. Every loop has at least one step, and a reversed one moves on its source.
+/// 2. Every box reads and writes inside the two buffers, also where a loop walks backwards.
+/// 3. Every loop has at least one step, and the source stride of a reversed loop is not 0.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
     pub(super) source: u64,
     pub(super) destination: u64,
     /// The segments of the groups, one group after the other.
     pub(super) segments: Segments,
-    /// How many of them each group has.
+    /// The number of segments in each group.
     pub(super) groups: SmallVec<[usize; 8]>,
 }
 
 impl CopyBox {
-    /// The loops from outer to inner: tables first, then by falling stride of the destination. No loops are
-    /// one element.
+    /// The loops from outer to inner. Tables come first, then the other loops by descending stride of the
+    /// destination. A box without loops copies one element.
     #[must_use]
     pub fn loops(&self) -> &[Loop] {
         &self.loops
     }
 
-    /// How many elements the box copies.
+    /// The number of elements that the box copies.
     #[must_use]
     pub fn elements(&self) -> u64 {
-        // Cannot saturate: each is an element of one tensor, whose number was checked.
+        // The product fits 64 bits, because every iteration copies another element of one tensor.
         self.loops.iter().fold(1, |product: u64, step| product.times(step.extent()))
     }
 
-    /// The elements of the source from the first that the box reads to one past the last; none for a box
-    /// without iterations.
+    /// Returns the range of source offsets that the box reads, in elements. The range of a box without
+    /// iterations is empty.
     pub(crate) fn source_span(&self) -> Range<u64> {
         let mut span = self.source..self.source + 1;
         for step in &self.loops {
@@ -113,17 +114,18 @@ impl CopyBox {
 }
 
 impl BoxGroups {
-    /// No boxes at all.
+    /// Returns no boxes, for tensors without elements.
     pub(crate) fn none() -> BoxGroups {
         BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
     }
 
-    /// The boxes that take `source` to `destination`, which have the same sizes, and walk the dimensions in
-    /// `reversed` backwards on one of them.
+    /// Returns the boxes that copy `source` to `destination`. Both have the same sizes. The dimensions in
+    /// `reversed` are walked backwards on one of the two sides.
     ///
-    /// `None` if there are none of reasonable size: one side is Irreducible, the two fuse dimensions in
-    /// orders that contradict each other, a table would be very long or the segments very many, or blocks of
-    /// a reversed dimension are cut on both sides. Such a copy goes through a packed buffer.
+    /// Returns `None` if no list of reasonable size exists. The reasons are: one side is Irreducible, the two
+    /// sides fuse dimensions in contradicting orders, a table would be too long, there would be too many
+    /// segments, or both sides cut blocks of a reversed dimension. A copy of these layouts goes through a
+    /// packed buffer.
     pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
         if source.levels.is_some() || destination.levels.is_some() {
             return None;
@@ -137,7 +139,7 @@ impl BoxGroups {
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (&source.components[..], &destination.components[..]);
         if !first.iter().chain(second).any(|component| fused(&component)) {
-            // The usual case: every dimension on its own, and both sides list the same ones.
+            // In the usual case, every component is one dimension, and both sides have the same dimensions.
             for (a, b) in first.iter().zip(second) {
                 boxes.add(a.extent, &a.chain, &b.chain, a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
@@ -155,7 +157,7 @@ impl BoxGroups {
         Some(boxes.checked(source, destination))
     }
 
-    /// One more group.
+    /// Adds one group.
     fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
         let before = self.segments.list.len();
         refine(extent, source, destination, &mut self.segments)?;
@@ -174,12 +176,13 @@ impl BoxGroups {
         Some(())
     }
 
-    /// How many boxes there are, or the largest number: it is compared with a limit.
+    /// Returns the number of boxes, or `u64::MAX` if the number does not fit. The result is only compared
+    /// with limits.
     pub(crate) fn count(&self) -> u64 {
         self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
     }
 
-    /// How many entries the tables of all boxes have.
+    /// Returns the number of entries in the tables of all boxes.
     pub(crate) fn entries(&self) -> u64 {
         let mut rest = self.segments.list.as_slice();
         let groups = self.groups.iter().map(|&group| {
@@ -189,15 +192,15 @@ impl BoxGroups {
                 Loop::Table(entries) => sum.saturating_add(count(entries.len())),
                 Loop::Strided { .. } | Loop::Reversed { .. } => sum,
             });
-            // Each segment of a group is in as many boxes as the other groups have choices.
+            // The number of boxes with a given segment is the product of the sizes of the other groups.
             let others = self.count().checked_div(count(group)).unwrap_or(0);
             entries.saturating_mul(others)
         });
         groups.fold(0, u64::saturating_add)
     }
 
-    /// Every box, with its loops in order of falling destination stride, and neighbours merged that
-    /// go on counting on both sides.
+    /// Iterates over the boxes. The loops are in the order of descending destination stride. Neighbouring
+    /// loops are merged if they form one loop on both sides.
     pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
         let mut choice: SmallVec<[usize; 8]> = smallvec![0; self.groups.len()];
         let mut done = self.groups.contains(&0);
@@ -223,8 +226,8 @@ impl BoxGroups {
     }
 }
 
-/// Tables first, then strided loops by falling stride; a loop that continues the one outside it is merged
-/// into it.
+/// Puts tables first, then the strided loops by descending stride. A loop that continues the loop outside it
+/// is merged into that loop.
 fn simplified(mut loops: Loops) -> Loops {
     sort_by_key(&mut loops, |step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),
@@ -249,8 +252,9 @@ fn simplified(mut loops: Loops) -> Loops {
 
 pub(super) type DimList = SmallVec<[usize; 8]>;
 
-/// The dimensions of size above 1, in groups that components of either side link, each in an order in
-/// which every component is a run. `None` if there is no such order.
+/// Returns the dimensions of size above 1 in groups. A group holds all dimensions that components of either
+/// side link. Its order makes every component a contiguous part of the group. Returns `None` if there is no
+/// such order.
 pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]) -> Option<Vec<DimList>> {
     let mut next: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
     let mut previous: SmallVec<[Option<usize>; 8]> = smallvec![None; rank];
@@ -277,11 +281,12 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
         listed += group.len();
         groups.push(group);
     }
-    // Links in a circle have no beginning, and were not listed.
+    // Links that form a circle have no first dimension, so they were not listed.
     (listed == live.iter().filter(|&&live| live).count()).then_some(groups)
 }
 
-/// The components of the dimensions in `dims` as one chain over the number these form.
+/// Joins the components of the dimensions in `dims` to one chain. Its argument is the row-major number of
+/// these dimensions.
 pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 8]> = smallvec![];
     let mut width = extent;

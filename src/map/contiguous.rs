@@ -1,4 +1,4 @@
-//! Which parts of a tensor are in one piece.
+//! Finds the parts of a tensor that are contiguous in memory.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,22 +11,23 @@ use super::digits::{Digit, reach, whole_blocks};
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
 
-/// The most elements whose offsets are looked at one by one, where digits do not tell.
+/// The most elements whose offsets are computed one by one, if the digits do not decide the question.
 const SEARCH_LIMIT: u64 = 1 << 20;
 
 impl IndexMap {
-    /// Is the part of the tensor inside these ranges one piece of the buffer, with nothing else in between?
-    /// If so, the offsets it takes, in elements.
+    /// Returns the offsets, in elements, that the part of the tensor inside these ranges takes, if they are
+    /// contiguous and no other element is among them.
     ///
-    /// Every element has a place of its own in such a piece: where some share one (broadcast dimensions,
-    /// overlapping strides), the answer is `None`. Decided exactly: from the smallest and the largest offset
-    /// where the strides nest (all tiled layouts), else element by element.
+    /// Every element of a contiguous part has an offset of its own. If elements share an offset (broadcast
+    /// dimensions, overlapping strides), the result is `None`. The result is exact. If the strides nest, as
+    /// in all tiled layouts, the smallest and the largest offset decide. Otherwise every element is looked
+    /// at.
     ///
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule), [`IndexOutOfRange`](crate::ArgumentRule) for a range past the
-    /// sizes, [`Error::OutOfLimits`] for an end before its start, or [`Error::Undecided`] for a part of more
-    /// than a million elements of a Fused or Irreducible layout, or of one whose strides do not nest.
+    /// sizes, or [`Error::OutOfLimits`] for an end before its start. [`Error::Undecided`] for a part of more
+    /// than a million elements, if the layout is Fused or Irreducible or its strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -52,7 +53,7 @@ impl IndexMap {
             if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride == 0) {
                 return Ok(None);
             }
-            // Elements that share a place would leave another one free.
+            // If elements shared an offset, another offset of the range would be free.
             if digits_nest(varying) {
                 return Ok(Some(reach));
             }
@@ -60,8 +61,8 @@ impl IndexMap {
         self.part_by_search(ranges, elements)
     }
 
-    /// The offsets from the smallest to the largest of a part that is not empty, and the components of which
-    /// it has more than one number.
+    /// Returns the range of offsets of a part that is not empty. Also returns the components that take more
+    /// than one value in this part.
     fn extremes_by_digits(&self, ranges: &[Range<u64>]) -> Result<(Range<u64>, Vec<&Component>), Error> {
         let (mut low, mut high) = (self.base(), self.base());
         let mut varying = Vec::new();
@@ -78,7 +79,7 @@ impl IndexMap {
         Ok((low..checked::add(high, 1, OFFSET)?, varying))
     }
 
-    /// Like [`contiguous_part`](Self::contiguous_part), by the offset of every element.
+    /// Computes [`contiguous_part`](Self::contiguous_part) from the offset of every element.
     fn part_by_search(&self, ranges: &[Range<u64>], elements: u64) -> Result<Option<Range<u64>>, Error> {
         if elements > SEARCH_LIMIT {
             return Err(Error::Undecided { question: "whether a part is in one piece", work: SEARCH_LIMIT });
@@ -93,17 +94,17 @@ impl IndexMap {
     }
 }
 
-/// The smallest and the largest value of a chain on `start..end`, which is not empty, given the
-/// [`whole_blocks`] of its digits.
+/// Returns the smallest and the largest value of a chain on `start..end`. The range must not be empty, and
+/// `blocks` are the [`whole_blocks`] of the digits.
 ///
-/// What is not a whole block is the end of one or the beginning of one: k digits take k^2 steps.
+/// A partial block is the end or the beginning of a block, so k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
     let (divisor, stride) = (digit.divisor.get(), digit.stride);
     let last = end.minus(1);
     let split = |number: u64| (number.divided_by(divisor), number.modulo(divisor));
     let ((first_block, from), (last_block, to)) = (split(start), split(last));
-    // None of these can saturate: invariant 1.
+    // By invariant 1, both sums fit 64 bits.
     let at = |block: u64, (low, high): (u64, u64)| {
         let moved = block.times(stride);
         (moved.plus(low), moved.plus(high))
@@ -112,7 +113,7 @@ pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -
     if first_block == last_block {
         return at(first_block, extremes(below, inner, from, past_to));
     }
-    // A block begins with 0.
+    // The smallest value in a whole block is 0, its first value.
     let whole = (0, inner.first().copied().unwrap_or(0));
     let first = if from == 0 { whole } else { extremes(below, inner, from, divisor) };
     let mut found = at(first_block, first);

@@ -1,10 +1,11 @@
-//! Where two chains first differ, from their digits alone: the extent does not matter.
+//! Finds the first difference of two chains from their digits. The time does not depend on the extent.
 //!
-//! With its top digit counting on, a chain of boundary p repeats: `f(u + p) = f(u) + s`. The steps
-//! `f(u + 1) - f(u)` are then a word of period p, and Fine and Wilf's theorem applies: words of periods p and
-//! q that agree in their first `p + q - gcd(p, q)` letters agree everywhere. That leaves one block of the
-//! larger boundary, where the other chain is compared with itself, shifted; and a chain against its own shift
-//! falls into two such questions about the digits below its top one.
+//! Extend the top digit of a chain without end. A chain whose top digit has divisor p then repeats:
+//! `f(u + p) = f(u) + s`. The differences `f(u + 1) - f(u)` form a word of period p, and the theorem of Fine
+//! and Wilf applies: words of periods p and q that agree in their first `p + q - gcd(p, q)` letters agree
+//! everywhere. So it is enough to look at one block of the larger divisor and at the beginning of the next
+//! block. There, the other chain is compared with itself, shifted. This comparison becomes two such
+//! comparisons of the digits below the top digit.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: values of chains fit 64 bits, and their sums and differences 128; divisors are not zero"
@@ -15,23 +16,24 @@ use crate::error::Error;
 
 use super::digits::{Chain, Digit, below};
 
-/// How many steps a comparison of two layouts takes before it gives up.
+/// The most steps that a comparison of two layouts takes before it gives up.
 ///
-/// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent: two to four digits
-/// are usual. Only where `*` joined digits that do not line up (an Irreducible layout) are combinations of
-/// those digits tried, and only of those that both spellings do not have in common.
+/// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent are; two to four
+/// digits are usual. Only Irreducible layouts, where `*` joined digits that do not line up, may need more.
+/// There, combinations of the joined digits are tried, except for the digits that both spellings have in
+/// common.
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
 pub(super) fn undecided() -> Error {
     Error::Undecided { question: "whether two layouts put every element at the same place", work: EQUALITY_WORK_LIMIT }
 }
 
-/// The smallest number below `extent` at which two chains differ.
+/// Returns the smallest number below `extent` at which two chains differ, or `None` if they agree.
 ///
 /// # Errors
 ///
-/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k`; those
-/// of practice have two to four.
+/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k` steps,
+/// and chains in use have two to four digits.
 pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
     Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)
 }
@@ -50,7 +52,7 @@ impl Search {
         self.step()?;
         let (a, b) = (below(a, extent), below(b, extent));
         let (Some((high, a_below)), Some((low, b_below))) = (a.split_first(), b.split_first()) else {
-            // Chains of an extent above 1 have a digit of divisor 1.
+            // Chains whose extent is above 1 end with divisor 1, so the extent is at most 1 here.
             return Ok(None);
         };
         let (p, q) = (high.divisor.get(), low.divisor.get());
@@ -64,12 +66,13 @@ impl Search {
         if let Some(inside) = self.deviation(a_below, b, p)? {
             return Ok(Some(inside));
         }
-        // On the first block both agree, so what `a` holds in the second is `b` from 0, moved by the stride.
+        // The chains agree on the first block. The values of `a` in the second block are therefore the first
+        // values of `b`, increased by the stride.
         let past_block = extent.min(p.saturating_add(q - checked::gcd(p, q)).saturating_add(1)) - p;
         Ok(self.shift(b, p, past_block, high.stride.into())?.map(|number| p + number))
     }
 
-    /// The smallest `u < length` with `f(shift + u) != f(u) + rise`.
+    /// Returns the smallest `u < length` with `f(shift + u) != f(u) + rise`.
     fn shift(&mut self, digits: &[Digit], shift: u64, length: u64, rise: i128) -> Result<Option<u64>, Error> {
         self.step()?;
         let Some((digit, low)) = digits.split_first().filter(|_| length > 0) else { return Ok(None) };
@@ -79,13 +82,13 @@ impl Search {
         if inside == 0 {
             return Ok((rise != 0).then_some(0));
         }
-        // Both sides repeat with the period.
+        // Both sides repeat with the period, so one period is enough.
         let length = length.min(period);
         let to_edge = period - inside;
         if let Some(found) = self.shift(low, inside, length.min(to_edge), rise)? {
             return Ok(Some(found));
         }
-        // Past the edge of the block the left side is the shorter way round.
+        // Behind the edge of the block, the sides change roles: the remaining shift is `to_edge`.
         let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
         Ok(found.map(|number| to_edge + number))
     }

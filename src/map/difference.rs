@@ -1,9 +1,10 @@
-//! The difference of two layouts over common atoms, group by group.
+//! Computes the difference of two layouts over common atoms, group by group.
 //!
 //! Digits that share an atom belong to one group, and the difference is a sum of one function for each group.
-//! The indices are closed under taking a digit down to 0, so the difference is zero everywhere exactly if
-//! each of the functions is, and the first index at which it is not has digits of one group only. A group
-//! without quotients is one digit and a weight; the others are tried value by value.
+//! Every digit of an index may be set to 0, and the result is an index again. The difference is therefore
+//! zero everywhere exactly if every function is zero. The first index where the difference is not zero has
+//! digits of one group only. A group without quotients is one digit with a weight. In the other groups, all
+//! values are tried.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "values of atoms are below products of 64-bit bounds that were checked; coefficients are checked"
@@ -21,13 +22,13 @@ use super::atoms::{Atom, Atoms, Form};
 use super::deviation::{EQUALITY_WORK_LIMIT, undecided};
 use super::index_map::IndexMap;
 
-/// What is known about where two layouts differ.
+/// The differences of two layouts that were found so far.
 #[derive(Default)]
 pub(super) struct Deviations {
     pub(super) differs: bool,
-    /// The first index found so far.
+    /// The first index at which the layouts differ, of those found so far.
     pub(super) first: Option<Vec<u64>>,
-    /// Why there may be more, or an earlier one.
+    /// The reason why there may be more differences, or an earlier one.
     pub(super) unknown: Option<Error>,
 }
 
@@ -40,7 +41,7 @@ impl Deviations {
     }
 }
 
-/// Where two maps of the same sizes and bases differ.
+/// Finds the differences of two maps with the same sizes and bases.
 pub(super) fn by_atoms(first: &IndexMap, second: &IndexMap) -> Deviations {
     let mut found = Deviations::default();
     let (atoms, a, b) = Atoms::of_pair(first, second);
@@ -53,14 +54,14 @@ pub(super) fn by_atoms(first: &IndexMap, second: &IndexMap) -> Deviations {
 
 struct Difference<'a> {
     atoms: &'a Atoms<'a>,
-    /// Of each atom.
+    /// The coefficient of each atom in the difference.
     coefficients: Vec<i128>,
-    /// What each atom is made of, itself included, ascending: digits first.
+    /// For each atom, the atoms that it contains, itself included, in ascending order. Digits come first.
     parts: Vec<SmallVec<[usize; 8]>>,
 }
 
 impl<'a> Difference<'a> {
-    /// `None` if a coefficient does not fit 128 bits.
+    /// Returns `None` if a coefficient does not fit 128 bits.
     fn new(atoms: &'a Atoms<'a>, a: &Form, b: &Form) -> Option<Difference<'a>> {
         let mut coefficients = vec![0_i128; atoms.atoms.len()];
         let mut add = |atom: usize, amount: i128| -> Option<()> {
@@ -70,7 +71,8 @@ impl<'a> Difference<'a> {
         };
         a.terms().iter().try_for_each(|&(atom, weight)| add(atom, weight))?;
         b.terms().iter().try_for_each(|&(atom, weight)| add(atom, -weight))?;
-        // A remainder is the sum less the quotient's multiple: written so, what is equal cancels.
+        // Every remainder is replaced by the sum minus the divisor times the quotient, so that equal terms
+        // cancel.
         for (place, atom) in atoms.atoms.iter().enumerate().rev() {
             let Atom::Remainder(form, divisor) = atom else { continue };
             let own = core::mem::take(coefficients.get_mut(place)?);
@@ -93,7 +95,7 @@ impl<'a> Difference<'a> {
         Some(Difference { atoms, coefficients, parts })
     }
 
-    /// The group each digit belongs to, by the first digit of the group.
+    /// Returns the group of each digit. A group is named by its first digit.
     fn groups(&self) -> Vec<usize> {
         let mut group: Vec<usize> = (0..self.atoms.digits.len()).collect();
         for (parts, _) in self.parts.iter().zip(&self.coefficients).filter(|&(_, &coefficient)| coefficient != 0) {
@@ -118,7 +120,7 @@ impl<'a> Difference<'a> {
         }
     }
 
-    /// The first index with digits in this group only at which the difference is not zero.
+    /// Returns the first index at which the difference is not zero, with digits of this group only.
     fn first_in(&self, members: &[usize], sizes: &[u64], left: &mut u64) -> Result<Option<Vec<u64>>, Error> {
         let counts = |parts: &SmallVec<[usize; 8]>| parts.iter().any(|part| members.contains(part));
         let own = self.parts.iter().zip(&self.coefficients).enumerate();
@@ -127,7 +129,7 @@ impl<'a> Difference<'a> {
         if own.is_empty() {
             return Ok(None);
         }
-        // The quotients and remainders these are made of, in the order in which they can be computed.
+        // The quotients and remainders inside these atoms, in an order in which they can be computed.
         let mut needed: Vec<usize> = own.iter().filter_map(|&atom| self.parts.get(atom)).flatten().copied().collect();
         needed.retain(|&part| part >= self.atoms.digits.len());
         needed.sort_unstable();
@@ -144,7 +146,8 @@ impl<'a> Difference<'a> {
         Ok(None)
     }
 
-    /// The next values of the digits, in the order of the indices; false after the last.
+    /// Moves the digits to their next values, in the order of the indices. Returns false after the last
+    /// values.
     fn advance(&self, members: &[usize], sizes: &[u64], values: &mut [i128], index: &mut [u64]) -> bool {
         for &member in members.iter().rev() {
             let Some(digit) = self.atoms.digits.get(member) else { continue };
@@ -155,7 +158,7 @@ impl<'a> Difference<'a> {
                 *at = next;
                 return true;
             }
-            // Back to 0: the index loses what the digit had put in.
+            // The digit goes back to 0, so its contribution is taken out of the index.
             let had = u64::try_from(*value).unwrap_or(0).times(digit.weight);
             *at = at.minus(had);
             *value = 0;

@@ -1,4 +1,4 @@
-//! One chain of digits: evaluate, normalise, cut.
+//! Evaluates, normalises and cuts a chain of digits.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: every value of a chain is below the physical size, which fits 64 bits; divisors are not zero"
@@ -12,7 +12,8 @@ use crate::checked::{self, Exact, OFFSET};
 use crate::dims::Dims;
 use crate::error::Error;
 
-/// One digit of a number: which multiple of `divisor` the rest of it holds, times a stride.
+/// One digit of a number, with its stride in memory. The value of the digit is the number of whole multiples
+/// of `divisor`, after the digits with larger divisors are taken out.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -28,9 +29,9 @@ use crate::error::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Digit {
-    /// What one unit of this digit is worth in the number: 1 for the last digit.
+    /// The weight of one unit of this digit in the number. The last digit has divisor 1.
     pub divisor: NonZeroU64,
-    /// How many elements one unit of this digit moves in memory.
+    /// The distance between neighbouring values of this digit in memory, in elements.
     pub stride: u64,
 }
 
@@ -46,11 +47,11 @@ impl core::fmt::Debug for Digit {
     }
 }
 
-/// A function of one number: `f(u) = sum of stride * digit`, where the digits are taken from the
-/// number in turn, the largest divisor first.
+/// A function of one number: `f(u) = sum of stride * digit`. The digits are taken from the number one after
+/// the other, the largest divisor first.
 ///
-/// `[(12,64) (4,16) (1,1)]` sends 30 = 2·12 + 1·4 + 2·1 to 2·64 + 1·16 + 2·1 = 146. A chain is
-/// *exact* when each divisor divides the one before it (an ordinary mixed-radix number), else
+/// `[(12,64) (4,16) (1,1)]` sends 30 = 2·12 + 1·4 + 2·1 to 2·64 + 1·16 + 2·1 = 146. A chain is *exact* if
+/// each divisor divides the divisor before it, as in an ordinary mixed-radix number. Otherwise the chain is
 /// *ragged*. The empty chain is zero everywhere.
 ///
 /// ```
@@ -68,12 +69,12 @@ pub struct Chain(Digits);
 type Digits = SmallVec<[Digit; 8]>;
 
 impl Chain {
-    /// `f(u) = stride * u` on `0..extent`.
+    /// Returns the chain `f(u) = stride * u` on `0..extent`.
     pub(super) fn strided(stride: u64, extent: u64) -> Chain {
         if extent > 1 { Chain(smallvec![Digit::new(NonZeroU64::MIN, stride)]) } else { Chain::default() }
     }
 
-    /// The digits with these divisors (descending to 1), in normal form on `0..extent`.
+    /// Returns the chain of these digits in normal form on `0..extent`. The divisors descend to 1.
     pub(super) fn normalised(digits: impl DoubleEndedIterator<Item = Digit>, extent: u64) -> Chain {
         if extent <= 1 {
             return Chain::default();
@@ -82,7 +83,7 @@ impl Chain {
         for digit in digits.rev().filter(|digit| digit.divisor.get() < extent) {
             if let Some(below) = minor_first.last() {
                 let (ratio, rest) = (digit.divisor.get() / below.divisor, digit.divisor.get() % below.divisor);
-                // The digit below simply goes on counting: there is no boundary between the two.
+                // The digit below continues over this boundary without a jump, so the boundary is left out.
                 if rest == 0 && below.stride.checked_mul(ratio) == Some(digit.stride) {
                     continue;
                 }
@@ -102,17 +103,18 @@ impl Chain {
         &self.0
     }
 
-    /// Does each divisor divide the one before it?
+    /// Whether each divisor divides the divisor before it.
     pub(crate) fn is_exact(&self) -> bool {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor.get() % low.divisor == 0)
     }
 
-    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component) the chain
-    /// goes on counting, to places that belong to no element.
+    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component), the top
+    /// digit of the chain counts on, and the values are offsets without an element.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the value passes 64 bits. It cannot for a number below the component's extent.
+    /// [`Error::Overflow`] if the value passes 64 bits. This cannot happen for a number below the component's
+    /// extent.
     pub fn offset(&self, number: u64) -> Result<u64, Error> {
         let (mut offset, mut rest) = (0, number);
         for digit in &self.0 {
@@ -123,20 +125,20 @@ impl Chain {
         Ok(offset)
     }
 
-    /// The value at a number below the extent.
+    /// The value at a number below the extent, in elements.
     pub(super) fn at(&self, number: u64) -> u64 {
         evaluate(&self.0, number)
     }
 
-    /// The largest value on `0..extent`.
+    /// The largest value on `0..extent`, in elements.
     pub(super) fn largest(&self, extent: u64) -> u64 {
         reach(&self.0, &whole_blocks(&self.0), extent)
     }
 
     /// Splits the chain at a boundary: `f(x * width + y) = high(x) + low(y)` for every `y < width`.
     ///
-    /// Possible exactly when every boundary above `width` is a multiple of it and the next one below divides
-    /// it. This one rule undoes `*`, and decides whether a reshape is a view.
+    /// A split exists exactly if every divisor above `width` is a multiple of `width`, and the next divisor
+    /// below divides `width`. This one rule undoes `*`, and decides whether a reshape is a view.
     pub(super) fn cut(&self, width: NonZeroU64) -> Option<(Digits, Digits)> {
         let place = self.0.iter().position(|digit| digit.divisor < width).unwrap_or(self.0.len());
         let (high, low) = self.0.split_at_checked(place)?;
@@ -159,7 +161,7 @@ impl Chain {
     }
 }
 
-/// The value of a chain, or of the lower part of one, at `number`.
+/// The value of a chain, or of the lower digits of a chain, at `number`.
 pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     let (mut offset, mut rest) = (0, number);
     for digit in digits {
@@ -169,10 +171,11 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     offset
 }
 
-/// For each place among these digits, and the one after the last: the largest value of the digits from there
-/// on, on a whole block of the digit before. The first place has no digit before it, and 0.
+/// Returns, for each digit, the largest value of this and all lower digits on a whole block of the digit
+/// above. The first entry is 0, because no digit is above the first digit. One more entry, after the last
+/// digit, is 0.
 ///
-/// A chain of k digits takes k^2 steps, as each block is made of the smaller ones.
+/// A chain of k digits takes k^2 steps, because each block is computed from the smaller blocks.
 pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
     let mut blocks = Dims::from_elem(0, digits.len() + 1);
     for place in (1..digits.len()).rev() {
@@ -186,11 +189,11 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
     blocks
 }
 
-/// The largest value of these digits on `0..extent`, which is not empty, given [`whole_blocks`] from their
-/// place on.
+/// Returns the largest value of these digits on `0..extent`, which must not be empty. `blocks` are the
+/// [`whole_blocks`] from the first of these digits on.
 ///
-/// Either the top digit is as large as it gets and the rest must stay within what is left, or it is one less
-/// and the rest is free.
+/// At the largest value, the top digit either has its largest value, and the lower digits stay within the
+/// last block, or it is one less, and the lower digits are free.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {
@@ -204,7 +207,7 @@ pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     most.max(above)
 }
 
-/// The digits whose divisor is below `extent`: the others are always zero.
+/// Returns the digits whose divisor is below `extent`. The other digits are always zero.
 pub(super) fn below(digits: &[Digit], extent: u64) -> &[Digit] {
     let place = digits.iter().position(|digit| digit.divisor.get() < extent).unwrap_or(digits.len());
     digits.get(place..).unwrap_or(&[])

@@ -1,4 +1,5 @@
-//! Equality and hash: the same elements at the same places, however the layout was spelled.
+//! Equality and hash of maps: whether the same elements have the same offsets, however the layouts were
+//! spelled.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,15 +15,15 @@ use super::index_map::{IndexMap, ToIndexMap};
 use super::levels::unfuse_into;
 
 impl IndexMap {
-    /// Do both maps put every index at the same offset? Only sizes and offsets count:
+    /// Whether both maps put every index at the same offset. Only sizes and offsets are compared.
     /// [`same_layout`] compares the types as well.
     ///
-    /// Exact for every layout, however it was spelled: chains are compared by their digits, not index by
-    /// index.
+    /// The result is exact for every layout, however it was spelled. Chains are compared by their digits and
+    /// not index by index.
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if that takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// [`Error::Undecided`] if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -43,22 +44,21 @@ impl IndexMap {
         }
     }
 
-    /// Do both maps put elements of the same type, in the same number of bits, at the same places? The
-    /// physical sizes may differ, which `==` compares too.
+    /// Whether both maps put elements of the same type and the same number of bits at the same offsets. The
+    /// physical sizes may differ, unlike for `==`.
     pub(crate) fn same_layout(&self, other: &IndexMap) -> Result<bool, Error> {
         let element = |map: &IndexMap| (map.data_type, map.element_bits);
         if element(self) == element(other) { self.same_places(other) } else { Ok(false) }
     }
 
-    /// The first index, in row-major order, that the two maps put at different offsets.
-    ///
-    /// `None` also if the sizes differ.
+    /// Returns the first index, in row-major order, that the two maps put at different offsets. Returns
+    /// `None` if there is no such index or if the sizes differ.
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if it takes more than [`EQUALITY_WORK_LIMIT`] steps. That the layouts differ at
-    /// all may be known ([`same_places`](Self::same_places)) where the first such index is not: dimensions
-    /// that are fused in another order than that of the indices are searched.
+    /// [`Error::Undecided`] if the search takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// [`same_places`](Self::same_places) may succeed where this function fails. If dimensions are fused in
+    /// another order than the order of the indices, all indices have to be searched for the first difference.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -76,7 +76,7 @@ impl IndexMap {
         found.unknown.map_or(Ok(found.first), Err)
     }
 
-    /// Compares two maps of the same sizes.
+    /// Finds the differences of two maps with the same sizes.
     fn deviations(&self, other: &IndexMap) -> Deviations {
         let mut found = Deviations::default();
         if self.sizes.contains(&0) || self.has_form_of(other) {
@@ -97,7 +97,8 @@ impl IndexMap {
             match first_deviation(&a, &b, extent) {
                 Ok(None) => {}
                 Err(error) => found.unknown = Some(error),
-                // The order of the fused number is that of the indices.
+                // The fused numbers are in the order of the indices, so the first number gives the first
+                // index.
                 Ok(Some(number)) if dims.is_sorted() => found.include(self.at(&dims, &bounds, number)),
                 Ok(Some(_)) => {
                     found.differs = true;
@@ -111,14 +112,15 @@ impl IndexMap {
         found
     }
 
-    /// The index whose dimensions `dims` form `number`; the others are 0.
+    /// Returns the index whose dimensions `dims` form `number`. All other dimensions are 0.
     fn at(&self, dims: &[usize], bounds: &[u64], number: u64) -> Vec<u64> {
         let mut index = vec![0; self.sizes.len()];
         unfuse_into(&mut index, dims.iter().copied(), bounds, number);
         index
     }
 
-    /// The first difference among the indices in which only `dims` are not 0, if it comes soon enough.
+    /// Returns the first difference among the indices whose dimensions outside `dims` are 0, if the work
+    /// limit allows.
     fn walk(&self, other: &IndexMap, dims: &[usize]) -> Option<Vec<u64>> {
         let sizes: Dims =
             self.sizes.iter().enumerate().map(|(dim, &size)| if dims.contains(&dim) { size } else { 1 }).collect();
@@ -134,7 +136,7 @@ impl IndexMap {
         None
     }
 
-    /// Are both in the same normal form?
+    /// Whether both maps have the same normal form.
     fn has_form_of(&self, other: &IndexMap) -> bool {
         self.base == other.base && self.components == other.components && self.levels == other.levels
     }
@@ -156,14 +158,14 @@ impl Hash for IndexMap {
     }
 }
 
-/// Do two layouts, in whatever notation, put elements of the same type at the same places? Physical sizes,
-/// flags and alignment do not matter, nor do strides that are never used.
+/// Whether two layouts, in whatever notation, put elements of the same type at the same offsets. Physical
+/// sizes, flags, alignments and strides that are never used do not matter.
 ///
-/// Where types do not matter, compare the maps with [`IndexMap::same_places`].
+/// To compare layouts of different types, use [`IndexMap::same_places`].
 ///
 /// # Errors
 ///
-/// What [`ToIndexMap::to_index_map`] returns, and [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps.
+/// The errors of [`ToIndexMap::to_index_map`], and [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps.
 ///
 /// ```
 /// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};

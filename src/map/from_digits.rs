@@ -1,4 +1,4 @@
-//! An index map from the digits of each dimension.
+//! Makes an index map from the digits of each dimension.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
-/// A digit of a dimension, as [`IndexMap::from_digits`] takes it: CuTe's mode.
+/// A digit of a dimension, as [`IndexMap::from_digits`] takes it. CuTe calls it a mode.
 ///
 /// ```
 /// use tensor_layout::map::Mode;
@@ -22,14 +22,14 @@ use super::index_map::{Component, IndexMap};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mode {
-    /// How many values the digit takes.
+    /// The number of values of the digit.
     pub size: u64,
-    /// How far one unit of the digit moves, in elements.
+    /// The distance between neighbouring values of the digit, in elements.
     pub stride: u64,
 }
 
 impl Mode {
-    /// A digit of `size` values, which are `stride` elements apart.
+    /// Returns a digit of `size` values, which are `stride` elements apart.
     #[must_use]
     pub const fn new(size: u64, stride: u64) -> Mode {
         Mode { size, stride }
@@ -37,16 +37,17 @@ impl Mode {
 }
 
 impl IndexMap {
-    /// A layout in which every dimension is an ordinary mixed-radix number, and each of its digits has a
+    /// Returns a layout in which every dimension is an ordinary mixed-radix number, and each digit has a
     /// stride.
     ///
-    /// `dimensions` holds the digits of each dimension, the major one first. The size of a dimension is the
-    /// product of its digits' sizes; a dimension without digits has size 1. The buffer ends after the last
-    /// element.
+    /// `dimensions` holds the digits of each dimension, the major digit first. The size of a dimension is the
+    /// product of the sizes of its digits. A dimension without digits has size 1. The buffer ends after the
+    /// last element.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], and [`UnsupportedElementBits`](crate::ArgumentRule) for elements of 0 bits.
+    /// [`Error::Overflow`] if the size in bytes passes 64 bits, and
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements of 0 bits.
     ///
     /// ```
     /// use tensor_layout::{map::{IndexMap, Mode}, ArrayShape, DataType, ToIndexMap};
@@ -62,7 +63,7 @@ impl IndexMap {
         Self::from_pairs(data_type, element_bits, &dimensions.iter().map(pairs).collect::<Vec<_>>())
     }
 
-    /// Like [`from_digits`](Self::from_digits), of the size and the stride of each digit.
+    /// Does the work of [`from_digits`](Self::from_digits). A pair is the size and the stride of a digit.
     pub(crate) fn from_pairs(
         data_type: DataType,
         element_bits: u32,
@@ -77,7 +78,7 @@ impl IndexMap {
             let mut extent = 1_u64;
             let mut minor_first: SmallVec<[Digit; 8]> = SmallVec::new();
             for &(size, stride) in digits.iter().rev() {
-                // A size-1 digit says nothing; a size of 0 empties the tensor.
+                // A digit of size 1 changes nothing, and a size of 0 makes the tensor empty.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
                     minor_first.push(Digit::new(divisor, stride));
                     let largest = checked::mul(size.minus(1), stride, OFFSET)?;
@@ -100,8 +101,9 @@ impl IndexMap {
         IndexMap::whole((data_type, element_bits), sizes, components, None, physical_elements)
     }
 
-    /// The digits of every dimension as [`from_pairs`](Self::from_pairs) takes them, the top one with as
-    /// many values as it needs. `None` unless the class is Affine or Split. A dimension of size 1 has none.
+    /// Returns the digits of every dimension, as [`from_pairs`](Self::from_pairs) takes them. The top digit
+    /// has as many values as the size needs. A dimension of size 1 has no digits. Returns `None` unless the
+    /// class is Affine or Split.
     pub(crate) fn digits_by_dimension(&self) -> Option<Vec<Vec<(u64, u64)>>> {
         let mut dimensions = vec![Vec::new(); self.sizes().len()];
         if self.levels.is_some() {

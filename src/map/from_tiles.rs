@@ -1,4 +1,4 @@
-//! An index map from tiles.
+//! Makes an index map from tiles.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use super::levels::{TileEntries, TileLevels};
 use super::normal_form;
 
 impl IndexMap {
-    /// A tiled layout; `order` lists the dimensions major to minor.
+    /// Returns the map of a tiled layout. `order` lists the dimensions, the major dimension first.
     pub(crate) fn from_tiles(
         data_type: DataType,
         element_bits: u32,

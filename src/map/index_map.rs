@@ -1,4 +1,4 @@
-//! `IndexMap`: index to offset, for any layout.
+//! `IndexMap`: maps an index to an offset, for any layout.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -15,7 +15,7 @@ use super::digits::{Chain, Digit};
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 
-/// Some dimensions whose indices form one number, and the chain that number goes through.
+/// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -29,21 +29,21 @@ use super::levels::TileLevels;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 8]>,
-    /// How many values the number takes: the product of the sizes of the dimensions.
+    /// The number of values that the number takes: the product of the sizes of the dimensions.
     pub extent: u64,
-    /// Where each of them goes.
+    /// The chain that gives the offset of each value.
     pub chain: Chain,
 }
 
 impl Component {
-    /// A dimension on its own.
-    // Always inlined: a chain is large, and would be copied.
+    /// Returns the component of a single dimension.
+    // Without inlining, the chain, which is large, would be copied.
     #[inline(always)]
     pub(super) fn of(dim: usize, extent: u64, chain: Chain) -> Component {
         Component { dims: SmallVec::from_slice(&[dim]), extent, chain }
     }
 
-    /// Its digits, the largest divisor first, each with the number of its values.
+    /// The digits of the component, the largest divisor first, each with the number of its values.
     pub(crate) fn counted_digits(&self) -> impl Iterator<Item = (Digit, u64)> + '_ {
         let mut above = self.extent;
         self.chain.digits().iter().map(move |&digit| {
@@ -53,7 +53,8 @@ impl Component {
         })
     }
 
-    /// The dimensions, major to minor: one, unless `*` joined several that do not separate again.
+    /// The dimensions of the component, major to minor. There is one dimension, unless `*` joined several
+    /// that cannot be separated again.
     #[must_use]
     pub fn dims(&self) -> &[usize] {
         &self.dims
@@ -63,19 +64,18 @@ impl Component {
     pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
         self.dims.iter().fold(0, |number: u64, &dim| {
             let (size, i) = (at(sizes, dim), at(index, dim));
-            // Cannot saturate for an index inside the sizes: the extent was checked.
+            // For an index inside the sizes, the number is below the extent, which was checked.
             number.times(size).plus(i)
         })
     }
 }
 
-/// Where every element is stored: the common form of all layouts.
+/// The offset of every element: the common form of all layouts.
 ///
-/// Two maps are equal if they hold the same type in the same number of bits, have the same sizes and the same
-/// physical size, and the same normal form. Equal maps put every element at the same place; maps that do are
-/// equal too if their class is [Affine or Split](LayoutClass), however they were spelled. Of the other
-/// classes, one layout may have several forms: ask [`same_places`](IndexMap::same_places), which decides what
-/// `==` cannot within a bounded time.
+/// Two maps are equal if their data types, element widths, sizes, physical sizes and normal forms are equal.
+/// Equal maps put every element at the same offset. The converse holds for the classes [Affine and
+/// Split](LayoutClass), however the layouts were spelled. A layout of another class may have several normal
+/// forms. [`same_places`](IndexMap::same_places) compares all layouts, but not in bounded time, as `==` does.
 ///
 /// ```
 /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -94,14 +94,14 @@ pub struct IndexMap {
     pub(super) sizes: Dims,
     pub(super) base: u64,
     pub(crate) components: Vec<Component>,
-    /// The tiles, level by level, where components cannot describe them.
+    /// The tiles, level by level, for a layout that components cannot describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// A slice left out some elements, which are in the same buffer.
+    /// Whether a slice left out elements that are in the same buffer.
     pub(super) sliced: bool,
 }
 
-/// Anything that says where the elements of a tensor are stored. Only types of this crate implement it.
+/// A type that says where the elements of a tensor are stored. Only types of this crate implement this trait.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -114,7 +114,7 @@ pub struct IndexMap {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub trait ToIndexMap: Besides {
-    /// The index map of this layout.
+    /// Returns the index map of this layout.
     ///
     /// # Errors
     ///
@@ -122,8 +122,8 @@ pub trait ToIndexMap: Besides {
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
-    /// The descriptor, if that is what this layout is. A descriptor also holds what a map does not: flags, a
-    /// guaranteed alignment, and a total size that was set by hand.
+    /// Returns the descriptor, if this layout is a descriptor. A descriptor also holds flags, a guaranteed
+    /// alignment, and a total size that was set by hand. A map does not hold these.
     ///
     /// ```
     /// use tensor_layout::{notation::Notated, BufferTensorDesc, ToIndexMap};
@@ -147,7 +147,8 @@ impl ToIndexMap for IndexMap {
 }
 
 impl IndexMap {
-    /// A strided layout that begins at element `base` of a buffer of at least `physical_elements`.
+    /// Returns a strided layout that begins at element `base` of a buffer. The buffer has `physical_elements`
+    /// elements.
     pub(crate) fn from_strides(
         data_type: DataType,
         element_bits: u32,
@@ -168,7 +169,8 @@ impl IndexMap {
         Ok(IndexMap { base: if empty { 0 } else { base }, ..map }.checked())
     }
 
-    /// The map of a tensor that begins with its buffer and has it to itself.
+    /// Returns the map of a tensor that begins at the start of its buffer and shares the buffer with no other
+    /// tensor.
     pub(super) fn whole(
         (data_type, element_bits): (DataType, u32),
         sizes: Dims,
@@ -199,7 +201,7 @@ impl IndexMap {
         self.data_type
     }
 
-    /// The bits one element takes in memory.
+    /// The number of bits that one element takes in memory.
     #[must_use]
     pub fn element_bits(&self) -> u32 {
         self.element_bits
@@ -211,23 +213,23 @@ impl IndexMap {
         &self.sizes
     }
 
-    /// The number of indices: the product of the sizes.
+    /// The number of elements: the product of the sizes.
     #[must_use]
     pub fn element_count(&self) -> u64 {
-        // Cannot saturate: every constructor starts from sizes whose product was checked.
+        // The product fits 64 bits, because every constructor has checked it.
         checked::element_count(&self.sizes)
     }
 
-    /// The number of elements of the buffer, padding and tail included.
+    /// The number of elements that the buffer has room for, padding and tail included.
     #[must_use]
     pub fn physical_elements(&self) -> u64 {
         self.physical_elements
     }
 
-    /// The bytes of the buffer, padding included, rounded up to a whole byte.
+    /// The size of the buffer in bytes, padding included, rounded up to a whole byte.
     #[must_use]
     pub fn physical_size_in_bytes(&self) -> u64 {
-        // Every constructor has computed it once.
+        // Every constructor has computed this size, so the conversion cannot fail.
         checked::bytes_for(self.physical_elements, self.element_bits).unwrap_or(u64::MAX)
     }
 
@@ -237,8 +239,9 @@ impl IndexMap {
         self.base
     }
 
-    /// Is it a part of a larger buffer, so that the gaps between its elements may hold other tensors? A slice
-    /// that leaves out elements is, and so is what does not begin at the start of its buffer.
+    /// Whether this map is a part of a larger buffer, so that the gaps between its elements may hold other
+    /// tensors. Maps are parts if a slice left out elements, or if they do not begin at the start of the
+    /// buffer.
     pub(crate) fn is_part(&self) -> bool {
         self.sliced || self.base != 0
     }
@@ -256,7 +259,7 @@ impl IndexMap {
         IndexMap { sliced, ..self }
     }
 
-    /// The form that this layout takes.
+    /// The class of this layout: the simplest form that describes it.
     #[must_use]
     pub fn class(&self) -> LayoutClass {
         let chains = || self.components.iter().map(|component| &component.chain);
@@ -273,7 +276,8 @@ impl IndexMap {
         }
     }
 
-    /// The strides of an Affine layout, 0 for dimensions of size 1; `None` for other classes.
+    /// The strides of an Affine layout, in elements, with 0 for dimensions of size 1. `None` for other
+    /// classes.
     #[must_use]
     pub fn strides(&self) -> Option<Dims> {
         let mut strides: Dims = Dims::from_elem(0, self.sizes.len());
@@ -287,11 +291,12 @@ impl IndexMap {
         Some(strides)
     }
 
-    /// Where an index is stored, in elements from the start of the buffer.
+    /// The offset of an index, in elements from the start of the buffer.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
+    /// [`RankMismatch`](crate::ArgumentRule) for another number of indices, or
+    /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.sizes.len() {
             return Err(Error::rank_mismatch("indices", self.sizes.len(), index.len()));
@@ -308,13 +313,13 @@ impl IndexMap {
             return self.base.plus(levels.offset(index));
         }
         let parts = self.components.iter().map(|component| component.chain.at(component.number(index, &self.sizes)));
-        // Cannot saturate: invariant 1.
+        // By invariant 1, the sum fits 64 bits.
         parts.fold(self.base, u64::plus)
     }
 
-    /// One past the largest offset of an index; 0 for an empty tensor.
+    /// One past the largest offset of an element, in elements. The span of an empty tensor is 0.
     ///
-    /// For an Irreducible layout this is the physical size, an upper bound.
+    /// For an Irreducible layout, the result is the physical size, which is an upper bound.
     #[must_use]
     pub fn span_elements(&self) -> u64 {
         if self.element_count() == 0 {
@@ -324,7 +329,7 @@ impl IndexMap {
             return self.physical_elements;
         }
         let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
-        // Cannot saturate: invariant 1.
+        // By invariant 1, the sum fits 64 bits.
         largest.fold(self.base, u64::plus).plus(1)
     }
 }

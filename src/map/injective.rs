@@ -1,4 +1,4 @@
-//! Does every index have an offset of its own?
+//! Checks whether every index has an offset of its own.
 
 use crate::checked::Exact;
 use crate::short_sort::sort_by_key;
@@ -12,9 +12,9 @@ use super::index_map::{Component, IndexMap};
 impl IndexMap {
     /// Refuses a layout in which two indices share an offset.
     ///
-    /// Tiles never make them share one. Digits whose strides nest, each above the largest offset of all
-    /// smaller ones together, do not either; that settles nearly everything else. What is left has one stride
-    /// for each dimension, and is searched.
+    /// Tiles never put two indices at one offset. Two indices also have different offsets if the strides
+    /// nest: each stride is above the largest offset of all smaller digits together. The remaining layouts
+    /// have one stride for each dimension, and are searched.
     pub(crate) fn check_injective(&self) -> Result<(), Error> {
         if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
@@ -32,8 +32,8 @@ impl IndexMap {
     }
 }
 
-/// With the digits of these components in order of their strides, is each stride above the largest offset of
-/// the smaller ones together? Then no two numbers share an offset.
+/// Whether the strides of these components nest: in ascending order, each stride is above the largest offset
+/// of all smaller digits together. Then no two numbers share an offset.
 pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component>) -> bool {
     let mut digits: SmallVec<[(u64, u64); 8]> = SmallVec::new();
     for component in components {

@@ -1,7 +1,6 @@
-//! What holds of every index map, and of the boxes of every pair, as code: debug builds ask it of each one
-//! that is made.
+//! Checks the invariants of every index map, and of the boxes of every pair of layouts, in debug builds.
 //!
-//! The numbers are those of the [module](super) and of [`BoxGroups`].
+//! The numbers are the numbers of the invariants in the [module](super) and in [`BoxGroups`].
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "sums and products of 64-bit numbers in 128 bits, a few dozen of them"
@@ -22,14 +21,14 @@ use super::refine::Loop;
 
 impl IndexMap {
     /// Returns the map. In a debug build, a map that breaks an invariant stops the program. Every constructor
-    /// and every view ends here.
+    /// and every view calls this function last.
     #[track_caller]
     pub(super) fn checked(self) -> IndexMap {
         debug_assert_eq!(self.broken_invariant(), None, "{self:?}");
         self
     }
 
-    /// The first invariant that does not hold, in words.
+    /// The first invariant that does not hold, in words. `None` if all invariants hold.
     pub(super) fn broken_invariant(&self) -> Option<String> {
         let empty = self.sizes.contains(&0);
         let live = |dim: usize| !empty && self.sizes.get(dim).is_some_and(|&size| size > 1);
@@ -138,7 +137,7 @@ impl BoxGroups {
     }
 }
 
-/// A range of offsets, both ends included.
+/// A range of offsets in elements, both ends included.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first: i128,
@@ -166,7 +165,7 @@ fn broken_component(component: &Component, sizes: &[u64]) -> Option<String> {
     if component.dims.is_empty() || extent != component.extent.into() {
         return Some(format!("3: the extent {} of {:?} is not {extent}", component.extent, component.dims));
     }
-    // Dimensions that separate have components of their own.
+    // Dimensions that can be separated must have components of their own.
     let apart = (1..component.dims.len()).find(|&place| {
         let width = component.dims.get(place..).map_or(0, product);
         let width = u64::try_from(width).ok().and_then(NonZeroU64::new);

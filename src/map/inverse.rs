@@ -1,4 +1,4 @@
-//! Offset to index, or padding.
+//! Finds the index that is stored at an offset.
 
 use smallvec::SmallVec;
 
@@ -9,18 +9,19 @@ use crate::short_sort::sort_by_key;
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
 
-/// How many search steps [`IndexMap::inverse`] spends before it gives up. Layouts whose strides nest
-/// (all tiled ones, and all strided ones without overlap between axes) need one or two a digit.
+/// The most search steps that [`IndexMap::inverse`] takes before it gives up. Layouts whose strides nest need
+/// one or two steps for each digit. These are all tiled layouts, and all strided layouts without overlap
+/// between axes.
 pub const INVERSE_WORK_LIMIT: u64 = 100_000;
 
 impl IndexMap {
-    /// The index that is stored at `offset`, or `None` for padding. If several do (broadcast, overlap),
-    /// one of them; a broadcast axis has index 0 in it.
+    /// Returns the index that is stored at `offset`, or `None` for padding. If several indices are stored
+    /// there (broadcast, overlap), the function returns one of them, with index 0 on broadcast axes.
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](crate::ArgumentRule) at or past the physical size; [`Error::Undecided`] if
-    /// strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    /// [`OffsetOutOfRange`](crate::ArgumentRule) for an offset at or past the physical size.
+    /// [`Error::Undecided`] if strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};
@@ -54,22 +55,22 @@ impl IndexMap {
     }
 }
 
-/// A digit whose value is sought.
+/// A digit whose value is searched.
 struct Unknown {
     component: usize,
     divisor: u64,
     stride: u64,
-    /// One below the number of values it takes.
+    /// The largest value of the digit.
     most: u64,
-    /// The largest offset of the unknowns after it together.
+    /// The largest offset of all digits after this one together.
     below: u64,
 }
 
-/// Takes the digits of all components, the largest stride first, and tries what fits.
+/// A search that tries the values of all digits, the largest stride first, as long as the offset allows them.
 struct Search<'a> {
     components: &'a [Component],
     unknowns: SmallVec<[Unknown; 12]>,
-    /// The number of each component, as far as its digits are chosen.
+    /// The number of each component, from the digits that are chosen so far.
     numbers: Dims,
     target: u64,
     left: u64,
@@ -92,7 +93,8 @@ impl<'a> Search<'a> {
         let mut sum = 0_u64;
         for unknown in unknowns.iter_mut().rev() {
             unknown.below = sum;
-            // An upper bound: digits of a ragged chain are not all at their largest at once.
+            // The sum is an upper bound, because the digits of a ragged chain cannot all be at their largest
+            // at once.
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
         }
         let numbers = Dims::from_elem(0, components.len());
@@ -112,8 +114,8 @@ impl<'a> Search<'a> {
                 .left
                 .checked_sub(1)
                 .ok_or(Error::Undecided { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
-            // None of these can saturate: the value is at most `most`, so the number stays in its extent
-            // (a partial top block aside, which the last test refuses).
+            // By invariant 1, the products fit 64 bits: the value is at most `most`, so the number is below
+            // its extent. Only in a partial top block the number may be larger, and `is_found` refuses it.
             let (part, moved) = (value.times(divisor), value.times(stride));
             self.set(component, before.plus(part));
             if self.solve(depth.plus(1), rest.minus(moved))? {
@@ -132,16 +134,17 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Do the numbers that were put together exist, and do they sit at the offset?
+    /// Whether the numbers that were put together exist, and whether they are stored at the offset.
     ///
-    /// In a ragged chain (and in a partial top block) not every combination of digits is a number. All
-    /// combinations that are one get here, so nothing is missed, and what passes is right.
+    /// In a ragged chain, or in a partial top block, not every combination of digits is a number. The search
+    /// reaches every combination that is a number, so no index is missed. This test refuses all other
+    /// combinations.
     fn is_found(&self) -> bool {
         let mut offset = 0_u64;
         self.components.iter().zip(&self.numbers).all(|(component, &number)| {
             let inside = number < component.extent;
             if inside {
-                // Cannot saturate: invariant 1.
+                // By invariant 1, the sum fits 64 bits.
                 offset = offset.plus(component.chain.at(number));
             }
             inside

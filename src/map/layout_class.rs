@@ -1,4 +1,4 @@
-//! `LayoutClass`: the form that a layout takes.
+//! `LayoutClass`: the forms that layouts take.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,21 +6,23 @@ use core::str::FromStr;
 use crate::cursor::one_of;
 use crate::error::Error;
 
-/// The form that a layout takes, the simplest first.
+/// The form of a layout, the simplest form first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum LayoutClass {
-    /// One stride for each dimension: a [`BufferTensorDesc`](crate::BufferTensorDesc) of the same rank.
+    /// Each dimension has one stride. A [`BufferTensorDesc`](crate::BufferTensorDesc) of the same rank
+    /// describes the layout.
     Affine,
-    /// Each dimension falls into digits that divide each other: a descriptor of higher rank.
+    /// Each dimension consists of digits whose divisors divide each other. A descriptor of higher rank
+    /// describes the layout.
     Split,
-    /// Each dimension falls into digits, but some do not divide the ones above.
+    /// Each dimension consists of digits, but some divisors do not divide the divisors above them.
     RaggedSplit,
-    /// Some dimensions can only be placed together.
+    /// Some dimensions form one number that cannot be separated into the dimensions.
     Fused,
-    /// Evaluated level by level: `*` in a later tile joined digits that do not line up. (In rare spellings,
-    /// such as `T(2)(*,5)`, the joined digits recombine to the number they came from; that is not looked
-    /// for.)
+    /// A `*` in a later tile joined digits that do not line up, so offsets are computed level by level. In
+    /// rare spellings, such as `T(2)(*,5)`, the joined digits form the original number again. The crate does
+    /// not look for these spellings.
     Irreducible,
 }
 
@@ -45,10 +47,10 @@ impl LayoutClass {
     }
 }
 
-// `Form` and `Target` of `crates/shader/` have such a list as well. A macro for the three lists would not be
+// `Form` and `Target` of `crates/shader/` have similar lists. A macro for the three lists would not be
 // shorter.
 impl fmt::Display for LayoutClass {
-    /// The class in snake case: `ragged_split`.
+    /// Writes the class in snake case: `ragged_split`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }

@@ -1,8 +1,8 @@
-//! Tiles as XLA defines them: level by level, combine, pad, split, counts first.
+//! Tiles as XLA defines them, level by level (the page *Tiled layout*).
 //!
-//! The page *Tiled layout*: each tile acts on the minor-most dimensions of the shape so far. A `*` joins its
-//! dimension with the next; each dimension is padded to a multiple of its tile size; then it becomes a count
-//! of tiles and a place inside the tile, all counts before all places. Later tiles see the result.
+//! Each tile acts on the minor-most dimensions of the shape so far. A `*` joins its dimension with the next
+//! dimension. Each dimension is padded to a multiple of its tile size. Then it is split into a count of tiles
+//! and an index inside the tile, with all counts in front of all indices. The next tile acts on the result.
 
 use core::num::NonZeroU64;
 
@@ -11,38 +11,38 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, Exact, PHYSICAL, at};
 use crate::error::Error;
 
-/// The entries of one tile, major to minor; `None` is `*`. The last is never `None`.
+/// The entries of one tile, major to minor. `None` is `*`. The last entry is never `None`.
 pub(crate) type TileEntries = SmallVec<[Option<NonZeroU64>; 3]>;
 
-/// Dimensions that a tile joins into one and then cuts.
+/// The dimensions that one entry of a tile joins to one number and then divides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileGroup {
-    /// The sizes of the dimensions that are joined, major to minor: nearly always one.
+    /// The sizes of the joined dimensions, major to minor. Nearly always there is one dimension.
     pub(crate) bounds: SmallVec<[u64; 2]>,
-    /// Their product.
+    /// The product of the sizes of the joined dimensions.
     pub bound: u64,
-    /// How many values each of them takes: less than its bound where an earlier tile was larger than what it
-    /// cut.
+    /// The number of values of each dimension. It is below the size if an earlier tile was larger than the
+    /// dimension it divided.
     pub(crate) ranges: SmallVec<[u64; 2]>,
-    /// How many values the joined number takes, counted to its largest: less than the bound where an earlier
-    /// tile was larger than what it cut.
+    /// The largest value of the joined number, plus 1. It is below the bound if an earlier tile was larger
+    /// than the dimension it divided.
     pub range: u64,
-    /// The size of the tile.
+    /// The size of the tile, in values of the joined number.
     pub tile: NonZeroU64,
 }
 
-/// One tile, applied to the dimensions that the tiles before it left.
+/// One tile, applied to the dimensions that the earlier tiles produced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileLevel {
-    /// How many dimensions of size 1 are put in front first, for a tile longer than the rank.
+    /// The number of dimensions of size 1 that are put in front first, if the tile is longer than the rank.
     pub new_axes: usize,
-    /// How many dimensions stay in front of the tiled ones as they are.
+    /// The number of leading dimensions that the tile does not touch.
     pub prefix: usize,
     pub(crate) groups: SmallVec<[TileGroup; 3]>,
 }
 
 impl TileGroup {
-    /// The sizes of the dimensions that are joined, major to minor: nearly always one.
+    /// The sizes of the joined dimensions, major to minor. Nearly always there is one dimension.
     #[must_use]
     pub fn bounds(&self) -> &[u64] {
         &self.bounds
@@ -50,19 +50,19 @@ impl TileGroup {
 }
 
 impl TileLevel {
-    /// The tiled dimensions, in groups of one but for a `*`.
+    /// The tiled dimensions. A group has one dimension, unless `*` joins several.
     #[must_use]
     pub fn groups(&self) -> &[TileGroup] {
         &self.groups
     }
 
-    /// Whether the tile changes nothing if it is the last one: it pads nothing, and counts and places are in
-    /// order without being moved.
+    /// Whether the tile changes nothing if it is the last tile. Such a tile pads nothing, and keeps the order
+    /// of its counts and indices.
     fn is_idle(&self) -> bool {
         let mut places = false;
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
-            // A count after a place of an earlier dimension was moved in front of it.
+            // A count behind the index of an earlier dimension was moved in front of this index.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved
@@ -70,14 +70,14 @@ impl TileLevel {
     }
 }
 
-/// All tiles of a layout, applied to its sizes one after the other:
-/// [`IndexMap::levels`](super::IndexMap::levels).
+/// All tiles of a layout, applied to its sizes one after the other.
+/// [`IndexMap::levels`](super::IndexMap::levels) returns them.
 ///
-/// An index is put in [`order`](Self::order) first. Each [level](Self::levels) puts
-/// [`new_axes`](TileLevel::new_axes) zeros in front, joins the numbers from [`prefix`](TileLevel::prefix) on
-/// as its [groups](TileLevel::groups) say, and divides each by the group's tile: all quotients come before
-/// all remainders. The offset is the row-major number of what the last level leaves in
-/// [`bounds`](Self::bounds).
+/// To compute an offset, put the index in [`order`](Self::order). Each of the [levels](Self::levels) puts
+/// [`new_axes`](TileLevel::new_axes) zeros in front. It joins the numbers from [`prefix`](TileLevel::prefix)
+/// on, as its [groups](TileLevel::groups) say. It divides each joined number by the tile of the group, and
+/// puts all quotients before all remainders. The numbers after the last level are a row-major index in
+/// [`bounds`](Self::bounds), and the offset is the number of this index.
 ///
 /// ```
 /// use tensor_layout::map::{LayoutClass, ToIndexMap};
@@ -98,14 +98,14 @@ impl TileLevel {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileLevels {
-    /// Logical dimensions, major to minor.
+    /// The logical dimensions, major to minor.
     pub(crate) order: SmallVec<[usize; 8]>,
-    /// The sizes of the dimensions in that order.
+    /// The sizes of the dimensions in this order, in elements.
     pub(crate) sizes: Dims,
     pub(crate) levels: SmallVec<[TileLevel; 2]>,
-    /// The sizes after the last level, row-major.
+    /// The sizes after the last level, in row-major order.
     pub bounds: Dims,
-    /// The product of the `bounds`: the elements of the buffer without padding at its end.
+    /// The product of the `bounds`: the number of elements of the buffer, without padding at its end.
     pub elements: u64,
 }
 
@@ -116,15 +116,15 @@ impl TileLevels {
         &self.order
     }
 
-    /// The tiles, the first of the layout first.
+    /// The tiles, in the order of the layout's text.
     #[must_use]
     pub fn levels(&self) -> &[TileLevel] {
         &self.levels
     }
 
-    /// Applies `tiles` to `sizes`, which are given in the order `order` (major to minor).
+    /// Applies `tiles` to `sizes`, whose order is `order` (major to minor).
     pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
-        // The bound of each dimension, and how many values it takes.
+        // The bound of each dimension, and the number of its values.
         let mut dims: SmallVec<[(u64, u64); 8]> = sizes.iter().map(|&size| (size, size)).collect();
         let mut levels = SmallVec::new();
         for tile in tiles.iter().filter(|tile| !tile.is_empty()) {
@@ -142,7 +142,7 @@ impl TileLevels {
         Ok(TileLevels { order, sizes, levels, bounds, elements })
     }
 
-    /// Without the last tiles that change no offset, such as `(1)`: one form for more spellings.
+    /// Removes tiles at the end that change no offset, such as `(1)`, so that more spellings have one form.
     pub(super) fn without_idle_tiles(mut self) -> TileLevels {
         while let Some(level) = self.levels.last().filter(|level| level.is_idle()) {
             self.bounds.truncate(level.prefix);
@@ -153,7 +153,7 @@ impl TileLevels {
         self
     }
 
-    /// The offset of an index inside the sizes, straight from the definition.
+    /// Computes the offset of an index inside the sizes, directly from the definition of tiles.
     pub(super) fn offset(&self, index: &[u64]) -> u64 {
         let mut at: Dims = self.order.iter().map(|&axis| at(index, axis)).collect();
         for level in &self.levels {
@@ -168,7 +168,7 @@ impl TileLevels {
         fuse(at.iter(), &self.bounds)
     }
 
-    /// The index that is stored at an offset, or `None` for padding.
+    /// Returns the index that is stored at an offset, or `None` for padding.
     pub(super) fn inverse(&self, offset: u64) -> Option<Dims> {
         if offset >= self.elements {
             return None;
@@ -195,13 +195,14 @@ impl TileLevels {
     }
 }
 
-/// How many values a joined number takes, counted to its largest; the product of the bounds was checked.
+/// The largest value of a joined number, plus 1. The product of the bounds was checked, so the result fits 64
+/// bits.
 pub(super) fn joined_range(bounds: &[u64], ranges: &[u64]) -> u64 {
     let both = bounds.iter().zip(ranges);
     both.fold(0, |number: u64, (&bound, &range)| number.times(bound).plus(range.saturating_sub(1))).plus(1)
 }
 
-/// The groups of dimensions, of which each has a bound and takes some number of values.
+/// Groups the dimensions for one tile. Each dimension is given by its bound and the number of its values.
 fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
     let mut groups = SmallVec::with_capacity(tile.iter().flatten().count());
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
@@ -218,9 +219,9 @@ fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<
     Ok(groups)
 }
 
-/// The row-major number that the next indices form, one for each bound.
+/// Returns the row-major number of an index. One number is taken from `index` for each bound.
 pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> u64 {
-    // Cannot saturate for indices within the bounds, whose product was checked.
+    // For indices within the bounds, the number is below the product of the bounds, which was checked.
     bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.times(bound).plus(i))
 }
 
@@ -231,7 +232,7 @@ fn unfuse(number: u64, bounds: &[u64], index: &mut Dims) {
     unfuse_into(index, start..start.plus(bounds.len()), bounds, number);
 }
 
-/// Takes a number apart into the places of `dims` in an index.
+/// Writes the indices that form a row-major number to the positions `dims` of an index.
 pub(super) fn unfuse_into(
     index: &mut [u64],
     dims: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,

@@ -1,9 +1,10 @@
-//! The boxes of a layout whose digits nest.
+//! Finds the boxes of a layout whose strides nest.
 //!
-//! The strides of all digits, sorted, are the place values of a mixed-radix system: an offset is a number
-//! written in it, and each place belongs to one component. An offset holds an element exactly if, for every
-//! component, the digits in its places are those of a number below its extent. Both that condition and its
-//! opposite fall into ranges, one for each place, and a product of such ranges is a box.
+//! The sorted strides of all digits are the place values of a mixed-radix system, so an offset is a number in
+//! this system. Each place belongs to one component. An offset holds an element exactly if this condition
+//! holds for every component: the digits in the component's places form a number below its extent. The
+//! condition and its opposite are unions of products of ranges, with one range for each place. Each product
+//! of ranges is a box.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,25 +18,25 @@ use crate::short_sort::sort_by_key;
 use super::index_map::IndexMap;
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
-/// The most boxes a buffer is divided into.
+/// The most boxes that a buffer is divided into.
 pub(super) const MAX_BOXES: usize = 1 << 16;
 
-/// The most loops that all these boxes may have.
+/// The most loops that all boxes of a buffer may have together.
 const MAX_LOOPS: usize = 1 << 20;
 
-/// A range of digits for each place, the largest place first.
+/// The range of the digit in each place, the largest place first.
 type Ranges = SmallVec<[(u64, u64); 8]>;
 
 struct Digits {
     stride: u64,
-    /// How many values a digit with this stride takes.
+    /// The number of values of a digit with this stride.
     range: u64,
 }
 
-/// A number written in some of the places.
+/// The number of one component, written in some of the places.
 struct Number {
     extent: u64,
-    /// The place of each digit, and what one unit of it is worth in the number.
+    /// The place of each digit, and the weight of one unit of the digit in the number.
     digits: SmallVec<[(usize, u64); 8]>,
 }
 
@@ -45,12 +46,13 @@ pub(super) struct MixedRadix {
 }
 
 impl MixedRadix {
-    /// `None` if the strides of the map do not nest.
+    /// Returns the places and numbers of a map, or `None` if the strides of the map do not nest.
     pub(super) fn new(map: &IndexMap) -> Option<MixedRadix> {
         if map.levels.is_some() {
             return None;
         }
-        // Every digit: stride, largest value, which number, which digit of it.
+        // Each entry has the stride, the largest value, the number of the component, and the divisor of a
+        // digit.
         let mut all: Vec<(u64, u64, usize, u64)> = Vec::new();
         let mut numbers: Vec<Number> = Vec::new();
         for component in &map.components {
@@ -67,7 +69,8 @@ impl MixedRadix {
         }
         sort_by_key(&mut all, |&(stride, ..)| core::cmp::Reverse(stride));
         if all.last().is_none_or(|&(stride, ..)| stride != 1) {
-            // The offsets between two multiples of the smallest stride: only the first holds an element.
+            // If the smallest stride is above 1, only the first offset of each step holds an element. One
+            // more place counts the offsets inside a step.
             all.push((1, 0, numbers.len(), 1));
             numbers.push(Number { extent: 1, digits: SmallVec::new() });
         }
@@ -90,7 +93,7 @@ impl MixedRadix {
         Some(MixedRadix { places, numbers })
     }
 
-    /// The boxes, with at most about `most` of padding.
+    /// Returns the boxes, or fails if there would be more than about `most` boxes of padding.
     pub(super) fn boxes(&self, map: &IndexMap, most: usize) -> Result<BufferBoxes, Error> {
         let room = MAX_LOOPS.checked_div(self.places.len()).unwrap_or(MAX_BOXES).min(MAX_BOXES);
         let check = |elements: usize, padding: usize| {
@@ -125,8 +128,9 @@ impl MixedRadix {
         Ok(boxes)
     }
 
-    /// The digits of the numbers below `extent`, and all other digits, as ranges inside `within`. `None` if
-    /// they are too many: a digit that does not divide the one above it doubles them.
+    /// Collects the digits of the numbers below `extent`, and all other digits, as ranges inside `within`.
+    /// Returns `None` if there are too many ranges. A digit whose divisor does not divide the divisor above
+    /// doubles the number of ranges.
     fn divide(&self, extent: u64, digits: &[(usize, u64)], within: &Ranges, divided: &mut Divided) -> Option<()> {
         let Some((&(place, divisor), below)) = digits.split_first() else {
             divided.inside.push(within.clone());
@@ -172,11 +176,11 @@ impl MixedRadix {
     }
 }
 
-/// The digits of a number that there is, and those of none.
+/// The ranges whose digits form a number below the extent (`inside`), and all other ranges (`outside`).
 struct Divided {
     inside: Vec<Ranges>,
     outside: Vec<Ranges>,
-    /// How many more there may be.
+    /// The number of ranges that may still be added.
     room: usize,
 }
 
@@ -187,7 +191,7 @@ impl Divided {
     }
 }
 
-/// Every pair of boxes, as what they have in common.
+/// Returns the intersections of all pairs of boxes, without the empty ones.
 fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item = Ranges> + 'a {
     first.iter().flat_map(move |a| {
         second.iter().filter_map(move |b| {

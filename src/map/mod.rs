@@ -1,4 +1,4 @@
-//! The index map, where both models meet: every layout as a sum of digit chains.
+//! The index map: the common form of both models, in which every layout is a sum of digit chains.
 //!
 //! A layout is a function from a logical index to an element offset. Strides and tiles both reduce to
 //!
@@ -6,20 +6,20 @@
 //! offset(i) = base + sum over components c of chain_c( fuse_c(i) )
 //! ```
 //!
-//! where a component is a few dimensions (nearly always one) whose indices form one row-major
-//! number, and a [`Chain`] cuts that number into digits and gives each its own stride. Strides are the case
-//! "one dimension each, one digit each".
+//! A component is a few dimensions (nearly always one) whose indices form one row-major number. A [`Chain`]
+//! cuts this number into digits and gives each digit its own stride. In a strided layout, each component is
+//! one dimension with one digit.
 //!
-//! Invariants of an [`IndexMap`], cited by number in the code, and checked of every map that a debug build
-//! makes (`invariants.rs`):
+//! The code cites these invariants of an [`IndexMap`] by number, and debug builds check them for every map
+//! (`invariants.rs`):
 //!
-//! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and
-//!    fits 64 bits. No sum or product of a chain's evaluation can therefore pass 64 bits.
-//! 2. In a chain the divisors descend to 1, all are below the component's extent, and no boundary
-//!    can be left out. A chain of an extent of at most 1 is empty.
-//! 3. Components are disjoint, sorted by their first dimension, and hold every dimension but those of size 1.
-//!    The extent of one is the product of the sizes of its dimensions, which do not separate. An empty tensor
-//!    has no components, and its base is 0.
+//! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and fits 64 bits.
+//!    No sum or product of a chain's evaluation can therefore pass 64 bits.
+//! 2. The divisors of a chain descend to 1 and are below the component's extent. No boundary of a chain can
+//!    be left out. A chain whose extent is at most 1 is empty.
+//! 3. Components are disjoint and sorted by their first dimension. They hold every dimension of two or more
+//!    elements. The extent of a component is the product of the sizes of its dimensions, which cannot be
+//!    separated. An empty tensor has no components, and its base is 0.
 //!
 //! ```
 //! use tensor_layout::map::{LayoutClass, ToIndexMap};
@@ -38,7 +38,7 @@
     allow(dead_code, unused_imports, reason = "boxes and common digits, which only copies use")
 )]
 
-// First, so that the constructors come first on the page of `IndexMap`.
+// This module comes first, so that the constructors come first on the page of `IndexMap`.
 mod index_map;
 
 mod atoms;
@@ -81,7 +81,7 @@ pub(crate) use levels::TileEntries;
 pub(crate) use plan::*;
 pub(crate) use refine::{Loops, MAX_REFINED};
 
-/// What [`crate::plan`] offers of this folder.
+/// The items of this folder that [`crate::plan`] re-exports.
 pub(crate) mod plan {
     pub use super::boxes::CopyBox;
     pub use super::deviation::EQUALITY_WORK_LIMIT;

@@ -1,9 +1,10 @@
-//! Tiles to digit chains: the levels, replayed backwards.
+//! Turns tiles into digit chains: the levels are replayed backwards.
 //!
-//! Every dimension of the expanded shape is a digit of a logical one, and its stride is known. Going back
-//! level by level, a count and a place join into the chain of the number they were cut from, and a
-//! number that `*` had joined is cut again where its chain allows it. Where it does not, the dimensions
-//! stay fused; if those are themselves digits of logical dimensions, no sum of chains exists.
+//! Every dimension of the expanded shape is a digit of a logical dimension, and its stride is known. The
+//! replay goes back level by level. A count and an index inside a tile join to the chain of the number that
+//! the tile divided. A number that `*` had joined is cut again, if its chain allows a cut. If the chain does
+//! not allow a cut, the dimensions stay fused. If fused dimensions are only digits of logical dimensions, no
+//! sum of chains exists.
 
 use crate::checked::{Exact, element_count};
 use crate::short_sort::sort_by;
@@ -16,7 +17,7 @@ use super::digits::{Chain, Digit};
 use super::index_map::Component;
 use super::levels::{TileGroup, TileLevels, joined_range};
 
-/// The components of a layout, or `None` if it is Irreducible. The sizes must not be 0.
+/// Returns the components of a layout, or `None` if the layout is Irreducible. No size may be 0.
 pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
     let mut replay = Replay { levels, positions: leaves(&levels.bounds), fused: Vec::new() };
     for depth in (0..levels.levels.len()).rev() {
@@ -33,8 +34,8 @@ pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
     Some(components)
 }
 
-/// One dimension of the shape at some level. Its chain is empty if it is always 0, or if it went
-/// into a fused component.
+/// One dimension of the shape at some level. The chain is empty if the dimension is always 0, or if it
+/// belongs to a fused component.
 struct Position {
     bound: u64,
     chain: Chain,
@@ -42,19 +43,19 @@ struct Position {
 
 struct Replay<'a> {
     levels: &'a TileLevels,
-    /// The shape at the level reached so far.
+    /// The shape at the current level.
     positions: SmallVec<[Position; 8]>,
-    /// Components of several dimensions found so far.
+    /// The components of several dimensions that were found so far.
     fused: Vec<Component>,
 }
 
-/// The positions after the last level: row-major over the bounds.
+/// Returns the positions after the last level, which are row-major over the bounds.
 fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
     let mut stride = 1_u64;
     let mut positions: SmallVec<[Position; 8]> = SmallVec::with_capacity(bounds.len());
     for &bound in bounds.iter().rev() {
         positions.push(Position { bound, chain: Chain::strided(stride, bound) });
-        // Cannot saturate: the product of the bounds was checked.
+        // The product of the bounds was checked, so the stride fits 64 bits.
         stride = stride.times(bound);
     }
     positions.reverse();
@@ -73,7 +74,7 @@ impl Replay<'_> {
         for ((group, count), place) in level.groups.iter().zip(counts).zip(places) {
             let mut chain = join(group, &count.chain, &place.chain)?;
             let mut rest = Joined { bounds: &group.bounds, ranges: &group.ranges };
-            // Cut from the major side, as often as the chain allows.
+            // The number is cut from the major side, as often as the chain allows.
             while let Some((segment, minor, high, low)) = rest.first_cut(&chain) {
                 self.place(segment, high, whole, level.new_axes)?;
                 (rest, chain) = (minor, low);
@@ -90,8 +91,8 @@ impl Replay<'_> {
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
         let Some(major) = varying().next() else { return Some(()) };
-        // A dimension that is always 0 but padded comes after one that varies: the number counts in steps
-        // that the chain does not.
+        // A dimension of one value that is padded comes after a dimension of several values. The joined
+        // number then counts in larger steps than the chain.
         let after = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
         if after.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
             return None;
@@ -111,7 +112,7 @@ impl Replay<'_> {
     }
 }
 
-/// The chain of the number that was cut into a count and a place.
+/// Returns the chain of the number that a tile divided into a count and an index inside the tile.
 fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
     for digit in count.digits() {
@@ -122,7 +123,7 @@ fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
     Some(Chain::normalised(digits.into_iter(), group.range))
 }
 
-/// Neighbouring dimensions that form one number: their sizes, and how many values each takes.
+/// Neighbouring dimensions that form one number: their sizes, and the number of values of each.
 #[derive(Clone, Copy)]
 struct Joined<'a> {
     bounds: &'a [u64],
@@ -130,7 +131,7 @@ struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    /// The most major place where the chain falls apart: the dimensions before and after it, and
+    /// Returns the first cut of the chain, from the major side: the dimensions before and after the cut, and
     /// their chains.
     fn first_cut(self, chain: &Chain) -> Option<(Joined<'a>, Joined<'a>, Chain, Chain)> {
         (1..self.bounds.len()).find_map(|place| {
@@ -147,7 +148,7 @@ impl<'a> Joined<'a> {
         })
     }
 
-    /// How many values the number takes, counted to its largest.
+    /// The largest value of the number, plus 1.
     fn range(self) -> u64 {
         joined_range(self.bounds, self.ranges)
     }

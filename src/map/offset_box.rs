@@ -1,4 +1,4 @@
-//! `OffsetBox` and `BufferBoxes`: what a buffer holds where, as boxes of offsets.
+//! `OffsetBox` and `BufferBoxes`: the elements and the padding of a buffer, as boxes of offsets.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::checked::Exact;
 use crate::strided::Offsets;
 
-/// Offsets at regular distances: `base`, and from there any number of steps of each loop.
+/// A set of offsets at regular distances: `base` plus any number of steps of each loop.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
@@ -30,20 +30,22 @@ pub struct OffsetBox {
 }
 
 impl OffsetBox {
-    /// The loops from the largest stride to the smallest: how many steps, and the stride in elements.
+    /// The loops from the largest stride to the smallest. Each pair is the number of steps and the stride in
+    /// elements.
     #[must_use]
     pub fn loops(&self) -> &[(u64, u64)] {
         &self.loops
     }
 
-    /// How many offsets there are.
+    /// The number of offsets in the box.
     #[must_use]
     pub fn elements(&self) -> u64 {
-        // Cannot saturate: the offsets are different places of one buffer.
+        // The product fits 64 bits, because the offsets are different positions in one buffer.
         self.loops.iter().fold(1, |product: u64, &(extent, _)| product.times(extent))
     }
 
-    /// Every contiguous run of offsets: where it begins, and how long it is.
+    /// Iterates over the contiguous runs of offsets. Each pair is the start and the length of a run, in
+    /// elements.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (outer, run) = match self.loops.split_last() {
             Some((&(extent, 1), outer)) => (outer, extent),
@@ -53,7 +55,7 @@ impl OffsetBox {
     }
 }
 
-/// What a buffer holds where.
+/// The elements and the padding of a buffer.
 ///
 /// ```
 /// use tensor_layout::{plan::BufferBoxes, ArrayShape, ToIndexMap};
@@ -67,13 +69,14 @@ impl OffsetBox {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BufferBoxes {
-    /// Where elements are stored.
+    /// The offsets where elements are stored.
     pub elements: Vec<OffsetBox>,
-    /// Where none are stored: inside tiles, between rows, before the base and after the last element.
+    /// The offsets where no elements are stored: inside tiles, between rows, before the base and after the
+    /// last element.
     pub padding: Vec<OffsetBox>,
 }
 
-/// The offsets from `start` to `end` as a box, if there are any.
+/// Returns the offsets from `start` to `end` as a box, or no box if there are no offsets.
 pub(super) fn line(start: u64, end: u64) -> Vec<OffsetBox> {
     match end.minus(start) {
         0 => Vec::new(),

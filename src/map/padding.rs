@@ -1,4 +1,4 @@
-//! The elements and the padding of a buffer, each as a list of boxes that together cover it once.
+//! Divides a buffer into boxes of elements and boxes of padding, which together cover each offset once.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -10,18 +10,18 @@ use super::index_map::IndexMap;
 use super::mixed_radix::{MAX_BOXES, MixedRadix, too_many};
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
-/// The largest buffer, and the most elements, whose boxes are found element by element where the layout does
-/// not give them: Irreducible layouts, and strides that do not divide each other.
+/// The most offsets and the most elements for which the boxes are searched element by element. Only
+/// Irreducible layouts, and strides that do not divide each other, are searched.
 pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 
 impl IndexMap {
-    /// The buffer as boxes of elements and boxes of padding, which cover each of its offsets once.
+    /// Returns the buffer as boxes of elements and boxes of padding, which cover each offset once.
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if there would be more than 65,536 boxes, or these might have more than 1,048,576
-    /// loops; or if the layout has no digits that nest and the buffer, or the number of elements, is larger
-    /// than [`PADDING_SEARCH_LIMIT`].
+    /// [`Error::Undecided`] if there would be more than 65,536 boxes, or if the boxes might have more than
+    /// 1,048,576 loops. The same error is returned for a layout without nesting digits if the buffer, or the
+    /// number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -42,8 +42,8 @@ impl IndexMap {
         }
     }
 
-    /// The boxes of padding, if the layout itself gives them: the digits nest, and there are at most `most`
-    /// boxes.
+    /// Returns the boxes of padding if the digits nest and there are at most `most` boxes. Otherwise returns
+    /// `None`.
     pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
         if self.element_count() == 0 {
             return Some(line(0, self.physical_elements));
@@ -71,8 +71,8 @@ impl IndexMap {
         Ok(boxes)
     }
 
-    /// For each offset of the buffer: is an element stored there? By the offset of each element, repeated
-    /// ones aside.
+    /// Returns, for each offset of the buffer, whether an element is stored there. The offset of each element
+    /// is computed; repeated elements are skipped.
     fn places_by_walking(&self) -> Result<Vec<bool>, Error> {
         let repeats = |dim: usize| {
             self.components.iter().any(|component| {

@@ -1,5 +1,5 @@
-//! The parts of a map, for back ends that evaluate it by their own means: its components, its tiles, and its
-//! digits as places of its offsets.
+//! The parts of a map, for back ends that evaluate the map on their own: components, tiles, and digits in the
+//! order of memory.
 
 use crate::short_sort::sort_by_key;
 use alloc::vec::Vec;
@@ -9,10 +9,10 @@ use super::digits::Digit;
 use super::index_map::{Component, IndexMap};
 use super::levels::TileLevels;
 
-/// One digit of a layout, seen from the buffer: `count` values, `stride` elements apart.
+/// One digit of a layout, seen from the buffer: `count` values that are `stride` elements apart.
 ///
-/// It is the digit `number / divisor` of a component's number, once the digits with larger divisors are taken
-/// away.
+/// The digit is `number / divisor` for the number of a component, after the digits with larger divisors are
+/// taken out.
 ///
 /// ```
 /// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
@@ -25,19 +25,19 @@ use super::levels::TileLevels;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DigitPlace {
-    /// How far one unit of the digit moves, in elements: 0 where the tensor is repeated.
+    /// The distance between neighbouring values of the digit, in elements. It is 0 if the tensor is repeated.
     pub stride: u64,
-    /// How many values the digit takes: at least 2.
+    /// The number of values of the digit, at least 2.
     pub count: u64,
-    /// The position in [`IndexMap::components`] of the component that it belongs to.
+    /// The position of the digit's component in [`IndexMap::components`].
     pub component: usize,
-    /// What one unit of the digit is worth in the component's number.
+    /// The weight of one unit of the digit in the component's number.
     pub divisor: u64,
 }
 
 impl IndexMap {
-    /// The digit chains, one for each dimension (or fused dimensions) longer than 1: none for an
-    /// Irreducible layout, which is evaluated level by level.
+    /// The digit chains, one for each dimension (or for fused dimensions) longer than 1. An Irreducible
+    /// layout has no chains and is evaluated level by level.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -53,7 +53,7 @@ impl IndexMap {
         &self.components
     }
 
-    /// The tiles, for an Irreducible layout; `None` for any other, whose digits say it all.
+    /// The tiles of an Irreducible layout. `None` for all other layouts, which digits describe completely.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -67,14 +67,18 @@ impl IndexMap {
         self.levels.as_deref()
     }
 
-    /// The digits of all components, the largest stride first. An Irreducible layout has none.
+    /// The digits of all components, the largest stride first. An Irreducible layout has no digits.
     ///
-    /// They take an offset apart: subtract the [base](Self::base), and divide by each stride in turn. That
-    /// finds the only candidate wherever all places with smaller strides together reach less far than one
-    /// step of each, as in every tiled layout and in strides that do not interleave. An element is stored
-    /// there if nothing is left, no digit reaches its count, each component's number (the sum of its digits
-    /// times their divisors) is below its extent, and in a ragged chain what the digits below each one are
-    /// worth together is less than its divisor.
+    /// The digits take an offset apart: subtract the [base](Self::base), then divide by each stride, the
+    /// largest first. The result is the only candidate if one step of each digit is longer than the reach of
+    /// all smaller strides together. This holds for every tiled layout, and for strides that do not
+    /// interleave. An element is stored at the offset if four conditions hold:
+    ///
+    /// * The remainder is 0.
+    /// * Every digit is below its count.
+    /// * The number of each component is below its extent. The number is the sum of the digits times their
+    ///   divisors.
+    /// * In a ragged chain, the digits below each digit are together worth less than its divisor.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};

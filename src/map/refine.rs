@@ -1,10 +1,11 @@
-//! Two chains over the same numbers -> loops in which both only ever add a stride.
+//! Refines two chains over the same numbers into loops, in which each step adds a constant stride on both
+//! sides.
 //!
-//! The copy planner's loop nests come from here. Where the boundaries of both chains divide each other, the
-//! largest one becomes a loop and the rest follows below it; what is left of the last block becomes a segment
-//! of its own. Where they do not (blocks of 48 against blocks of 32) the clashing boundaries have a greatest
-//! common divisor g and a least common multiple L: below g and above L both chains are strided, and in
-//! between a table of L/g pairs of offsets takes the place of a loop.
+//! The copy planner gets its loop nests from this module. Where the boundaries of both chains divide each
+//! other, the largest boundary becomes a loop, and the digits below are refined inside it. The rest after the
+//! last whole block becomes a segment of its own. Other boundaries clash (blocks of 48 against blocks of 32).
+//! They have a greatest common divisor g and a least common multiple L. Below g and above L, both chains are
+//! strided. Between g and L, a table of L/g pairs of offsets replaces a loop.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
@@ -16,15 +17,14 @@ use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit, below, evaluate};
 
-/// The most entries a table may have. A copy that needs more goes through a packed buffer instead,
-/// where no table is needed.
+/// The most entries of a table. A copy that needs a longer table goes through a packed buffer instead.
 const MAX_TABLE: u64 = 1 << 16;
 
-/// The most entries that all tables of a pair of layouts may have, where each segment counts as [`SEGMENT`]
-/// of them: chains of many digits that do not divide each other have twice as many segments with every digit.
+/// The most entries of all tables of a pair of layouts, where each segment counts as [`SEGMENT`] entries. If
+/// the digits do not divide each other, each digit doubles the number of segments.
 pub(crate) const MAX_REFINED: u64 = 1 << 20;
 
-/// How many entries of a table a segment costs.
+/// The number of table entries that a segment counts for.
 const SEGMENT: u64 = 16;
 
 /// One loop of a copy, over the same indices on both sides.
@@ -41,31 +41,31 @@ const SEGMENT: u64 = 16;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
-    /// Steps of one stride on each side.
+    /// Steps of a constant stride on each side.
     Strided {
-        /// How many steps.
+        /// The number of steps.
         extent: u64,
-        /// The stride on the source, in elements: 0 where it is repeated.
+        /// The stride of the source, in elements. It is 0 if the source is repeated.
         source: u64,
-        /// The stride on the destination, in elements.
+        /// The stride of the destination, in elements.
         destination: u64,
     },
-    /// Steps of one stride on each side, with a source that is walked backwards: each step reads in front of
-    /// the step before.
+    /// Steps of a constant stride on each side, where the source is walked backwards. Each step reads in
+    /// front of the previous step.
     Reversed {
-        /// How many steps.
+        /// The number of steps.
         extent: u64,
-        /// How far the source goes back with each, in elements: above 0.
+        /// The distance that each step goes back in the source, in elements. It is above 0.
         source: u64,
-        /// The stride on the destination, in elements.
+        /// The stride of the destination, in elements.
         destination: u64,
     },
-    /// The offsets of each step, source and destination, in elements.
+    /// The offsets of each step in the source and in the destination, in elements.
     Table(Vec<(u64, u64)>),
 }
 
 impl Loop {
-    /// A loop with constant strides, whose source may be walked backwards.
+    /// Returns a loop with constant strides. The source is walked backwards if `backwards` is set.
     pub(crate) fn of_strides(extent: u64, source: u64, destination: u64, backwards: bool) -> Loop {
         match backwards {
             false => Loop::Strided { extent, source, destination },
@@ -73,7 +73,7 @@ impl Loop {
         }
     }
 
-    /// The extent, the strides, and whether the source is walked backwards; `None` for a table.
+    /// The extent, the two strides, and whether the source is walked backwards. `None` for a table.
     pub(crate) fn strides(&self) -> Option<(u64, u64, u64, bool)> {
         match *self {
             Loop::Strided { extent, source, destination } => Some((extent, source, destination, false)),
@@ -82,8 +82,8 @@ impl Loop {
         }
     }
 
-    /// Returns this loop with other strides, or with other offsets in its table; `None` if `other` returns
-    /// `None` for one of them.
+    /// Returns this loop with other strides, or with other offsets in its table. Returns `None` if `other`
+    /// returns `None` for a pair of strides or offsets.
     pub(crate) fn with_sides(&self, other: impl Fn((u64, u64)) -> Option<(u64, u64)>) -> Option<Loop> {
         if let Loop::Table(entries) = self {
             return entries.iter().map(|&entry| other(entry)).collect::<Option<_>>().map(Loop::Table);
@@ -93,12 +93,12 @@ impl Loop {
         Some(Loop::of_strides(extent, source, destination, backwards))
     }
 
-    /// Are its elements one after the other on both sides?
+    /// Whether the elements of this loop are contiguous on both sides.
     pub(crate) fn is_packed(&self) -> bool {
         matches!(self, Loop::Strided { source: 1, destination: 1, .. })
     }
 
-    /// How many steps the loop takes.
+    /// The number of steps of the loop.
     #[must_use]
     pub fn extent(&self) -> u64 {
         match self {
@@ -111,7 +111,7 @@ impl Loop {
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;
 
-/// Some of the numbers: where they begin on both sides, and loops from major to minor.
+/// A part of the numbers: its first offset on each side, and loops from major to minor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) source: u64,
@@ -119,11 +119,11 @@ pub(crate) struct Segment {
     pub(crate) loops: Loops,
 }
 
-/// Segments, as many as there is room for.
+/// A list of segments, with a limit of their total cost.
 #[derive(Debug, Clone)]
 pub(crate) struct Segments {
     pub(crate) list: Vec<Segment>,
-    /// How many entries of tables there may be yet.
+    /// The number of table entries that may still be added.
     room: u64,
 }
 
@@ -141,14 +141,14 @@ impl Segments {
     }
 }
 
-/// Appends segments that cover `0..extent` once; `None` if a table would have more than [`MAX_TABLE`]
-/// entries, or all together more than [`MAX_REFINED`].
+/// Appends segments that cover `0..extent` once. Returns `None` if a table would have more than [`MAX_TABLE`]
+/// entries, or if all tables together would have more than [`MAX_REFINED`] entries.
 pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
     let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
     refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
 
-/// Refines what is inside the loops of `outside`, and appends the segments.
+/// Refines the numbers inside the loops of `outside`, and appends the segments.
 fn refine_inside(
     extent: u64,
     source: &[Digit],
@@ -158,7 +158,7 @@ fn refine_inside(
 ) -> Option<()> {
     let (source, destination) = (below(source, extent), below(destination, extent));
     let (Some(first), Some(second)) = (source.first(), destination.first()) else {
-        // Both are empty for an extent of 0 or 1 only.
+        // No digits are left only if the extent is 0 or 1.
         return if extent > 0 { segments.push(outside) } else { Some(()) };
     };
     let boundary = first.divisor.get().max(second.divisor.get());
@@ -167,7 +167,7 @@ fn refine_inside(
     }
     let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
     let (whole, rest) = (extent / boundary, extent % boundary);
-    // What is left of the last block, if it is cut: its loops are those outside.
+    // If the last block is cut, its rest becomes a segment with the loops of `outside`.
     let last = (rest > 0).then(|| Segment {
         source: outside.source + whole * step.0,
         destination: outside.destination + whole * step.1,
@@ -181,7 +181,7 @@ fn refine_inside(
     last.map_or(Some(()), |last| refine_inside(rest, source, destination, last, segments))
 }
 
-/// The top boundaries do not divide each other.
+/// Refines two chains whose top boundaries do not divide each other.
 fn clash(
     extent: u64,
     source: &[Digit],
@@ -191,7 +191,7 @@ fn clash(
 ) -> Option<()> {
     let (block, common_multiple) = clashing(source, destination);
     let (low_source, low_destination) = (below(source, block), below(destination, block));
-    // One period of the table, repeated; or a single table where the period does not fit.
+    // The table holds one period and is repeated. If the period does not fit, one table holds all numbers.
     let period = common_multiple.filter(|&period| period < extent).unwrap_or(extent);
     let (repeats, rest) = if period < extent { (extent / period, extent % period) } else { (1, 0) };
     let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
@@ -199,7 +199,8 @@ fn clash(
         let (source, destination) = value(number);
         Segment { source: outside.source + source, destination: outside.destination + destination, loops }
     };
-    // Whole periods, then what is left; each is a number of whole blocks and perhaps a partial one.
+    // Whole periods come first, then the rest. Each of the two consists of whole blocks and at most one
+    // partial block.
     for (start, numbers, repeats) in [(0, period, repeats), (period * repeats, rest, 1)] {
         let (blocks, partial) = (numbers / block, numbers % block);
         if blocks > MAX_TABLE {
@@ -223,8 +224,8 @@ fn clash(
     Some(())
 }
 
-/// The greatest common divisor of the boundaries that clash with each other, from the top down, and the least
-/// common multiple; `None` if that does not fit 64 bits.
+/// Returns the greatest common divisor and the least common multiple of the boundaries that clash, from the
+/// top down. The multiple is `None` if it does not fit 64 bits.
 fn clashing(source: &[Digit], destination: &[Digit]) -> (u64, Option<u64>) {
     let mut chains = [source, destination];
     let tops = source.first().into_iter().chain(destination.first());

@@ -1,7 +1,7 @@
-//! Other sizes for the same elements in the same order, where no element has to move.
+//! Reshapes a layout without moving an element: other sizes for the same elements in the same order.
 //!
-//! A reshape is a view exactly where the chain of all dimensions can be cut at every new size
-//! ([`Chain::cut`]). That is NumPy's no-copy rule for strides, and holds for tiles as well.
+//! A reshape is a view exactly if the chain of all dimensions can be cut at every new size ([`Chain::cut`]).
+//! For strides, this is NumPy's rule for reshapes without a copy. The rule holds for tiles as well.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -18,13 +18,13 @@ use super::index_map::{Component, IndexMap};
 use super::view::{refused, renumbered};
 
 impl IndexMap {
-    /// A view of the elements in their row-major order with other sizes.
+    /// Returns a view with other sizes of the elements in their row-major order.
     ///
     /// # Errors
     ///
-    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs, [`Error::Overflow`]
-    /// if the new one passes 64 bits, and [`Error::NotAView`] with the first new axis whose elements would
-    /// have to move.
+    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs. [`Error::Overflow`]
+    /// if the new number of elements passes 64 bits. [`Error::NotAView`] names the first new axis whose
+    /// elements would have to move.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -58,14 +58,14 @@ impl IndexMap {
         };
         let (old, new) = (live(&self.sizes), live(sizes));
         if old.iter().map(|&(_, size)| size).eq(new.iter().map(|&(_, size)| size)) {
-            // Only dimensions of size 1 come or go.
+            // Only dimensions of size 1 are added or removed.
             let new_of = |dim| old.iter().zip(&new).find(|((old, _), _)| *old == dim).map(|(_, &(new, _))| new);
             return Ok(map.with_components(renumbered(&self.components, new_of)));
         }
         let dims: SmallVec<[usize; 8]> = old.iter().map(|&(dim, _)| dim).collect();
         let order = self.components.iter().flat_map(|component| component.dims());
         let apart = order.zip(&dims).find(|(dim, next)| dim != next);
-        // The chain of all dimensions together: digits of the row-major number of an element.
+        // The chain of all dimensions together takes the row-major number of an element.
         let whole = match apart {
             None => joined_chain(&self.components, &dims, &self.sizes, elements),
             Some(_) => None,

@@ -1,8 +1,8 @@
-//! Dimensions that a copy walks backwards on its source.
+//! Walks dimensions of a copy backwards.
 //!
-//! A layout has no direction, a pair of them has one: reading a dimension backwards and writing it backwards
-//! are the same copy, and doing both is doing neither. So the sign belongs to the loops of a box, whose
-//! source may count down.
+//! A layout has no direction, but a pair of layouts has. Reading a dimension backwards or writing it
+//! backwards is the same copy, and doing both is the copy without reversal. The direction therefore belongs
+//! to the loops of a box, and only the source of a loop may be walked backwards.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: every value here is the offset of an element, or the distance of two"
@@ -11,14 +11,15 @@
 use super::digits::Chain;
 use super::refine::{Loop, Segment};
 
-/// Is the value at `extent - 1 - u` what the value at `u` lacks of the last one, for every `u`?
+/// Whether the value at `extent - 1 - u` is the last value minus the value at `u`, for every `u`.
 ///
-/// It is where the digits are independent of each other and every block is full: then all digits count down.
+/// This holds if the digits are independent of each other and every block is full. Then all digits count
+/// down.
 pub(super) fn counts_down(chain: &Chain, extent: u64) -> bool {
     chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
 }
 
-/// The segment with its source walked backwards, whose last value is `last`.
+/// Walks the source of a segment backwards. `last` is the last value of the source chain.
 pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     segment.source = last - segment.source;
     for step in &mut segment.loops {
@@ -36,8 +37,8 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     }
 }
 
-/// Walks the destination of a segment backwards, from its last value `last`. This is written as a source that
-/// is walked backwards, because every loop may as well begin at its other end.
+/// Walks the destination of a segment backwards. `last` is the last value of the destination chain. Every
+/// loop may begin at its other end, so the result is a loop whose source is walked backwards.
 pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {

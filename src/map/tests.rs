@@ -1,8 +1,8 @@
-//! The arithmetic of chains, proved for small numbers: every extent, divisor and stride up to 24, against
-//! what the words say.
+//! Tests the arithmetic of chains for every extent, divisor and stride up to 24, against the definition.
 //!
-//! A number is taken apart the largest divisor first, and each digit moves by its stride. Nothing else is
-//! assumed here: where a chain is cut, refined or compared, the answer is that of a walk over all numbers.
+//! The definition divides a number by the largest divisor first, and each digit moves by its stride. The
+//! tests assume nothing else. Where a chain is cut, refined or compared, the expected result comes from a
+//! walk over all numbers.
 #![allow(
     clippy::indexing_slicing,
     clippy::as_conversions,
@@ -21,17 +21,17 @@ use super::refine::{Loop, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 use crate::checked::next_index;
 
-/// Everything goes up to here.
+/// The largest extent, divisor and stride of these tests.
 const MOST: u64 = 24;
 
 type Digits = [(u64, u64)];
 
-/// The map of a tiled shape.
+/// Returns the map of a tiled shape.
 pub(super) fn map(text: &str) -> IndexMap {
     text.parse::<crate::ArrayShape>().unwrap().to_index_map().unwrap()
 }
 
-/// Every index in row-major order; the sizes are not 0.
+/// Returns every index in row-major order. No size may be 0.
 pub(super) fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
     let (mut index, mut all) = (vec![0; sizes.len()], Vec::new());
     loop {
@@ -42,7 +42,7 @@ pub(super) fn indices(sizes: &[u64]) -> Vec<Vec<u64>> {
     }
 }
 
-/// The offset of every index, in that order.
+/// Returns the offset of every index, in row-major order of the indices.
 pub(super) fn offsets(map: &IndexMap) -> Vec<u64> {
     indices(map.sizes()).iter().map(|index| map.offset(index).unwrap()).collect()
 }
@@ -66,13 +66,13 @@ fn chain(digits: &Digits, extent: u64) -> Chain {
     Chain::normalised(digits.into_iter(), extent)
 }
 
-/// Every pair of divisors, the larger first.
+/// Returns every pair of divisors, the larger divisor first.
 fn pairs_of_divisors() -> impl Iterator<Item = (u64, u64)> {
     (3..=MOST).flat_map(|high| (2..high).map(move |low| (high, low)))
 }
 
-/// The chain is the function on `0..extent`, in normal form, and so are its largest value and that of each
-/// part.
+/// Checks that the chain is in normal form and equals the function on `0..extent`. Also checks its largest
+/// value, and the largest value of each part.
 fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
     let (chain, walked) = (chain(digits, extent), values(digits, extent));
     let divisors: Vec<u64> = chain.digits().iter().map(|digit| digit.divisor.get()).collect();
@@ -83,7 +83,7 @@ fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
     (chain, walked)
 }
 
-/// 24 x 23 x 25 x 25 chains of two digits, and 24 x 253 x 125 of three.
+/// Tests 24 x 23 x 25 x 25 chains of two digits, and 24 x 253 x 125 of three digits.
 #[test]
 fn chains_equal_their_functions_and_exact_ones_have_one_form() {
     let mut forms: HashMap<Vec<u64>, Chain> = HashMap::new();
@@ -109,7 +109,7 @@ fn chains_equal_their_functions_and_exact_ones_have_one_form() {
     }
 }
 
-/// Every range of 23 x 16 x 24 chains of two digits, and of 253 x 27 of three.
+/// Tests every range of 23 x 16 x 24 chains of two digits, and of 253 x 27 chains of three digits.
 #[test]
 fn the_extremes_of_a_range_are_those_of_a_walk() {
     let check = |digits: &Digits, extent: u64| {
@@ -132,7 +132,7 @@ fn the_extremes_of_a_range_are_those_of_a_walk() {
     }
 }
 
-/// 24 x 23 x 15 chains of two digits and 253 x 27 of three, at every width.
+/// Tests 24 x 23 x 15 chains of two digits and 253 x 27 chains of three digits, at every width.
 #[test]
 fn a_chain_is_cut_where_it_separates() {
     let separates = |chain: &Chain, width: u64, end: u64| {
@@ -150,7 +150,7 @@ fn a_chain_is_cut_where_it_separates() {
                     assert_eq!(chain.at(number), parts, "{digits:?} on 0..{extent} at {width}");
                 }
             }
-            // Two digits separate by chance nowhere: what separates as far as the pattern repeats is cut.
+            // Two digits never separate by chance. If the chain separates for a whole period, it is cut.
             let top = chain.digits().first().map_or(1, |digit| digit.divisor.get());
             if is_exact && cut.is_none() {
                 assert!(!separates(&chain, width, 2 * top * width), "{digits:?} on 0..{extent} at {width}");
@@ -170,7 +170,7 @@ fn a_chain_is_cut_where_it_separates() {
     }
 }
 
-/// What segments copy, as pairs of offsets in rising order.
+/// Returns the pairs of offsets that segments copy, in ascending order.
 fn copied(segments: &Segments) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for segment in &segments.list {
@@ -199,7 +199,7 @@ fn copied(segments: &Segments) -> Vec<(u64, u64)> {
     all
 }
 
-/// No loop has a single step, but for a table, and none goes backwards on the spot.
+/// Every loop except a table has two or more steps, and a loop that walks backwards has a stride above 0.
 fn every_loop_moves(segments: &Segments) -> bool {
     segments.list.iter().flat_map(|segment| &segment.loops).all(|step| match step {
         Loop::Strided { extent, .. } => *extent > 1,
@@ -208,7 +208,7 @@ fn every_loop_moves(segments: &Segments) -> bool {
     })
 }
 
-/// The segments of a pair of chains copy every number once; backwards too, on either side.
+/// The segments of a pair of chains copy every number once, also backwards on either side.
 fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
     let (source, destination) = (chain(first, extent), chain(second, extent));
     let mut segments = Segments::with_capacity(0);
@@ -243,12 +243,13 @@ fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
     }
 }
 
-/// 24 x 24 x 24 pairs of chains of two digits with 9 choices of strides.
+/// Tests 24 x 24 x 24 pairs of chains of two digits with 9 choices of strides.
 #[test]
 fn refinements_of_two_digits_copy_every_number_once() {
     for extent in 1..=MOST {
         for (a, b) in (1..=MOST).flat_map(|a| (1..=MOST).map(move |b| (a, b))) {
-            // Apart, repeated, interleaved; and a block that goes on where the last one ended.
+            // The blocks are apart, repeated or interleaved, or a block continues where the previous block
+            // ended.
             for first in [(100, 1), (0, 1), (1, 30)] {
                 for second in [(100, 1), (2 * b, 2), (1, 30)] {
                     let digits = |divisor, (high, low)| -> Vec<(u64, u64)> {
@@ -261,7 +262,7 @@ fn refinements_of_two_digits_copy_every_number_once() {
     }
 }
 
-/// Blocks of 257 against blocks of 256 repeat after 65,792 numbers only.
+/// Blocks of 257 and blocks of 256 repeat together only after 65,792 numbers.
 #[test]
 fn a_table_has_at_most_65536_entries() {
     let refined = |extent| {
@@ -271,8 +272,8 @@ fn a_table_has_at_most_65536_entries() {
     assert_eq!((refined(65_536), refined(65_537)), (Some(()), None));
 }
 
-/// All pairs of chains of three digits whose top divisor is below the extent: 256,795 of them, with every
-/// number at a place of its own.
+/// Tests all pairs of chains of three digits whose top divisor is below the extent. There are 256,795 pairs,
+/// and every number has an offset of its own.
 #[test]
 fn refinements_of_three_digits_copy_every_number_once() {
     let mut checked = 0;
@@ -287,7 +288,8 @@ fn refinements_of_three_digits_copy_every_number_once() {
     assert_eq!(checked, 256_795);
 }
 
-/// 24 x 24 x 81 pairs of chains of two digits below every end, and 253 x 253 x 16 of three.
+/// Tests 24 x 24 x 81 pairs of chains of two digits below every end, and 253 x 253 x 16 pairs of three
+/// digits.
 #[test]
 fn the_first_deviation_of_any_two_chains_is_that_of_a_walk() {
     let check = |first: &Digits, second: &Digits, ends: std::ops::RangeInclusive<u64>| {

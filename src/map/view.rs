@@ -1,4 +1,4 @@
-//! Views: the same buffer under other sizes, where that needs no element to move.
+//! Views: the same buffer with other sizes, where no element has to move.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,13 +20,13 @@ pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<St
 }
 
 impl IndexMap {
-    /// The map with its dimensions in another order: dimension `k` of the result is dimension `order[k]` of
-    /// this one.
+    /// Returns the map with its dimensions in another order. Dimension `k` of the result is dimension
+    /// `order[k]` of this map.
     ///
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule).
+    /// [`NotAPermutation`](crate::ArgumentRule) if `order` does not name every dimension once.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -49,17 +49,18 @@ impl IndexMap {
         Ok(map.with_components(renumbered(&self.components, |dim| new_of.get(dim).copied())))
     }
 
-    /// The part that `slices` keep, one for each dimension.
+    /// Returns the part of the tensor that `slices` keep. There is one slice for each dimension.
     ///
-    /// A dimension of one digit can be sliced anyhow. In a dimension that is cut into blocks, the slice has
-    /// to begin at the edge of a block or to stay inside one block, at every level, and a step has to cut
-    /// the chain like a reshape. Of dimensions that are fused, only the first can be sliced.
+    /// A dimension of one digit can be sliced in any way. If a dimension is cut into blocks, the slice has to
+    /// begin at the start of a block or stay inside one block, at every level. A step has to cut the chain as
+    /// a reshape does. If dimensions are fused, only the first one can be sliced.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule); [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end
-    /// is past the size; [`Error::OutOfLimits`] for a step of 0 or an end before its start;
-    /// [`Error::NotAView`].
+    /// [`RankMismatch`](crate::ArgumentRule) for another number of slices.
+    /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
+    /// for a step of 0 or an end before its start. [`Error::NotAView`] if the slice does not fit the blocks
+    /// of a dimension.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -75,7 +76,7 @@ impl IndexMap {
         let taken = self.taken("slices", slices.iter().copied())?;
         let sizes: Dims = taken.iter().map(|taken| taken.length).collect();
         if sizes == self.sizes {
-            // Every index is taken (a step cannot be above 1 then, but for sizes of 1).
+            // The slices keep every index. A step above 1 is possible only on a dimension of size 1.
             return Ok(self.clone());
         }
         let mut base = self.base;
@@ -91,7 +92,7 @@ impl IndexMap {
         Ok(IndexMap { sizes, base, sliced: true, ..self.clone() }.with_components(components))
     }
 
-    /// What slices keep of the dimensions.
+    /// Returns the start, step and length that the slices keep of each dimension.
     pub(super) fn taken(
         &self,
         what: &'static str,
@@ -147,14 +148,14 @@ impl IndexMap {
         Ok((Component { dims: dims.clone(), extent, chain }, moved))
     }
 
-    /// The tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's rule. As
-    /// in Chromium, one element of sizes `[1]` is a scalar, and broadcasts to `[]` as well.
+    /// Returns the tensor repeated along new leading dimensions, and along dimensions of size 1, by NumPy's
+    /// rule. As in Chromium, a tensor of sizes `[1]` counts as a scalar, and can also be broadcast to `[]`.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for a smaller rank, [`SizeMismatch`](crate::ArgumentRule) for a
-    /// dimension that is neither 1 nor the size wanted, [`Error::Overflow`], and [`Error::NotAView`] for an
-    /// Irreducible layout.
+    /// [`RankMismatch`](crate::ArgumentRule) for a smaller rank. [`SizeMismatch`](crate::ArgumentRule) for a
+    /// dimension whose size is neither 1 nor the new size. [`Error::Overflow`] if the product of the new
+    /// sizes passes 64 bits. [`Error::NotAView`] for an Irreducible layout.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -198,10 +199,10 @@ impl IndexMap {
     }
 
     /// Returns this layout, beginning at element `base` of its buffer. The buffer grows or shrinks by the
-    /// difference, so that everything after the first element stays as it was.
+    /// difference, so the space after the first element does not change.
     ///
-    /// A binding that has to begin at a multiple of 256 bytes begins before the tensor, and the shader is
-    /// given the rest as the base.
+    /// This is for bindings that have to begin at a multiple of 256 bytes. Such a binding begins before the
+    /// tensor, and the shader gets the distance as the base.
     ///
     /// # Errors
     ///
@@ -220,13 +221,13 @@ impl IndexMap {
         let after = self.physical_elements.minus(self.base);
         let physical_elements = checked::add(base, after, PHYSICAL)?;
         checked::bytes_for(physical_elements, self.element_bits)?;
-        // An empty tensor is nowhere.
+        // An empty tensor has no offset, so its base is 0.
         let base = if self.sizes.contains(&0) { 0 } else { base };
         Ok(IndexMap { base, physical_elements, ..self }.checked())
     }
 
-    /// The map with these components in normal form: in order, without dimensions of size 1, and cut wherever
-    /// their dimensions separate. An empty tensor has none, and is nowhere.
+    /// Returns the map with these components in normal form: sorted, without dimensions of size 1, and cut
+    /// where their dimensions can be separated. An empty tensor gets no components, and its base is 0.
     pub(super) fn with_components(mut self, components: Vec<Component>) -> IndexMap {
         self.components.clear();
         if self.sizes.contains(&0) {
@@ -240,7 +241,7 @@ impl IndexMap {
     }
 }
 
-/// Appends the components that `component` falls into, by the sizes its dimensions have now.
+/// Appends the components that `component` can be separated into, for the sizes that its dimensions have now.
 fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>) {
     let size = |dim: usize| at(sizes, dim);
     // An index that is always 0 adds nothing to the number.
@@ -266,7 +267,7 @@ fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>)
     }
 }
 
-/// The components with other numbers for their dimensions.
+/// Returns the components with other numbers for their dimensions.
 pub(super) fn renumbered(components: &[Component], new_of: impl Fn(usize) -> Option<usize>) -> Vec<Component> {
     let renumber = |component: &Component| {
         let dims = component.dims.iter().filter_map(|&dim| new_of(dim)).collect();
@@ -279,13 +280,13 @@ fn first_difference(a: &[u64], b: &[u64]) -> usize {
     a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(0)
 }
 
-/// The digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`; or the block that `start` is
-/// stored inside of and the width reaches out of.
+/// Returns the digits of `f(start + u) - f(start)` for `u < width`, and `f(start)`. Fails with the divisor of
+/// a block if `start` is inside this block and the width reaches past its end.
 fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), u64> {
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
     let divisor = digit.divisor.get();
     let (block, inside) = (start.divided_by(divisor), start.modulo(divisor));
-    // Cannot saturate: invariant 1.
+    // By invariant 1, the product fits 64 bits.
     let moved = block.times(digit.stride);
     if inside == 0 {
         return Ok((digits, moved));

@@ -1,4 +1,4 @@
-//! The elements of a part, one by one.
+//! Visits the elements of a part of a tensor one by one.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use super::index_map::IndexMap;
 
 impl IndexMap {
-    /// Calls `take` with the offset of each element inside the ranges, none of which is empty.
+    /// Calls `take` with the offset of each element inside the ranges. No range may be empty.
     pub(super) fn each_offset(&self, ranges: &[Range<u64>], mut take: impl FnMut(u64)) {
         let lengths: Dims = ranges.iter().map(|range| range.end.minus(range.start)).collect();
         let mut inside: Dims = Dims::from_elem(0, lengths.len());
@@ -23,7 +23,8 @@ impl IndexMap {
         }
     }
 
-    /// For each of the `length` offsets from `low` on: is an element inside the ranges stored there?
+    /// Returns, for each of the `length` offsets from `low` on, whether an element inside the ranges is
+    /// stored there.
     pub(super) fn held(&self, ranges: &[Range<u64>], low: u64, length: u64) -> Result<Vec<bool>, Error> {
         let mut held = vec![false; checked::narrow(length, OFFSET)?];
         self.each_offset(ranges, |offset| {

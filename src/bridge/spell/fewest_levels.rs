@@ -139,9 +139,9 @@ impl Search<'_> {
         }
         for first in (0..positions.len()).rev() {
             let (stay, cut) = positions.split_at(first);
-            // The loop tries every number of moved digits for each position and changes the last position
-            // first. The first position moves at least one digit, so the count begins just before (1, 0, 0,
-            // ..).
+            // The loop tries every number of moved digits for each position. The number of the last position
+            // changes first. The first position moves at least one digit, so the loop begins just before
+            // `(1, 0, 0, ..)`.
             let sizes: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len().plus(1)).collect();
             let mut moved: SmallVec<[usize; 8]> = cut.iter().map(|position| position.digits.len()).collect();
             moved.iter_mut().take(1).for_each(|first| *first = 0);

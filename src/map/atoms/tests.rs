@@ -1,7 +1,7 @@
 use super::super::tests::{indices, map, offsets};
 use super::*;
 
-/// Tiles for two dimensions, and for three.
+/// The tiles for layouts of two dimensions, and of three dimensions.
 const TILES: [&[&str]; 2] = [
     &[
         "(2)(*,3)",
@@ -30,8 +30,8 @@ const TILES: [&[&str]; 2] = [
     &["(2,3,2)(*,2,1)", "(2,2,2)(*,3,1)(*,2)", "(*,4,3)(*,2)", "(2,1,3)(*,*,2,2)", "(3,2,2)(*,4,1)", "(*,*,7)(3)"],
 ];
 
-/// Families of layouts, most of which are Irreducible. All layouts of a family have equal sizes, and there is
-/// a family for all small sizes, in one order of the dimensions each.
+/// Returns families of layouts, and most layouts are Irreducible. All layouts of a family have equal sizes.
+/// There is a family for all small sizes and each order of the dimensions.
 fn families() -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (a, b) in (1..8).flat_map(|a| (1..8).map(move |b| (a, b))) {
@@ -40,13 +40,13 @@ fn families() -> Vec<Vec<String>> {
             all.push(TILES[1].iter().map(|tiles| format!("u8[{a},{b},{c}]{{2,0,1:T{tiles}}}")).collect());
         }
     }
-    // The second dimension has one element: what `*` joins it with counts by two.
+    // The second dimension has one element, so a dimension that `*` joins to it counts in steps of two.
     let tiles = ["(3,2,2,3)(*,4,*,5)", "(3,2,2,3)(*,4,*,5)(3)", "(3,2,2,3)(*,2,*,5)", "(3,2,2,3)(*,4,*,4)"];
     all.push(tiles.map(|tiles| format!("u8[5,1,4,6]{{3,2,1,0:T{tiles}}}")).to_vec());
     all
 }
 
-/// The value of every atom at an index, by what the words say.
+/// Returns the value of every atom at an index, computed from the definition of an atom.
 fn values(atoms: &Atoms<'_>, index: &[u64]) -> Vec<i128> {
     let mut values = Vec::new();
     for atom in &atoms.atoms {
@@ -66,13 +66,13 @@ fn sum(form: &Form, values: &[i128]) -> i128 {
     form.terms().iter().map(|&(atom, weight)| weight * values[atom]).sum()
 }
 
-/// How often an atom is in a sum.
+/// Returns the weight of an atom in a sum.
 fn of(form: &Form, atom: usize) -> i128 {
     form.terms().iter().filter(|term| term.0 == atom).map(|term| term.1).sum()
 }
 
-/// No value is above the bound of its atom, and none below it where the words say what the largest is: of
-/// digits, and of quotients of dimensions that are there as a whole, or whose digits are independent.
+/// No value of an atom is above the bound of the atom. Some atoms reach the bound: digits, and quotients of
+/// dimensions that are whole or whose digits are independent.
 fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     let of_dim = |dim| atoms.digits.iter().zip(0..).filter(move |(digit, _)| digit.dim == dim);
     let is_full = |dim: usize| of_dim(dim).map(|(digit, _)| digit.range).product::<u64>() == atoms.sizes[dim];
@@ -97,7 +97,8 @@ fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     }
 }
 
-/// The digits of a dimension fill it from 1 up, each below the next; sizes of 1 have none.
+/// The digits of a dimension fill the dimension from 1 up, and each digit begins where the digit below ends.
+/// Dimensions of size 1 have no digits.
 fn check_digits(atoms: &Atoms<'_>, text: &str) {
     for (dim, &size) in atoms.sizes.iter().enumerate() {
         let mut weight = 1;
@@ -110,7 +111,8 @@ fn check_digits(atoms: &Atoms<'_>, text: &str) {
     }
 }
 
-/// A quotient and its remainder are nowhere as they were in what was divided.
+/// No sum contains a quotient and its remainder with the weights that they had in the number that was
+/// divided.
 fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(_, divisor) = atom else { continue };
@@ -119,8 +121,8 @@ fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     }
 }
 
-/// What an atom divides has no part to be taken out, is not always below the divisor, and has no digit to be
-/// cut.
+/// The sum inside an atom has no part that could be taken out, is not always below the divisor, and has no
+/// digit that could be cut.
 fn check_parts(atoms: &Atoms<'_>, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(form, divisor) = atom else { continue };
@@ -167,7 +169,7 @@ fn the_sums_are_the_offsets_and_no_atom_is_larger_than_need_be() {
     }
 }
 
-/// Two digits, of 2 and 3 values, for a number divided by 2 and one divided by 3.
+/// A number is divided by 2 and by 3, and the atom has two digits, of 2 and 3 values.
 #[test]
 fn atoms_of_large_layouts_hold_few_digits() {
     let (first, second) =

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Every way to put these dimensions into lists, each in some order.
+/// Returns every way to put these dimensions into lists, with every order of the dimensions.
 fn lists(dims: &[usize]) -> Vec<Vec<Vec<usize>>> {
     let Some((&last, rest)) = dims.split_last() else { return vec![Vec::new()] };
     let mut all = Vec::new();
@@ -20,7 +20,7 @@ fn components(lists: &[Vec<usize>]) -> Vec<Component> {
     lists.iter().map(of).collect()
 }
 
-/// All 73 x 73 pairs of lists of four dimensions, against all 24 orders.
+/// Tests all 73 x 73 pairs of lists of four dimensions against all 24 orders.
 #[test]
 fn dimensions_are_linked_exactly_where_an_order_has_every_component_as_a_run() {
     let all = lists(&[0, 1, 2, 3]);
@@ -43,7 +43,7 @@ fn dimensions_are_linked_exactly_where_an_order_has_every_component_as_a_run() {
     }
 }
 
-/// Up to three loops of every kind; with four steps, with one, and on the spot.
+/// A box has three loops of every kind, also loops of one step and loops with stride 0.
 #[test]
 fn the_span_of_a_box_is_that_of_its_elements() {
     let mut steps = vec![Loop::Table(vec![(5, 0), (2, 1), (9, 2)])];

@@ -2,7 +2,7 @@ use std::num::NonZeroU64;
 
 use super::*;
 
-/// Every chain of at most three digits with divisors and strides below these.
+/// Returns every chain of at most three digits with divisors and strides below these limits.
 fn chains(divisors: u64, strides: u64) -> Vec<Vec<Digit>> {
     let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);
     let mut all = Vec::new();
@@ -55,7 +55,8 @@ fn a_chain_against_its_own_shift_is_that_of_a_walk() {
     }
 }
 
-/// One more digit, of the stride that continues the chain: both go on alike for a while past it.
+/// One chain has one more digit, whose stride continues the chain. Both chains agree for a while past this
+/// digit.
 #[test]
 fn a_chain_that_is_continued_deviates_where_a_walk_says() {
     let digit = |divisor, stride| Digit::new(NonZeroU64::new(divisor).unwrap(), stride);

@@ -1,7 +1,8 @@
 use super::super::tests::{indices, map, offsets};
 use super::*;
 
-/// The first difference by atoms is that of a walk, for every pair of these layouts.
+/// For every pair of these layouts, the first difference by atoms is the first difference in a walk over all
+/// indices.
 fn check_pairs(texts: &[String]) {
     let maps: Vec<_> = texts.iter().map(|text| map(text)).collect();
     let tables: Vec<_> = maps.iter().map(offsets).collect();
@@ -66,13 +67,13 @@ fn a_difference_may_take_two_digits_or_be_that_of_the_only_one() {
         let dimensions: Vec<_> = digits.iter().map(|&digit| vec![digit]).collect();
         IndexMap::from_pairs(crate::DataType::U8, 8, &dimensions).unwrap()
     };
-    // 3 * x + y in tiles of four: only both together reach the second.
+    // The number 3 * x + y is in tiles of four, so only both digits together reach the second tile.
     let (tiled, plain) = (map("u8[2,3,2]{2,1,0:T(2,3,2)(*,4,1)}"), strided(&[(2, 3), (3, 1), (2, 4)]));
     assert_eq!(by_atoms(&tiled, &plain).first, Some(vec![1, 1, 0]));
     assert_eq!(by_atoms(&strided(&[(5, 1)]), &strided(&[(5, 2)])).first, Some(vec![1]));
 }
 
-/// However large the layouts: what both have in common is not tried.
+/// Digits that both layouts have in common are not tried, so the size of the layouts does not matter.
 #[test]
 fn equal_layouts_are_known_at_once() {
     for (sizes, tiles, more) in [

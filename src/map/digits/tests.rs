@@ -1,7 +1,7 @@
 use super::*;
 
 impl Chain {
-    /// These digits, whatever they are.
+    /// Makes a chain of these digits without normalising it.
     pub(in crate::map) fn as_it_is(digits: impl IntoIterator<Item = Digit>) -> Chain {
         Chain(digits.into_iter().collect())
     }
@@ -31,7 +31,8 @@ fn a_cut_exists_exactly_when_the_values_separate() {
         for width in (1..=extent).filter(|w| extent % w == 0) {
             let separates = (0..extent).all(|u| chain.at(u) == chain.at(u - u % width) + chain.at(u % width));
             let cut = chain.cut(NonZeroU64::new(width).unwrap());
-            // The rule may refuse what separates by chance only where the top digit never carries.
+            // The rule may refuse a cut only where the chain separates by chance, because the top digit never
+            // carries.
             assert!(cut.is_none() || separates, "{digits:?} at {width}");
             if let Some((high, low)) = cut {
                 let high = Chain::normalised(high.into_iter(), extent / width);

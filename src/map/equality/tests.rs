@@ -12,7 +12,7 @@ fn of_sizes(a: u64, b: u64) -> Vec<IndexMap> {
     texts.map(|text| map(&text)).collect()
 }
 
-/// Most of them Fused, in the order of the indices or the other one.
+/// Most of these layouts are Fused, in the order of the indices or in another order.
 #[test]
 fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
     for (a, b) in (2..7).flat_map(|a| (2..7).map(move |b| (a, b))) {
@@ -28,8 +28,9 @@ fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
     }
 }
 
-/// A tile of 31,500,003 numbers with one place of padding: column after column, only the second one of the
-/// last 500,010 rows is elsewhere. That is where a walk over the rows arrives too late.
+/// One number of padding follows a tile of 31,500,003 numbers. Only the second tile has other offsets, in the
+/// last 500,010 indices of dimension 1. A walk in row-major order reaches the work limit before these
+/// indices.
 #[test]
 fn layouts_may_be_known_to_differ_where_the_first_difference_is_not() {
     let (packed, padded) = (map("u8[7,5000011]{0,1}"), map("u8[7,5000011]{0,1:T(*,31500003)(2)}"));

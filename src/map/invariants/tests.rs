@@ -1,12 +1,13 @@
 use super::*;
 use crate::element::DataType;
 
-/// Two dimensions, the second in two digits: 4 rows of 2 blocks of 3, 8 apart.
+/// Returns a map of two dimensions, the second in two digits: 4 rows of 2 blocks of 3, the rows 6 and the
+/// blocks 24 apart.
 fn map() -> IndexMap {
     IndexMap::from_pairs(DataType::U8, 8, &[vec![(4, 6)], vec![(2, 24), (3, 1)]]).unwrap()
 }
 
-/// What is said of a map after a change.
+/// Returns the message about the broken invariant of a map after a change.
 fn after(change: impl FnOnce(&mut IndexMap)) -> String {
     let mut map = map();
     change(&mut map);
@@ -42,7 +43,8 @@ fn every_broken_invariant_is_found() {
     assert!(with(&[(3, 24)]).starts_with("2:") && with(&[]).starts_with("2:"));
     assert!(with(&[(4, 24), (3, 5), (1, 1)]).is_empty(), "a ragged chain is a chain");
     assert_eq!(broken_chain(&Chain::default(), 1), None, "one number has no digits");
-    // 24 numbers in blocks of 5: no dimension ends where a block does. In blocks of 6, they separate.
+    // 24 numbers are in blocks of 5, and no dimension ends at the end of a block. In blocks of 6, the
+    // dimensions separate.
     let join = |digits: &[(u64, u64)]| {
         after(|map| {
             let joined = Component { dims: [0, 1].into_iter().collect(), extent: 24, chain: chain(digits) };
@@ -92,7 +94,7 @@ fn every_broken_invariant_of_boxes_is_found() {
     assert!(set(0, Loop::Reversed { extent: 4, source: 6, destination: 7 }).starts_with("2:"));
     assert!(set(0, Loop::Reversed { extent: 4, source: 0, destination: 6 }).starts_with("3:"));
     assert!(set(0, Loop::Table(Vec::new())).starts_with("3:"));
-    // The first row is the last of the source: the others are after it.
+    // The first row is the last row of the source, so the other rows are after it.
     let table = |source: u64, destination| Loop::Table(vec![(0, 0), (source, 0), (0, destination), (0, 0)]);
     assert!(set(0, table(1, 0)).starts_with("2:") && set(0, table(0, 19)).starts_with("2:"));
     assert_eq!(set(0, table(0, 18)), "");

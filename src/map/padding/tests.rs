@@ -1,14 +1,14 @@
 use super::*;
 use crate::{BufferTensorDesc, DataType, ToIndexMap};
 
-/// Is it known where the padding is stored?
+/// Whether the layout itself tells where its padding is.
 fn is_known(sizes: &[u64], strides: &[u64], base: u64) -> bool {
     let desc = BufferTensorDesc::new(DataType::U8, sizes, Some(strides)).unwrap();
     let boxes = desc.with_base_offset(base).unwrap().to_index_map().unwrap().buffer_boxes();
     boxes.inspect_err(|error| assert_eq!(error.code(), "undecided")).is_ok()
 }
 
-/// Strides that do not nest: 2 and 3 reach 10 places, and the third makes up the size.
+/// The strides do not nest: 2 and 3 reach 10 offsets, and the third stride fills the rest of the size.
 #[test]
 fn a_buffer_is_searched_up_to_its_limit() {
     assert!(is_known(&[3, 3, 2], &[2, 3, PADDING_SEARCH_LIMIT - 11], 0));
@@ -21,14 +21,14 @@ fn elements_are_walked_up_to_the_same_limit() {
     assert!(!is_known(&[2048, PADDING_SEARCH_LIMIT / 2048 + 1], &[1, 1], 0));
 }
 
-/// Every second place of 2n + 1, after one of padding: as many boxes of each kind as there are elements.
+/// After one offset of padding, every second offset holds an element. Each element and each gap is a box.
 #[test]
 fn there_are_at_most_65536_boxes() {
     assert!(is_known(&[32_766, 3], &[2, 2], 1));
     assert!(!is_known(&[32_767, 3], &[2, 2], 1));
 }
 
-/// Boxes without idle loops, of which the last is the run.
+/// The boxes have no idle loops, and the last loop is the run.
 #[test]
 fn runs_are_as_long_as_they_can_be() {
     let sizes = |number: u64| [1 + number / 36, 1 + number / 6 % 6, 1 + number % 6];

@@ -1,8 +1,8 @@
 use super::*;
 use crate::DataType;
 
-/// Three digits of every small stride. Each digit's value is what dividing by the strides in turn gives, or
-/// it is not.
+/// Tests three digits with all small strides. The value of each digit is the quotient by its stride exactly
+/// if the strides nest.
 #[test]
 fn places_nest_exactly_where_dividing_by_the_strides_finds_every_index() {
     for number in 0..1000 {

@@ -2,7 +2,7 @@ use super::super::tests::{indices, map, offsets};
 use super::*;
 use crate::{DataType, LayoutClass};
 
-/// Does the view hold what the slices take, literally?
+/// Checks, index by index, that the view holds the elements that the slices keep.
 fn check_slice(map: &IndexMap, view: &IndexMap, slices: &[Slice]) {
     if !view.sizes.contains(&0) {
         for index in indices(view.sizes()) {
@@ -12,12 +12,12 @@ fn check_slice(map: &IndexMap, view: &IndexMap, slices: &[Slice]) {
     }
 }
 
-/// Every start and end of a dimension.
+/// Returns every start and end of a slice of a dimension.
 fn ranges(size: u64) -> impl Iterator<Item = (u64, u64)> {
     (0..=size).flat_map(move |start| (start..=size).map(move |end| (start, end)))
 }
 
-/// Blocks of 2 to 6, in which what is taken is in one block or begins where one does.
+/// In blocks of 2 to 6, a part is a view if it stays inside one block or begins at the start of a block.
 #[test]
 fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() {
     for (count, block) in (2..5).flat_map(|count| (2..7).map(move |block| (count, block))) {
@@ -31,7 +31,7 @@ fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() 
     }
 }
 
-/// The rows of Fused layouts, and of some that are not.
+/// Tests the rows of Fused layouts, and of some layouts that are not Fused.
 #[test]
 fn rows_that_are_joined_are_not_sliced_in_steps() {
     let tiles = ["(1)", "(*,7)(5)", "(*,9)(2)", "(*,4)(3)"];
