@@ -1,6 +1,8 @@
 //! A [`Cursor`] for readers of texts that contain layouts, such as dumps of compilers. It reads token by
 //! token, as this crate's own parsers do. Its errors point at the byte where reading stopped.
 //!
+//! The module needs the feature `plan`.
+//!
 //! ```
 //! use tensor_layout::cursor::Cursor;
 //! use tensor_layout::Shape;

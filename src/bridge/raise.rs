@@ -26,6 +26,8 @@ pub struct Raised {
 
 /// Finds the tiled layout that puts every element where the descriptor's strides put it.
 ///
+/// The function needs the feature `notation`, which is on by default.
+///
 /// A tiled layout without `*` exists under one condition. Sort the strides of the axes longer than 1 in
 /// ascending order. Each stride must divide the next one, and their ratio must be at least the size of the
 /// axis with the smaller stride. Packed strides need no tile. A row pitch becomes a tile as long as the

@@ -37,6 +37,8 @@ pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 /// Returns the shortest tiled layout with the offsets, the element width and the physical size of a map, in
 /// whatever order its digits are stored.
 ///
+/// The function needs the feature `notation`, which is on by default.
+///
 /// The function spells every Affine or Split map that begins at 0 and whose strides divide each other in
 /// order. A gap inside a block must be padding of another dimension. All oneDNN formats, reshapes and
 /// permutations of tiled arrays, and dense views are maps of this kind.
@@ -67,6 +69,8 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 
 /// Returns the layout of a view of `operand`, spelled as a compiler spells it. `map` says where the elements
 /// of the view are stored.
+///
+/// The function needs the feature `notation`, which is on by default.
 ///
 /// The candidates are tried in this order, and the first candidate that matches the map is returned:
 ///

@@ -1,5 +1,7 @@
 //! Pictures of a layout: the tensor with the place of each element, and the memory with what is stored there.
 //!
+//! The module needs the feature `draw`, which is on by default.
+//!
 //! Everything is read off the index map, so any layout of any model can be drawn that is small enough to look
 //! at.
 //!

@@ -1,5 +1,7 @@
 //! DLPack's `DLTensor`, field for field, and conversions both ways.
 //!
+//! The module needs the feature `dlpack`.
+//!
 //! Shape and strides count elements. Strides may be negative: [`SignedDesc`] names those axes beside
 //! the descriptor. Types below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED`
 //! says otherwise. An element of several lanes becomes an axis of its own, the last. Source: dlpack.h,

@@ -1,6 +1,8 @@
 //! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the
 //! offsets of a layout as an array.
 //!
+//! The module needs the feature `ndarray`, which is on by default.
+//!
 //! ```
 //! use tensor_layout::interop::ndarray::{array_from_bytes, view, view_mut};
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};

@@ -1,5 +1,7 @@
 //! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions both ways.
 //!
+//! The module needs the feature `pjrt`.
+//!
 //! PJRT has two ways to say a layout: a dimension order with tiles, and byte strides. Neither has words for
 //! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*`
 //! as `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.

@@ -17,6 +17,8 @@ pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 impl IndexMap {
     /// Returns the buffer as boxes of elements and boxes of padding, which cover each offset once.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// # Errors
     ///
     /// [`Error::Undecided`] if there would be more than 65,536 boxes, or if the boxes might have more than

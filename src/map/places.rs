@@ -39,6 +39,8 @@ impl IndexMap {
     /// The digit chains, one for each dimension (or for fused dimensions) longer than 1. An Irreducible
     /// layout has no chains and is evaluated level by level.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
     ///
@@ -55,6 +57,8 @@ impl IndexMap {
 
     /// The tiles of an Irreducible layout. `None` for all other layouts, which digits describe completely.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
     ///
@@ -68,6 +72,8 @@ impl IndexMap {
     }
 
     /// The digits of all components, the largest stride first. An Irreducible layout has no digits.
+    ///
+    /// The method needs the feature `plan`.
     ///
     /// The digits take an offset apart: subtract the [base](Self::base), then divide by each stride, the
     /// largest first. The result is the only candidate if one step of each digit is longer than the reach of

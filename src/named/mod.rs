@@ -1,5 +1,7 @@
 //! Layouts that devices and libraries have names for: one table, exact.
 //!
+//! The module needs the feature `named`.
+//!
 //! A name, a type and logical sizes are a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads that
 //! text, [`Notated`](crate::notation::Notated) reads it as one notation of many, [`known_as`] says which
 //! names a layout has, and [`rows`] is the table itself, which lives in `src/named/layouts.txt`.

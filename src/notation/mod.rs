@@ -1,5 +1,7 @@
 //! One reader for every layout notation.
 //!
+//! The module needs the feature `notation`, which is on by default.
+//!
 //! | notation | example | sizes are in | an element of a sub-byte type takes |
 //! |---|---|---|---|
 //! | XLA | `f32[3,5]{1,0:T(2,2)}` | its own order | a whole byte, or what `E(n)` says |

@@ -52,6 +52,8 @@ impl Relayout {
     /// axes, and with sizes, strides and spans below 2^32. The pairs of a [pass](Self::passes) may run in any
     /// order, and together copy every element once. Padding is left alone.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// Elements are copied as unsigned integers of their own width, so that no float is touched. An element
     /// of 128 bits, or of 3 bytes, is copied as several integers, with one more axis. Elements of 1 or 2 bits
     /// must come in runs of whole bytes.

@@ -1,5 +1,7 @@
 //! Moving elements from one layout to any other.
 //!
+//! The module needs the feature `relayout`, which is on by default.
+//!
 //! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes,
 //! each a loop nest with the same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing
 //! divides per element.

@@ -11,6 +11,8 @@ impl Relayout {
     /// Like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the calling
     /// thread alone.
     ///
+    /// The method needs the feature `rayon`.
+    ///
     /// Every call cuts the copy into pieces, which takes some microseconds. To cut once and run often, or to
     /// use threads of another kind, use [`partition`](Self::partition).
     ///

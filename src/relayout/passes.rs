@@ -96,6 +96,8 @@ impl Relayout {
 
     /// The passes of the copy, in order. Their boxes do not depend on the kernels of this crate.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// ```
     /// use tensor_layout::{plan::Loop, relayout::Relayout, ArrayShape};
     ///

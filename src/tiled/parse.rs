@@ -54,7 +54,7 @@ impl FromStr for Shape {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
-        let shape = Shape::read(&mut cursor)?;
+        let shape = read_nested(&mut cursor, 0)?;
         cursor.end("nothing more")?;
         Ok(shape)
     }
@@ -63,6 +63,8 @@ impl FromStr for Shape {
 impl Shape {
     /// Reads a shape where the cursor is, and leaves the cursor after it: for texts that hold more than a
     /// shape.
+    ///
+    /// The method needs the feature `plan`.
     ///
     /// # Errors
     ///
@@ -76,6 +78,7 @@ impl Shape {
     /// assert_eq!(cursor.rest(), "rest");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    #[cfg(feature = "plan")]
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
         read_nested(cursor, 0)
     }

@@ -1,5 +1,7 @@
 //! DirectML: its structures, both ways, on any platform.
 //!
+//! The module needs the feature `directml`.
+//!
 //! * [`DirectmlTensorDesc`] is the `DML_TENSOR_DESC` of a descriptor in one step, checked for a feature
 //!   level. It fills a `DML_BUFFER_BINDING` as well.
 //! * [`DirectmlTensor`] takes two steps, and lends the `DML_BUFFER_TENSOR_DESC`. For the `windows` crate the

@@ -53,8 +53,7 @@ pub(super) struct Digit {
 /// A loop of the box. On the packed loop of a side a step is a word, which may hold several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileLoop {
-    /// The loop over words. Its strides are in words, or in elements on a source whose rows begin inside
-    /// words.
+    /// The loop over words, with strides in words, or in elements where source rows begin inside words.
     pub(super) step: StridedLoop,
     /// The number of steps in a tile.
     pub(super) tile: u64,
