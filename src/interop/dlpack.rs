@@ -1,16 +1,16 @@
-//! DLPack's `DLTensor`, field for field, and conversions both ways.
+//! DLPack's `DLTensor`, field for field, and conversions to it and back.
 //!
 //! The module needs the feature `dlpack`.
 //!
-//! Shape and strides count elements. Strides may be negative: [`SignedDesc`] names those axes beside
-//! the descriptor. Types below a byte are packed, low bits first, unless the flag `IS_SUBBYTE_TYPE_PADDED`
-//! says otherwise. An element of several lanes becomes an axis of its own, the last. Source: dlpack.h,
-//! version 1.3.
+//! Shape and strides count elements. Strides may be negative: [`SignedDesc`] lists the axes with negative
+//! strides beside the descriptor. Types below a byte are packed, low bits first, unless the flag
+//! `IS_SUBBYTE_TYPE_PADDED` says otherwise. The lanes of an element become an additional last axis. Source:
+//! dlpack.h, version 1.3.
 //!
-//! From version 1.2 on `strides` is null for tensors without axes only; [`DlLayout`] writes it always. A null
-//! from an older producer is read as packed row-major. The stride of an axis of size 1 may be any number and
-//! is ignored, and so is `data` of a tensor without elements; [`DlLayout`] writes
-//! [canonical ones](BufferTensorDesc::with_canonical_strides).
+//! Since version 1.2, `strides` is null for tensors without axes only, and [`DlLayout`] always writes it. A
+//! null from an older producer is read as packed row-major strides. The stride of an axis of size 1 may be
+//! any number and is ignored, and so is `data` of a tensor without elements. [`DlLayout`] writes [canonical
+//! strides](BufferTensorDesc::with_canonical_strides).
 //!
 //! ```
 //! use tensor_layout::interop::Lent;
@@ -48,12 +48,12 @@ mod raw;
 
 pub use raw::{DlDataType, DlDevice, DlTensor};
 
-/// The most axes that are read.
+/// The most axes of a tensor that is read.
 const MAX_AXES: i32 = 64;
 
 const FLOAT: u8 = 2;
 
-/// The codes of DLPack and the types here; `DLDataTypeCode`, of which 3 (handles) has no counterpart.
+/// The values of `DLDataTypeCode` with their types in this crate. Code 3 (handles) has no type here.
 const TYPES: &[(u8, &[DataType])] = {
     use DataType::*;
     &[
@@ -77,7 +77,7 @@ const TYPES: &[(u8, &[DataType])] = {
     ]
 };
 
-/// The type of one lane; [`Error::UnknownName`] with code and bits if there is none.
+/// Returns the type of one lane, or [`Error::UnknownName`] with code and bits if this crate has no such type.
 ///
 /// ```
 /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -99,7 +99,7 @@ impl TryFrom<DlDataType> for DataType {
 impl From<DataType> for DlDataType {
     fn from(data_type: DataType) -> DlDataType {
         let found = TYPES.iter().find(|(_, types)| types.contains(&data_type));
-        // No type is wider than 128 bits.
+        // The default is never used, because no type is wider than 128 bits.
         let bits = u8::try_from(data_type.bits()).unwrap_or(u8::MAX);
         DlDataType { code: found.map_or(FLOAT, |&(code, _)| code), bits, lanes: 1 }
     }
@@ -124,24 +124,25 @@ impl From<DataType> for DlDataType {
 pub struct DlFields<'a> {
     /// The type of an element.
     pub dtype: DlDataType,
-    /// In elements.
+    /// The sizes, in elements.
     pub shape: &'a [i64],
-    /// In elements; `None` for packed.
+    /// The strides, in elements, or `None` for a packed tensor.
     pub strides: Option<&'a [i64]>,
-    /// In bytes.
+    /// The offset of the first element from `data`, in bytes.
     pub byte_offset: u64,
-    /// Does every element of a type below a byte take a byte of its own (flag `IS_SUBBYTE_TYPE_PADDED`)?
+    /// Whether every element of a type below a byte takes a whole byte (flag `IS_SUBBYTE_TYPE_PADDED`).
     pub is_padded_to_bytes: bool,
 }
 
 impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     type Error = Error;
 
-    /// The descriptor, with every field checked.
+    /// Returns the descriptor, with every field checked.
     ///
     /// # Errors
     ///
-    /// The errors of a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis that runs backwards.
+    /// The errors of the conversion to a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis
+    /// with a negative stride.
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
     }
@@ -150,16 +151,16 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
 impl TryFrom<DlFields<'_>> for SignedDesc {
     type Error = Error;
 
-    /// The descriptor, and the axes whose stride is negative. The first element is `byte_offset` after
-    /// `data`; the descriptor's buffer begins at `data`, or at the lowest address if an axis runs backwards
-    /// past it.
+    /// Returns the descriptor, and the axes whose stride is negative. The first element is `byte_offset`
+    /// bytes after `data`. The descriptor's buffer begins at `data`, or at the lowest address if negative
+    /// strides reach below `data`.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownName`]; [`Error::OutOfLimits`] for zero lanes; [`RankMismatch`](crate::ArgumentRule)
-    /// for another number of strides than of sizes; [`Negative`](crate::ArgumentRule) for a negative size;
-    /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and a type below a
-    /// byte that is padded to one; [`Error::Overflow`].
+    /// if the numbers of strides and sizes differ; [`Negative`](crate::ArgumentRule) for a negative size;
+    /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and for a type
+    /// below a byte that is padded to a byte; [`Error::Overflow`].
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
@@ -187,8 +188,8 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
         if lanes == 0 {
             return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
         }
-        // Numbers that do not fit `i128` are refused below by their own names; sizes and strides are `i64`
-        // here.
+        // The product of an `i64` and a `u16` always fits an `i128`. Numbers that are too large are refused
+        // below, with the name of their quantity.
         let list = |numbers: &[i64], factor: u16, last: u16| -> SmallVec<[i128; 8]> {
             let all = numbers.iter().map(|&number| i128::from(number).saturating_mul(factor.into()));
             all.chain((lanes > 1).then_some(last.into())).collect()
@@ -212,18 +213,18 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
 }
 
 impl DlTensor {
-    /// The fields of a raw structure, for a caller that looks at them first; `flags` are those of
-    /// `DLManagedTensorVersioned`, 0 without one.
+    /// Returns the fields of a raw structure, so that a caller can check them first. `flags` are the flags of
+    /// `DLManagedTensorVersioned`, or 0 without that structure.
     ///
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`BadPointer`](crate::ArgumentRule) for a
-    /// shape that is null, and for a shape or strides that are not aligned, unless there are no axes.
+    /// null shape, and for a shape or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
     ///
-    /// `shape`, and `strides` unless null, must be valid for reads of `ndim` numbers, and must not change for
-    /// `'a`. `data` is not touched.
+    /// `shape`, and `strides` unless it is null, must be valid for reads of `ndim` numbers. The numbers must
+    /// not change for `'a`. `data` is not accessed.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::{DlDevice, DlLayout}, BufferTensorDesc};
@@ -242,7 +243,7 @@ impl DlTensor {
             return Err(Error::OutOfLimits { what, value, min: 0, max });
         }
         let length: usize = checked::narrow(self.ndim, what)?;
-        // SAFETY: the caller promises that they can be read and do not change.
+        // SAFETY: the caller promises that `length` numbers can be read and do not change.
         let list = |what, start: *mut i64| unsafe { list(what, start.cast_const(), length) };
         let shape = list("the shape of a DLPack tensor", self.shape)?;
         let strides = match self.strides.is_null() {
@@ -254,7 +255,7 @@ impl DlTensor {
     }
 }
 
-/// The lists of a `DLTensor`.
+/// The shape, the strides and the other layout fields of a `DLTensor`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DlLayout {
     dtype: DlDataType,
@@ -263,8 +264,9 @@ pub struct DlLayout {
     byte_offset: u64,
 }
 
-/// The layout of a descriptor. Strides are always written, as version 1.2 demands. [`Error::Overflow`] past
-/// `i64`; [`Error::NotExpressible`] if the first element does not begin on a byte.
+/// Returns the layout of a descriptor. Strides are always written, as version 1.2 demands. Errors:
+/// [`Error::Overflow`] for a number above `i64`; [`Error::NotExpressible`] if the first element does not
+/// begin at a byte.
 ///
 /// ```
 /// use tensor_layout::{interop::dlpack::DlLayout, BufferTensorDesc, DataType};
@@ -297,7 +299,7 @@ impl TryFrom<&BufferTensorDesc> for DlLayout {
 }
 
 impl DlLayout {
-    /// The fields.
+    /// Returns the fields as safe values.
     #[must_use]
     pub fn fields(&self) -> DlFields<'_> {
         DlFields {
@@ -309,13 +311,14 @@ impl DlLayout {
         }
     }
 
-    /// The raw structure over `data`, which points into this one. Its lists must not be written to.
+    /// Returns the raw structure over `data`, which points into this layout. Its lists must not be written
+    /// to.
     #[must_use]
     pub fn raw(&self, data: *mut c_void, device: DlDevice) -> Lent<'_, DlTensor> {
         Lent::new(DlTensor {
             data,
             device,
-            // A descriptor's rank fits: its sizes are in memory.
+            // The default is never used, because the sizes are in memory, and so fewer than `i32::MAX`.
             ndim: i32::try_from(self.shape.len()).unwrap_or(i32::MAX),
             dtype: self.dtype,
             shape: self.shape.as_ptr().cast_mut(),

@@ -9,7 +9,7 @@ use crate::error::Error;
 /// The most numbers of a list that is read.
 const MAX_LENGTH: usize = 1 << 16;
 
-/// The `length` numbers at `start`. Of an empty list the pointer is not looked at.
+/// Returns the `length` numbers at `start`. The pointer of an empty list is not checked.
 ///
 /// # Errors
 ///
@@ -18,8 +18,8 @@ const MAX_LENGTH: usize = 1 << 16;
 ///
 /// # Safety
 ///
-/// `start` must be null, unaligned, or valid for reads of `length` numbers, which do not change as long as
-/// the slice lives.
+/// `start` must be null, unaligned, or valid for reads of `length` numbers. The numbers must not change as
+/// long as the slice lives.
 pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: usize) -> Result<&'a [T], Error> {
     if length == 0 {
         return Ok(&[]);
@@ -31,7 +31,7 @@ pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
         let what = "the length of a list";
         return Err(Error::OutOfLimits { what, value: narrow(length, what)?, min: 0, max: narrow(MAX_LENGTH, what)? });
     }
-    // SAFETY: not null, aligned, and at most `MAX_LENGTH` numbers, so their bytes fit an `isize`; the caller
-    // promises the rest.
+    // SAFETY: the pointer is not null and aligned. At most `MAX_LENGTH` numbers are read, so their bytes fit
+    // an `isize`. The caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, length) })
 }

@@ -1,11 +1,11 @@
-//! `Lent`: a structure of C over lists that belong to a value of this crate.
+//! `Lent`: a C structure with pointers to lists that belong to a value of this crate.
 
 use core::marker::PhantomData;
 use core::ops::Deref;
 
-/// A structure of C whose pointers are valid while the value that lent it is borrowed.
+/// A C structure whose pointers are valid while the value that lent it is borrowed.
 ///
-/// A copy of the structure may outlive the lists: reading it is unsafe for a reason.
+/// A copy of the structure may outlive the lists, so reading through its pointers is unsafe.
 #[derive(Debug, Clone, Copy)]
 pub struct Lent<'a, T> {
     raw: T,
@@ -18,7 +18,7 @@ impl<T> Lent<'_, T> {
     }
 }
 
-/// The structure to hand to a C function, by pointer.
+/// The structure to pass to a C function, by pointer.
 impl<T> Deref for Lent<'_, T> {
     type Target = T;
 

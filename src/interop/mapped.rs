@@ -1,4 +1,4 @@
-//! Memory that is only known by its pointer, as the destination of a copy.
+//! Memory that is known by its pointer alone, as the destination of a copy.
 #![allow(unsafe_code, reason = "a pointer of another library; the caller promises what it points to")]
 
 use std::ptr::NonNull;
@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 use crate::relayout::DestinationBytes;
 
 impl<'a> DestinationBytes<'a> {
-    /// Memory that may be written and not be read, such as a mapped GPU buffer, which may be write-combining
-    /// or uninitialised (wgpu's `WriteOnly<[u8]>` gives the pointer as `as_raw_ptr`).
+    /// Returns memory that may be written but not read. A mapped GPU buffer is an example: it may be
+    /// write-combining or uninitialised. (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer.)
     ///
     /// # Safety
     ///
@@ -25,7 +25,7 @@ impl<'a> DestinationBytes<'a> {
     /// ```
     #[must_use]
     pub unsafe fn from_ptr(bytes: NonNull<[u8]>) -> DestinationBytes<'a> {
-        // SAFETY: the contract of this function is that of `WriteOnly::new`, word for word.
+        // SAFETY: the contract of this function is the contract of `WriteOnly::new`, word for word.
         DestinationBytes(unsafe { strided_copy::WriteOnly::new(bytes) })
     }
 }

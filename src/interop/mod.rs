@@ -1,4 +1,4 @@
-//! Other libraries' types, a feature each.
+//! Conversions to and from the types of other libraries, with a feature for each.
 //!
 //! ```
 //! # #[cfg(feature = "ndarray")] {

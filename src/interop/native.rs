@@ -1,4 +1,4 @@
-//! `NativeElement`: Rust types whose bytes are a tensor's elements.
+//! `NativeElement`: Rust types that have the bytes of a tensor's elements.
 //!
 //! ```
 //! use tensor_layout::{interop::native::NativeElement, DataType};
@@ -8,10 +8,10 @@
 
 use crate::element::DataType;
 
-/// A Rust type that is the element of a tensor, byte for byte.
+/// A Rust type that has the bytes of an element of a tensor.
 ///
-/// With the feature `half`, `half::f16` and `half::bf16` are among them. `bool` is not: not
-/// every byte is one.
+/// The feature `half` adds `half::f16` and `half::bf16`. `bool` is not such a type, because not every byte is
+/// a valid `bool`.
 ///
 /// ```
 /// use tensor_layout::{interop::native::NativeElement, DataType};
@@ -19,7 +19,7 @@ use crate::element::DataType;
 /// assert_eq!(i16::DATA_TYPE, DataType::S16);
 /// ```
 pub trait NativeElement: bytemuck::Pod {
-    /// The data type it is.
+    /// The data type with the same bytes.
     const DATA_TYPE: DataType;
 }
 

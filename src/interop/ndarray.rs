@@ -38,12 +38,12 @@ mod relayout;
 #[cfg(feature = "relayout")]
 pub use relayout::{array_from, array_from_bytes, relayout_array};
 
-/// The descriptor of an array (or a view of one), as a buffer that begins with its first element.
+/// Returns the descriptor of an array (or of a view), for a buffer that begins with the first element.
 ///
 /// # Errors
 ///
-/// [`Negative`](crate::ArgumentRule) for a reversed axis: DirectML's strides are unsigned.
-/// [`BufferTensorDesc::from_signed`] names such axes beside the descriptor.
+/// [`Negative`](crate::ArgumentRule) for a reversed axis, because DirectML's strides are unsigned.
+/// [`BufferTensorDesc::from_signed`] lists reversed axes beside the descriptor.
 ///
 /// ```
 /// use ndarray::{arr2, s};
@@ -58,7 +58,8 @@ pub fn describe<A: NativeElement, D: Dimension>(array: &ArrayRef<A, D>) -> Resul
     BufferTensorDesc::from_signed(A::DATA_TYPE, array.shape(), array.strides())?.forwards()
 }
 
-/// A view with its reversed axes turned round, and those of them that are longer than 1.
+/// Inverts the reversed axes of a view, and returns their numbers. Reversed axes of size 0 or 1 are left
+/// alone.
 fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A, D>, Vec<usize>) {
     let steps = view.shape().iter().zip(view.strides()).enumerate();
     let backwards = steps.filter(|&(_, (&size, &stride))| size > 1 && stride < 0);
@@ -67,8 +68,9 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
     (view, axes)
 }
 
-/// Like [`describe`], as a part of `buffer`: where the array begins becomes the base offset. An array that
-/// leaves out elements of the buffer [is a part](BufferTensorDesc::is_part) of it, wherever it begins.
+/// Returns the descriptor of an array as a part of `buffer`. The index of its first element in `buffer`
+/// becomes the base offset. An array that leaves out elements of the buffer [is a
+/// part](BufferTensorDesc::is_part) of it, even if it begins at the start of the buffer.
 ///
 /// # Errors
 ///
@@ -97,12 +99,11 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
     if desc.span_elements() > elements { Err(outside(desc.span_elements().minus(1))) } else { Ok(desc) }
 }
 
-/// A read-only array over a buffer of elements, laid out as `desc` says. Broadcasts and
-/// overlaps are fine.
+/// Returns a read-only array over a buffer of elements with the layout `desc`. Indices may share elements.
 ///
 /// # Errors
 ///
-/// [`Error::DataTypeMismatch`], [`Error::BufferTooShort`], [`Error::Overflow`] if a stride does not fit
+/// [`Error::DataTypeMismatch`]; [`Error::BufferTooShort`]; [`Error::Overflow`] if a stride does not fit
 /// `isize`.
 ///
 /// ```
@@ -120,14 +121,14 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
         .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
 }
 
-/// A mutable array over a buffer of elements, laid out as `desc` says. Bytes become elements by
-/// `bytemuck::try_cast_slice_mut`.
+/// Returns a mutable array over a buffer of elements with the layout `desc`. `bytemuck::try_cast_slice_mut`
+/// converts bytes to elements.
 ///
 /// # Errors
 ///
-/// The errors of [`view`], and [`Error::OverlappingDestination`] with the two indices that share an element,
-/// or [`Error::Undecided`] if that could not be decided. [`Error::NotExpressible`] for the few layouts
-/// without overlap that ndarray's own test takes for overlapping, such as `[3,4]:[4,3]`.
+/// The errors of [`view`]; [`Error::OverlappingDestination`] with two indices that share an element, or
+/// [`Error::Undecided`] if the search for them took too long; [`Error::NotExpressible`] for the few layouts
+/// without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view_mut, BufferTensorDesc, DataType};
@@ -159,13 +160,13 @@ pub fn view_mut<'a, A: NativeElement>(
     })
 }
 
-/// The offset of every index, in elements, of any layout: a tiled one as well as a strided one. It takes 8
-/// bytes an element.
+/// Returns the offset of every index, in elements, for any tiled or strided layout. The array takes 8 bytes
+/// for each element.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`], also if there are more elements than memory has room for, and what
-/// [`ToIndexMap::to_index_map`] returns.
+/// [`Error::Overflow`], also if there are more elements than fit in memory, and the errors of
+/// [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::offsets, ArrayShape};
@@ -180,7 +181,8 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let count: usize = narrow(map.element_count(), ELEMENTS)?;
     let mut index = vec![0_u64; sizes.len()];
     let mut offsets = Vec::new();
-    // A layout may describe more than any memory holds: that is not a reason to end the process.
+    // A layout may describe more elements than fit in memory. That must be an error, not the end of the
+    // process.
     offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
@@ -193,11 +195,11 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
 struct Shape {
     sizes: Vec<usize>,
     strides: Vec<usize>,
-    /// The element the tensor begins at.
+    /// The index in the buffer of the tensor's first element.
     start: usize,
 }
 
-/// Checks type and length, and that ndarray can count as far.
+/// Checks the type and the length of a buffer, and that ndarray can represent the sizes and strides.
 fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Shape, Error> {
     if desc.data_type() != A::DATA_TYPE {
         return Err(Error::DataTypeMismatch { expected: A::DATA_TYPE.xla_name(), found: desc.data_type().xla_name() });
@@ -212,10 +214,10 @@ fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Sha
             found: in_bytes(found),
         });
     }
-    // ndarray wants the product of the sizes below isize::MAX even if strides of 0 make the buffer small.
+    // ndarray requires a product of the sizes below `isize::MAX`, even if strides of 0 make the buffer small.
     let _: isize = narrow(desc.element_count(), ELEMENTS)?;
     let empty = desc.element_count() == 0;
-    // Strides that are never used may be too large for it: they become 0.
+    // Strides that are never used may be too large for ndarray, so they become 0.
     let used = desc.sizes().iter().zip(desc.strides()).map(|(&n, &s)| if n <= 1 || empty { 0 } else { s });
     let strides: Vec<u64> = used.collect();
     Ok(Shape {

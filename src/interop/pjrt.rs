@@ -1,9 +1,9 @@
-//! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions both ways.
+//! PJRT's `PJRT_Buffer_MemoryLayout`, field for field, and conversions to it and back.
 //!
 //! The module needs the feature `pjrt`.
 //!
-//! PJRT has two ways to say a layout: a dimension order with tiles, and byte strides. Neither has words for
-//! the element width `E(n)`, the memory space, tail padding or divided dimensions; the tiled form writes `*`
+//! PJRT has two forms of a layout: a dimension order with tiles, and byte strides. Neither form can express
+//! the element width `E(n)`, the memory space, tail padding or divided dimensions. The tiled form writes `*`
 //! as `i64::MIN`. Source: pjrt_c_api.h of openxla/xla.
 //!
 //! ```
@@ -53,7 +53,7 @@ pub use raw::{
     PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout,
 };
 
-/// What errors call a list.
+/// The name of a list in error messages.
 const LIST: &str = "a list of a PJRT layout";
 
 /// The lists of a PJRT layout as safe values.
@@ -64,27 +64,28 @@ pub enum PjrtFields<'a> {
     Tiled {
         /// The dimensions, the fastest first.
         minor_to_major: &'a [i64],
-        /// The entries of all tiles, one tile after the other; `i64::MIN` is `*`.
+        /// The entries of all tiles, one tile after the other, where `i64::MIN` is `*`.
         tile_dims: &'a [i64],
-        /// How many entries each tile has.
+        /// The number of entries of each tile.
         tile_dim_sizes: &'a [usize],
     },
-    /// Byte strides.
+    /// The strides of all dimensions, in bytes.
     Strides(&'a [i64]),
 }
 
 impl PjrtFields<'_> {
-    /// The layout of an array of this type and these sizes, with every field checked against the others.
+    /// Returns the layout of an array of this type and these sizes, with every field checked against the
+    /// others.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for a list of another length, also for fewer tile entries than
+    /// [`RankMismatch`](crate::ArgumentRule) for a list of the wrong length, also for fewer tile entries than
     /// the tiles have; [`AxisOutOfRange`](crate::ArgumentRule) and [`NotAPermutation`](crate::ArgumentRule)
     /// for a wrong dimension order; [`ZeroTile`](crate::ArgumentRule);
     /// [`TrailingCombine`](crate::ArgumentRule); [`Negative`](crate::ArgumentRule) for a negative byte
-    /// stride, which [`to_signed`](Self::to_signed) takes; [`Error::NotExpressible`] for one that is not a
-    /// whole number of elements; [`Error::Overflow`] for other negative numbers, and if the elements or their
-    /// places pass 64 bits.
+    /// stride, which [`to_signed`](Self::to_signed) accepts; [`Error::NotExpressible`] for a byte stride that
+    /// is not a whole number of elements; [`Error::Overflow`] for other negative numbers, and if the number
+    /// of elements, with or without padding, exceeds 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
@@ -119,7 +120,7 @@ impl PjrtFields<'_> {
         }
     }
 
-    /// The descriptor of byte strides that may be negative, and the axes where they are.
+    /// Returns the descriptor of byte strides that may be negative, and the axes whose strides are negative.
     ///
     /// # Errors
     ///
@@ -139,7 +140,7 @@ impl PjrtFields<'_> {
         let element_stride = |(axis, &bytes): (usize, &i64)| {
             let stride_bits = i128::from(bytes).saturating_mul(8);
             let whole = stride_bits.checked_rem(bits.into()) == Some(0);
-            // An axis without a second index may have any stride.
+            // The stride of an axis of size 1 is never used, so it may be any number.
             if !whole && !sizes.contains(&0) && sizes.get(axis).is_none_or(|&size| size > 1) {
                 return Err(refuse(format!(
                     "axis {axis} has a stride of {bytes} bytes, which is not a multiple of the {bits} bits of an element"
@@ -154,7 +155,7 @@ impl PjrtFields<'_> {
 }
 
 impl PjrtMemoryLayout {
-    /// The lists of a raw structure.
+    /// Returns the lists of a raw structure.
     ///
     /// # Errors
     ///
@@ -164,9 +165,9 @@ impl PjrtMemoryLayout {
     ///
     /// # Safety
     ///
-    /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the member of the union that it
-    /// names must be initialised. Each list of that member must be valid for reads of the length beside it
-    /// (`tile_dims`: of the sum of `tile_dim_sizes`) unless that is 0, and must not change for `'a`.
+    /// If `layout_type` is [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`], the matching member of the union
+    /// must be initialised. Each list of that member must be valid for reads of its length, unless the length
+    /// is 0, and must not change for `'a`. The length of `tile_dims` is the sum of `tile_dim_sizes`.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, BufferTensorDesc};
@@ -181,7 +182,8 @@ impl PjrtMemoryLayout {
         check_size("the struct_size of a PJRT layout", self.struct_size, LAYOUT_SIZE)?;
         match self.layout_type {
             PJRT_LAYOUT_TILED => {
-                // SAFETY: the caller promises that this member is initialised, as `layout_type` names it.
+                // SAFETY: the caller promises that this member is initialised, because `layout_type` names
+                // it.
                 let tiled = unsafe { self.layout.tiled };
                 check_size("the struct_size of a tiled PJRT layout", tiled.struct_size, TILED_SIZE)?;
                 // SAFETY: the caller promises that both lists can be read to these lengths and do not change.
@@ -192,13 +194,15 @@ impl PjrtMemoryLayout {
                     )
                 };
                 let entries = tile_dim_sizes.iter().fold(0_usize, |sum, &length| sum.saturating_add(length));
-                // SAFETY: the caller promises that it can be read to the sum of `tile_dim_sizes` and does not
-                // change. A sum that saturates is longer than `list` reads.
+                // SAFETY: the caller promises that the list can be read to the sum of `tile_dim_sizes` and
+                // does not change. A sum that saturates exceeds the limit of `list`, which then reads
+                // nothing.
                 let tile_dims = unsafe { list(LIST, tiled.tile_dims, entries)? };
                 Ok(PjrtFields::Tiled { minor_to_major, tile_dims, tile_dim_sizes })
             }
             PJRT_LAYOUT_STRIDES => {
-                // SAFETY: the caller promises that this member is initialised, as `layout_type` names it.
+                // SAFETY: the caller promises that this member is initialised, because `layout_type` names
+                // it.
                 let strides = unsafe { self.layout.strides };
                 check_size("the struct_size of a strided PJRT layout", strides.struct_size, STRIDES_SIZE)?;
                 // SAFETY: the caller promises that the list can be read to this length and does not change.
@@ -221,7 +225,7 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
     Err(Error::OutOfLimits { what, value, min, max: u64::MAX })
 }
 
-/// A PJRT layout with the lists it points to.
+/// A PJRT layout with the lists that it points to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PjrtLayout {
     lists: Lists,
@@ -233,8 +237,9 @@ enum Lists {
     Strides(Vec<i64>),
 }
 
-/// The tiled layout of a shape. [`Error::NotExpressible`] if the layout has a part PJRT cannot say: L, E, S,
-/// SC, M, `#` or `*` of a sparse array; [`Error::Overflow`] for a tile size past `i64`.
+/// Returns the tiled layout of a shape. Errors: [`Error::NotExpressible`] if the layout has a part that PJRT
+/// cannot express: L, E, S, SC, M, `#` or `*` of a sparse array; [`Error::Overflow`] for a tile size above
+/// `i64`.
 ///
 /// ```
 /// use tensor_layout::{interop::pjrt::{PjrtFields, PjrtLayout}, ArrayShape};
@@ -266,9 +271,10 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
     }
 }
 
-/// The byte strides of a descriptor, [canonical](BufferTensorDesc::with_canonical_strides) where any would
-/// do. [`Error::NotExpressible`] for a base offset, and where a stride is not a
-/// whole number of bytes; [`Error::Overflow`] for one past `i64`.
+/// Returns the byte strides of a descriptor. Unused strides are
+/// [canonical](BufferTensorDesc::with_canonical_strides). Errors: [`Error::NotExpressible`] for a base
+/// offset, and for a stride that is not a whole number of bytes; [`Error::Overflow`] for a stride above
+/// `i64`.
 impl TryFrom<&BufferTensorDesc> for PjrtLayout {
     type Error = Error;
 
@@ -291,7 +297,7 @@ impl TryFrom<&BufferTensorDesc> for PjrtLayout {
 }
 
 impl PjrtLayout {
-    /// The lists.
+    /// Returns the lists as safe values.
     #[must_use]
     pub fn fields(&self) -> PjrtFields<'_> {
         match &self.lists {
@@ -302,7 +308,7 @@ impl PjrtLayout {
         }
     }
 
-    /// The raw structure, which points into this one.
+    /// Returns the raw structure, which points into this layout.
     #[must_use]
     pub fn raw(&self) -> Lent<'_, PjrtMemoryLayout> {
         let extension_start = core::ptr::null_mut();

@@ -1,5 +1,5 @@
-//! serde (feature `serde`): descriptors, shapes, layouts and what else a plan or a check is made from.
-//! Reading checks everything that the constructors check.
+//! serde (feature `serde`): descriptors, shapes, layouts and the other values that a plan or a check is made
+//! from. Deserialization makes all checks of the constructors.
 //!
 //! | what | form |
 //! |---|---|
@@ -11,7 +11,8 @@
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | the fields; the errors as a list beside the report |
 //! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields; a limit that is left out is that of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
-//! A plan itself is not kept: it is made from its layouts in a microsecond or two, for the CPU at hand.
+//! A plan itself is not serialized: it is made from its layouts in one or two microseconds, for the CPU at
+//! hand.
 //!
 //! ```
 //! use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -51,7 +52,7 @@ use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, Ten
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::FeatureLevel;
 
-/// Reads a string through `FromStr`, borrowed or not.
+/// Reads a string by `FromStr`, whether it is borrowed or owned.
 struct Text<T>(PhantomData<T>);
 
 impl<T: FromStr<Err = Error>> Visitor<'_> for Text<T> {
@@ -79,7 +80,7 @@ macro_rules! by_text {
             }
         }
 
-        /// From its text.
+        /// The value is read from its text.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 read_text(deserializer)
@@ -122,7 +123,7 @@ impl<'de> Deserialize<'de> for Dims {
     }
 }
 
-/// `none` or `owned_by_dml`.
+/// The value is written as `none` or `owned_by_dml`.
 impl Serialize for TensorFlags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
@@ -161,7 +162,7 @@ struct Fields {
     base_offset_alignment: u32,
 }
 
-/// Strides, of which those of axes of size 1 may be any number in a text.
+/// Strides as they are read. The strides of axes of size 1 may be any number.
 struct Strides(Vec<i128>);
 
 impl Serialize for Strides {
@@ -218,7 +219,7 @@ impl Serialize for BufferTensorDesc {
     }
 }
 
-/// From its fields, checked as the constructors check them.
+/// The value is read from its fields, with all checks of the constructors.
 impl<'de> Deserialize<'de> for BufferTensorDesc {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)

@@ -1,4 +1,4 @@
-//! From a descriptor to the structure DirectML reads.
+//! Conversion from a descriptor to the structures that DirectML reads.
 
 use alloc::rc::Rc;
 use alloc::vec;
@@ -19,7 +19,7 @@ use super::raw::{
 };
 
 /// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
-/// structures point to, and lends them for as long as it lives.
+/// structures point to, and lends the structures as long as it lives.
 ///
 /// ```
 /// use tensor_layout::interop::directml::DirectmlTensor;
@@ -40,22 +40,22 @@ pub struct DirectmlTensor {
     flags: i32,
     sizes: SmallVec<[u32; 8]>,
     strides: Option<SmallVec<[u32; 8]>>,
-    /// `TotalTensorSizeInBytes`.
+    /// The field `TotalTensorSizeInBytes`.
     pub total_size_in_bytes: u64,
     alignment: u32,
-    /// What must be added to the offset a buffer is bound at: the base offset of the tensor, in bytes.
+    /// The base offset of the tensor, in bytes. Add it to the offset at which the buffer is bound.
     pub offset_in_bytes: u64,
 }
 
 impl DirectmlTensor {
-    /// The description of the tensor that DirectML of this feature level takes.
+    /// Returns the description of a tensor for DirectML of this feature level.
     ///
-    /// DirectML knows no base offset: that of `desc` becomes
-    /// [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes), which belongs into the binding.
+    /// DirectML has no base offset in a description. The base offset of `desc` becomes
+    /// [`offset_in_bytes`](field@DirectmlTensor::offset_in_bytes), which belongs in the binding.
     ///
     /// # Errors
     ///
-    /// Everything the level does not accept: the errors of [`validate_description`],
+    /// Every rule of the level that is broken: the errors of [`validate_description`], with
     /// [`Error::UnsupportedDataType`] first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let desc = &desc.clone().with_canonical_strides_up_to(u32::MAX.into());
@@ -79,17 +79,17 @@ impl DirectmlTensor {
         })
     }
 
-    /// The binding of the tensor in a buffer that begins `offset` bytes into a resource.
+    /// Returns the binding of the tensor in a buffer that begins `offset` bytes into a resource.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`].
+    /// [`Error::Overflow`] if the sum of the offsets does not fit 64 bits.
     pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         let offset = checked::add(offset, self.offset_in_bytes, OFFSET)?;
         Ok(RawBufferBinding { buffer, offset, size_in_bytes: self.total_size_in_bytes })
     }
 
-    /// The raw structure, whose pointers are valid while this tensor is borrowed.
+    /// Returns the raw structure, whose pointers are valid while this tensor is borrowed.
     ///
     /// ```
     /// use tensor_layout::interop::directml::DirectmlTensor;
@@ -106,7 +106,7 @@ impl DirectmlTensor {
         let raw = RawBufferTensorDesc {
             data_type: self.data_type,
             flags: self.flags,
-            // Cannot be reached: the feature level allows 8 axes.
+            // The default is never used, because the feature level allows at most 8 axes.
             dimension_count: u32::try_from(self.sizes.len()).unwrap_or(0),
             sizes: self.sizes.as_ptr(),
             strides: self.strides.as_ref().map_or(ptr::null(), |strides| strides.as_ptr()),
@@ -117,7 +117,8 @@ impl DirectmlTensor {
     }
 }
 
-/// A `DML_TENSOR_DESC`, as operators take it, that owns all it points to: from a descriptor in one step.
+/// A `DML_TENSOR_DESC` for operators, which owns everything that it points to. It is made from a descriptor
+/// in one step.
 ///
 /// ```
 /// use tensor_layout::interop::directml::{DirectmlTensorDesc, RawTensorDesc};
@@ -136,18 +137,19 @@ impl DirectmlTensor {
 #[derive(Debug, Clone)]
 pub struct DirectmlTensorDesc {
     desc: RawTensorDesc,
-    /// What `desc` points to. An `Rc`, unlike a `Box`, may be moved while there are pointers into it.
+    /// The structure that `desc` points to. An `Rc`, unlike a `Box`, may be moved while pointers into it
+    /// exist.
     _buffer: Rc<RawBufferTensorDesc>,
     /// The arrays that `_buffer` points to.
     tensor: Rc<DirectmlTensor>,
 }
 
 impl DirectmlTensorDesc {
-    /// The description of the tensor that DirectML of this feature level takes.
+    /// Returns the description of a tensor for DirectML of this feature level.
     ///
     /// # Errors
     ///
-    /// As for [`DirectmlTensor::new`].
+    /// The errors of [`DirectmlTensor::new`].
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensorDesc, Errors> {
         let tensor = Rc::new(DirectmlTensor::new(desc, level)?);
         let buffer = Rc::new(*tensor.lend());
@@ -155,17 +157,17 @@ impl DirectmlTensorDesc {
         Ok(DirectmlTensorDesc { desc, _buffer: buffer, tensor })
     }
 
-    /// The binding of the tensor in a buffer that begins `offset` bytes into a resource.
+    /// Returns the binding of the tensor in a buffer that begins `offset` bytes into a resource.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`].
+    /// [`Error::Overflow`] if the sum of the offsets does not fit 64 bits.
     pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         self.tensor.binding(buffer, offset)
     }
 }
 
-/// The structure to hand to DirectML, by pointer.
+/// The structure to pass to DirectML, by pointer.
 impl Deref for DirectmlTensorDesc {
     type Target = RawTensorDesc;
 
@@ -175,7 +177,8 @@ impl Deref for DirectmlTensorDesc {
 }
 
 impl Lent<'_, RawBufferTensorDesc> {
-    /// The structure around it that operators take, valid while this one is borrowed.
+    /// Returns the `DML_TENSOR_DESC` that points to this structure. It is valid while this structure is
+    /// borrowed.
     ///
     /// ```
     /// use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};

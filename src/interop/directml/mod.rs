@@ -1,12 +1,13 @@
-//! DirectML: its structures, both ways, on any platform.
+//! DirectML: conversions to its structures and back, on any platform.
 //!
 //! The module needs the feature `directml`.
 //!
-//! * [`DirectmlTensorDesc`] is the `DML_TENSOR_DESC` of a descriptor in one step, checked for a feature
-//!   level. It fills a `DML_BUFFER_BINDING` as well.
+//! * [`DirectmlTensorDesc`] makes the `DML_TENSOR_DESC` of a descriptor in one step, checked for a feature
+//!   level. It also fills a `DML_BUFFER_BINDING`.
 //! * [`DirectmlTensor`] takes two steps, and lends the `DML_BUFFER_TENSOR_DESC`. For the `windows` crate the
 //!   feature `windows` has a `From` both ways.
-//! * [`DirectmlFields`] and [`RawBufferTensorDesc::to_desc`] read them back, checked.
+//! * [`DirectmlFields`] and [`RawBufferTensorDesc::to_desc`] convert the structures back, with every field
+//!   checked.
 //! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::Directml).
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! The structures of DirectML.h, field for field.
 //!
-//! They need no Windows: sizes and offsets are checked below for every 64-bit target, against the header of
-//! DirectML 1.15.
+//! The structures do not need Windows. Their sizes and offsets are checked below for every 64-bit target,
+//! against the header of DirectML 1.15.
 
 use core::ffi::c_void;
 
@@ -36,11 +36,11 @@ pub struct RawBufferTensorDesc {
     pub dimension_count: u32,
     /// `Sizes`: `dimension_count` numbers.
     pub sizes: *const u32,
-    /// `Strides`: `dimension_count` numbers, or null for packed.
+    /// `Strides`: `dimension_count` numbers, or null for a packed tensor.
     pub strides: *const u32,
     /// `TotalTensorSizeInBytes`.
     pub total_tensor_size_in_bytes: u64,
-    /// `GuaranteedBaseOffsetAlignment`: 0 for none.
+    /// `GuaranteedBaseOffsetAlignment`, in bytes: 0 for no guarantee.
     pub guaranteed_base_offset_alignment: u32,
 }
 
@@ -80,7 +80,7 @@ pub struct RawBufferBinding {
     pub size_in_bytes: u64,
 }
 
-/// The only kind of tensor there is.
+/// The value of `Type` for a buffer tensor, the only kind of tensor in DirectML.
 pub const DML_TENSOR_TYPE_BUFFER: i32 = 1;
 /// `DML_TENSOR_FLAG_OWNED_BY_DML`.
 pub const DML_TENSOR_FLAG_OWNED_BY_DML: i32 = 1;

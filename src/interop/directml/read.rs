@@ -1,4 +1,4 @@
-//! From DirectML's structure back to a descriptor.
+//! Conversion from DirectML's structure to a descriptor.
 
 use alloc::string::ToString;
 
@@ -10,7 +10,7 @@ use crate::strided::{BufferTensorDesc, TensorFlags};
 use super::super::foreign_list::list;
 use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, RawBufferTensorDesc};
 
-/// The most axes any DirectML tensor has (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
+/// The most axes of a DirectML tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
 const MAX_AXES: u32 = 8;
 
 /// The fields of a `DML_BUFFER_TENSOR_DESC` as safe values.
@@ -33,31 +33,31 @@ const MAX_AXES: u32 = 8;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DirectmlFields<'a> {
-    /// A value of `DML_TENSOR_DATA_TYPE`.
+    /// The data type: a value of `DML_TENSOR_DATA_TYPE`.
     pub data_type: i32,
-    /// 0, or 1 for `OWNED_BY_DML`.
+    /// The flags: 0, or 1 for `OWNED_BY_DML`.
     pub flags: i32,
-    /// In elements.
+    /// The sizes, in elements.
     pub sizes: &'a [u32],
-    /// In elements; `None` for packed.
+    /// The strides, in elements, or `None` for a packed tensor.
     pub strides: Option<&'a [u32]>,
-    /// In bytes.
+    /// The total size, in bytes.
     pub total_size: u64,
-    /// In bytes; 0 for none.
+    /// The guaranteed alignment of the base offset, in bytes, or 0 without a guarantee.
     pub alignment: u32,
 }
 
 impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     type Error = Error;
 
-    /// The descriptor, with every field checked against the others.
+    /// Returns the descriptor, with every field checked against the others.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName), [`Error::OutOfLimits`] for flags that are not
-    /// defined, [`ZeroSize`](crate::ArgumentRule), and what the constructors of [`BufferTensorDesc`] refuse:
-    /// [`RankMismatch`](crate::ArgumentRule) and [`Error::Overflow`] for strides,
-    /// [`BadAlignment`](crate::ArgumentRule), [`TotalSizeTooSmall`](crate::ArgumentRule) and
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for an unknown data type; [`Error::OutOfLimits`] for
+    /// flags that are not defined; [`ZeroSize`](crate::ArgumentRule); and the errors of
+    /// [`BufferTensorDesc`]'s constructors: [`RankMismatch`](crate::ArgumentRule) and [`Error::Overflow`] for
+    /// strides, [`BadAlignment`](crate::ArgumentRule), [`TotalSizeTooSmall`](crate::ArgumentRule) and
     /// [`TotalSizeUnaligned`](crate::ArgumentRule).
     fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
@@ -81,17 +81,17 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
 }
 
 impl RawBufferTensorDesc {
-    /// The descriptor after a raw structure.
+    /// Returns the descriptor of a raw structure.
     ///
     /// # Safety
     ///
     /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must
-    /// `strides`; the numbers must not change during the call.
+    /// `strides`. The numbers must not change during the call.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8, [`BadPointer`](crate::ArgumentRule) for sizes that
-    /// are null and for sizes or strides that are not aligned, and as for [`DirectmlFields`].
+    /// [`Error::OutOfLimits`] for no axes or more than 8; [`BadPointer`](crate::ArgumentRule) for null sizes
+    /// and for sizes or strides that are not aligned; and the errors of [`DirectmlFields`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
             return Err(Error::OutOfLimits {
@@ -102,8 +102,8 @@ impl RawBufferTensorDesc {
             });
         }
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
-        // SAFETY: the caller promises that `dimension_count` numbers can be read there, if it is neither null
-        // nor unaligned, and do not change; the slices do not outlive this call.
+        // SAFETY: the caller promises that `dimension_count` numbers can be read at a pointer that is neither
+        // null nor unaligned, and that they do not change. The slices do not outlive this call.
         let list = |what, start: *const u32| unsafe { list(what, start, rank) };
         let sizes = list("the Sizes", self.sizes)?;
         let strides = if self.strides.is_null() { None } else { Some(list("the Strides", self.strides)?) };

@@ -1,7 +1,9 @@
-//! The structures of the `windows` crate, which are the same ones under other names.
+//! Conversions to and from the structures of the `windows` crate, which have the same fields under other
+//! names.
 //!
-//! A `From` both ways for each that holds plain numbers and raw pointers. A binding holds a counted reference
-//! to a resource, so that way is [`RawBufferBinding::to_windows`], which is unsafe.
+//! Structures of plain numbers and raw pointers have a `From` both ways. A binding of the `windows` crate
+//! holds a counted reference to a resource, so the conversion to it is [`RawBufferBinding::to_windows`],
+//! which is unsafe.
 
 use core::ffi::c_void;
 use core::mem::{ManuallyDrop, align_of, offset_of, size_of};
@@ -48,7 +50,7 @@ const _: () = {
     assert!(offset_of!(RawBufferBinding, size_in_bytes) == offset_of!(DML_BUFFER_BINDING, SizeInBytes));
 };
 
-/// The pointers are copied: the arrays must live as long as the structure is read.
+/// The pointers are copied. The arrays that they point to must live as long as the structure is read.
 impl From<RawBufferTensorDesc> for DML_BUFFER_TENSOR_DESC {
     fn from(raw: RawBufferTensorDesc) -> Self {
         DML_BUFFER_TENSOR_DESC {
@@ -90,7 +92,7 @@ impl From<DML_TENSOR_DESC> for RawTensorDesc {
     }
 }
 
-/// The resource is named, not counted: it must live as long as the pointer is used.
+/// The result holds no reference to the resource, so the resource must live as long as the pointer is used.
 impl From<&DML_BUFFER_BINDING> for RawBufferBinding {
     fn from(binding: &DML_BUFFER_BINDING) -> Self {
         let buffer = binding.Buffer.as_ref().map_or(ptr::null_mut::<c_void>(), Interface::as_raw);
@@ -99,8 +101,8 @@ impl From<&DML_BUFFER_BINDING> for RawBufferBinding {
 }
 
 impl RawBufferBinding {
-    /// The binding with a resource of the `windows` crate. It does not count: nothing is released when it is
-    /// dropped.
+    /// Returns the binding with a resource of the `windows` crate. It holds no counted reference, so nothing
+    /// is released when it is dropped.
     ///
     /// # Safety
     ///
@@ -118,7 +120,8 @@ impl RawBufferBinding {
     pub unsafe fn to_windows(&self) -> DML_BUFFER_BINDING {
         let resource = (!self.buffer.is_null()).then(|| {
             // SAFETY: the caller promises that the pointer, which is not null, is a resource that outlives
-            // the result. `ManuallyDrop` keeps the reference that was never taken from being given back.
+            // the result. No reference was taken for the result, and `ManuallyDrop` keeps it from releasing
+            // one.
             unsafe { ID3D12Resource::from_raw(self.buffer) }
         });
         DML_BUFFER_BINDING { Buffer: ManuallyDrop::new(resource), Offset: self.offset, SizeInBytes: self.size_in_bytes }

@@ -43,11 +43,11 @@ pub struct DlTensor {
     pub ndim: i32,
     /// `dtype`.
     pub dtype: DlDataType,
-    /// `shape`: `ndim` numbers.
+    /// `shape`: `ndim` numbers, in elements.
     pub shape: *mut i64,
     /// `strides`: `ndim` numbers, in elements; null means packed, before version 1.2.
     pub strides: *mut i64,
-    /// `byte_offset`: where the first element is, from `data`.
+    /// `byte_offset`: the offset of the first element from `data`, in bytes.
     pub byte_offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Arrays into buffers of any layout, and back.
+//! Copies arrays into buffers of any layout, and buffers into arrays.
 
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
@@ -11,17 +11,16 @@ use crate::strided::BufferTensorDesc;
 
 use super::{describe, forwards, to_usize};
 
-/// The elements of an array (or a view of one) as a buffer that is laid out as `layout` says, padding zero.
+/// Copies the elements of an array (or of a view) to a new buffer with the layout `layout`. Padding is zero.
 ///
-/// Views that are permuted, reversed or broadcast are read where they are stored. One that leaves elements
-/// out is packed first: what is between its elements may be borrowed by someone else, and is not ours to look
-/// at.
+/// Views that are permuted, reversed or broadcast are read where they are stored. A view that leaves out
+/// elements is packed first, because the memory between its elements may be borrowed mutably by other code.
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`]: [`Error::DataTypeMismatch`] and [`SizeMismatch`](crate::ArgumentRule)
-/// above all; [`ElementBitsMismatch`](crate::ArgumentRule) if an element takes another width in the layout
-/// than in Rust; [`Error::Overflow`] if there is no memory for the buffer.
+/// The errors of [`Relayout::new`], above all [`Error::DataTypeMismatch`] and
+/// [`SizeMismatch`](crate::ArgumentRule); [`ElementBitsMismatch`](crate::ArgumentRule) if an element has
+/// another width in the layout than in Rust; [`Error::Overflow`] if there is no memory for the buffer.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -36,7 +35,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
     array: &ArrayRef<A, D>,
     layout: &impl ToIndexMap,
 ) -> Result<Vec<A>, Error> {
-    // An axis that is repeated is there once in memory.
+    // A repeated axis is stored once, so it is collapsed.
     let mut once = array.view().into_dyn();
     let repeated = array.shape().iter().zip(array.strides()).map(|(&size, &stride)| size > 1 && stride == 0);
     for (axis, _) in repeated.enumerate().filter(|&(_, repeated)| repeated) {
@@ -51,7 +50,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
     run(&BufferTensorDesc::packed(A::DATA_TYPE, &sizes)?, &[], &packed, layout)
 }
 
-/// The tensor in a buffer that is laid out as `layout` says, as an array in standard (row-major) order.
+/// Copies the tensor in a buffer with the layout `layout` to a new array in standard (row-major) order.
 ///
 /// # Errors
 ///
@@ -70,7 +69,8 @@ pub fn array_from<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[A]) -> R
     array_from_bytes(layout, bytemuck::cast_slice(buffer))
 }
 
-/// Like [`array_from`], over the bytes of a buffer, which may begin at any address.
+/// Copies the tensor from the bytes of a buffer, which may begin at any address, to a new array: see
+/// [`array_from`].
 ///
 /// # Errors
 ///
@@ -106,12 +106,13 @@ fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into())) }
 }
 
-/// A list of zero elements that take `bytes` bytes together.
+/// Returns a list of zero elements that take `bytes` bytes together.
 fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
     let bytes: usize = narrow(bytes, BYTES)?;
     let count = bytes.div_ceil(size_of::<A>());
     let mut elements = Vec::new();
-    // A layout may describe more than any memory holds: that is not a reason to end the process.
+    // A layout may describe more elements than fit in memory. That must be an error, not the end of the
+    // process.
     elements.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: BYTES, bits: usize::BITS })?;
     elements.resize(count, A::zeroed());
     Ok(elements)

@@ -9,15 +9,15 @@ use core::mem::{offset_of, size_of};
 pub struct PjrtTiledLayout {
     /// `struct_size`, in bytes.
     pub struct_size: usize,
-    /// `extension_start`: null if there are none.
+    /// `extension_start`: null without extensions.
     pub extension_start: *mut c_void,
     /// `minor_to_major`.
     pub minor_to_major: *const i64,
-    /// `minor_to_major_size`: how many numbers that are.
+    /// `minor_to_major_size`: the length of `minor_to_major`.
     pub minor_to_major_size: usize,
     /// `tile_dims`: the entries of all tiles, one tile after the other.
     pub tile_dims: *const i64,
-    /// `tile_dim_sizes`: how many entries each tile has.
+    /// `tile_dim_sizes`: the number of entries of each tile.
     pub tile_dim_sizes: *const usize,
     /// `num_tiles`.
     pub num_tiles: usize,
@@ -29,11 +29,11 @@ pub struct PjrtTiledLayout {
 pub struct PjrtStridesLayout {
     /// `struct_size`, in bytes.
     pub struct_size: usize,
-    /// `extension_start`: null if there are none.
+    /// `extension_start`: null without extensions.
     pub extension_start: *mut c_void,
-    /// `byte_strides`: they may be negative.
+    /// `byte_strides`, which may be negative.
     pub byte_strides: *const i64,
-    /// `num_byte_strides`: how many numbers that are.
+    /// `num_byte_strides`: the length of `byte_strides`.
     pub num_byte_strides: usize,
 }
 
@@ -53,9 +53,9 @@ pub union PjrtLayoutUnion {
 pub struct PjrtMemoryLayout {
     /// `struct_size`, in bytes.
     pub struct_size: usize,
-    /// `extension_start`: null if there are none.
+    /// `extension_start`: null without extensions.
     pub extension_start: *mut c_void,
-    /// The layout, of the kind that `layout_type` says.
+    /// The layout. `layout_type` says which member of the union is used.
     pub layout: PjrtLayoutUnion,
     /// `type`: [`PJRT_LAYOUT_TILED`] or [`PJRT_LAYOUT_STRIDES`].
     pub layout_type: i32,
@@ -66,7 +66,8 @@ pub const PJRT_LAYOUT_TILED: i32 = 0;
 /// `PJRT_Buffer_MemoryLayout_Type_Strides`.
 pub const PJRT_LAYOUT_STRIDES: i32 = 1;
 
-/// `PJRT_Buffer_MemoryLayout_STRUCT_SIZE` and its siblings: up to the end of the last field.
+/// `PJRT_Buffer_MemoryLayout_STRUCT_SIZE` and the sizes of the other structures: each reaches to the end of
+/// the last field.
 pub(super) const TILED_SIZE: usize = offset_of!(PjrtTiledLayout, num_tiles) + size_of::<usize>();
 pub(super) const STRIDES_SIZE: usize = offset_of!(PjrtStridesLayout, num_byte_strides) + size_of::<usize>();
 pub(super) const LAYOUT_SIZE: usize = offset_of!(PjrtMemoryLayout, layout_type) + size_of::<i32>();

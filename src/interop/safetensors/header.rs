@@ -1,4 +1,4 @@
-//! Reading a header: the names, types, shapes and offsets of a file, before any of them is checked.
+//! Reads a header: the names, types, shapes and offsets of a file.
 
 use alloc::format;
 use alloc::string::String;
@@ -14,18 +14,18 @@ use crate::error::{Error, ModelFault};
 
 use super::{MAX_HEADER, METADATA, check_names, header_fault};
 
-/// What a file says of itself, checked: the tensors are one after the other without gap or overlap, each with
-/// as many bytes as its type and shape take, and no name is twice.
+/// The header of a file, checked. The tensors follow each other without gap or overlap, each has as many
+/// bytes as its type and shape take, and no name occurs twice.
 #[derive(Debug)]
 pub(super) struct RawHeader {
-    /// In the order of their bytes.
+    /// The tensors in the order of their bytes.
     pub(super) tensors: Vec<(String, TensorInfo)>,
-    /// In the order of the file.
+    /// The metadata in the order of the file.
     pub(super) metadata: Vec<(String, String)>,
 }
 
-/// Reads the header of a file, and gives the bytes after it. Nothing is allocated that the file's own length
-/// does not cover.
+/// Reads the header of a file, and returns it with the bytes after it. Allocations never exceed the length of
+/// the file.
 pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     let Some((prefix, rest)) = file.split_first_chunk() else {
         return Err(header_fault(format!(
@@ -42,7 +42,8 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     let truncated = |what, needed, found| Error::Model(ModelFault::Truncated { what, needed, found });
     let split = rest.split_at_checked(narrow(length, BYTES)?);
     let (text, data) = split.ok_or_else(|| truncated("its header", length, follow))?;
-    // A copy: the bytes may be those of a mapped file, and those of a `str` must not change.
+    // The text is copied, because the bytes may belong to a mapped file that changes, and the bytes of a
+    // `str` must not change.
     let text = String::from_utf8(text.to_vec()).map_err(|_| header_fault("has a header that is not text"))?;
     let header = parse(&text)?;
     let end = header.tensors.last().map_or(0, |(_, info)| info.data_offsets.1);
@@ -68,7 +69,8 @@ fn parse(text: &str) -> Result<RawHeader, Error> {
     Ok(header)
 }
 
-/// Says which tensor contradicts the others or itself, with its bytes: `Metadata::new` names no numbers.
+/// Returns an error with the name and the bytes of the tensor that has wrong offsets. The error of
+/// `Metadata::new` has no numbers.
 fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
     let mut last = 0_usize;
     for (name, info) in tensors {
@@ -92,7 +94,7 @@ fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A name that occurs twice is read twice. (A map would keep the last one.)
+/// A repeated name is kept twice, so that it can be reported. (A map would keep only the last entry.)
 impl<'de> Deserialize<'de> for RawHeader {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<RawHeader, D::Error> {
         deserializer.deserialize_map(HeaderVisitor)
@@ -122,7 +124,7 @@ impl<'de> Visitor<'de> for HeaderVisitor {
     }
 }
 
-/// An object of strings, in its own order.
+/// A JSON object of strings, in its own order.
 #[derive(Debug)]
 pub(super) struct Pairs(pub(super) Vec<(String, String)>);
 

@@ -1,4 +1,4 @@
-//! `Index`: which part of a sharded model holds which tensor.
+//! `Index`: the list of a sharded model's tensors, with the file that has each tensor.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ use super::header::Pairs;
 use super::model::Model;
 use super::new_header::Header;
 
-/// The index of a sharded model: `model.safetensors.index.json`, which names the part of every tensor. The
-/// parts are files beside it, each a [`Model`].
+/// The index of a sharded model, `model.safetensors.index.json`. It names the part that has each tensor. The
+/// parts are files beside the index, each a [`Model`].
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::Index;
@@ -47,13 +47,13 @@ struct Raw {
 }
 
 impl Index {
-    /// Reads the text of an index. A part is a plain file name: one with a folder in it, or that leads
-    /// elsewhere, is refused, whatever the system takes for a separator.
+    /// Reads the text of an index. A part must be a plain file name. A name with a folder, or one that leads
+    /// to another folder on any system, is refused.
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::Index`] for other JSON, or none; [`ModelFault::RepeatedName`]
-    /// for a tensor that is named twice; [`ModelFault::PartName`].
+    /// Inside [`Error::Model`]: [`ModelFault::Index`] if the text is not JSON of this form;
+    /// [`ModelFault::RepeatedName`] for a tensor that is named twice; [`ModelFault::PartName`].
     pub fn read(text: &[u8]) -> Result<Index, Error> {
         let raw: Raw = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("is not JSON, or has no `weight_map` of tensors and parts: {error}");
@@ -67,14 +67,14 @@ impl Index {
         Ok(Index { metadata: raw.metadata, weight_map: pairs.into_iter().collect(), order, parts })
     }
 
-    /// The index of new parts, each with its file name. The metadata is that of `old`, with `total_size` as
-    /// it is now, and so is the order of the tensors in the text, if they are the same tensors.
+    /// Returns the index of new parts, each with its file name. The metadata is copied from `old`, with a new
+    /// `total_size`. If `old` has the same tensors, their order in the text is kept too.
     ///
     /// # Errors
     ///
     /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts,
-    /// [`ModelFault::PartName`], [`ModelFault::RepeatedName`] for two parts of one name; [`Error::Overflow`]
-    /// for more than 2^64 bytes.
+    /// [`ModelFault::PartName`], [`ModelFault::RepeatedName`] for two parts with the same name;
+    /// [`Error::Overflow`] for more than 2^64 bytes.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::{Header, Index, Model, Tensor};
@@ -120,8 +120,8 @@ impl Index {
         Ok(Index { metadata, weight_map, order, parts: names })
     }
 
-    /// The bytes of all tensors, as the metadata says; `None` if it does not. It may be wrong: readers do not
-    /// need it.
+    /// The number of bytes of all tensors by the metadata, or `None` if the metadata does not have it. The
+    /// number may be wrong, because readers do not need it.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Index;
@@ -140,17 +140,18 @@ impl Index {
         self.parts.iter().map(String::as_str)
     }
 
-    /// Every tensor and its part, in alphabetical order.
+    /// Every tensor with its part, in alphabetical order.
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.weight_map.iter().map(|(name, part)| (name.as_str(), part.as_str()))
     }
 
-    /// Holds a part against the index. Tensors that the index does not name are allowed.
+    /// Checks a part against the index. Tensors that the index does not name are allowed.
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor the index says it
-    /// has, [`ModelFault::DuplicateTensor`] if it holds one that the index says is in another part.
+    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor that the index lists
+    /// for it, [`ModelFault::DuplicateTensor`] if the part has a tensor that the index lists for another
+    /// part.
     pub fn check_part(&self, part: &str, model: &Model<'_>) -> Result<(), Error> {
         for (tensor, _) in self.tensors().filter(|&(_, of)| of == part) {
             if model.tensor(tensor).is_none() {
@@ -174,7 +175,7 @@ struct Written {
     weight_map: Pairs,
 }
 
-/// The value with its own keys in alphabetical order, whatever order serde_json's map keeps.
+/// Returns the value with its keys in alphabetical order, whatever order serde_json's map keeps.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
@@ -186,14 +187,14 @@ fn sorted(value: &Value) -> Value {
 }
 
 impl fmt::Display for Index {
-    /// The text of the index: JSON as the usual writers of sharded models print it, indented by two. The
-    /// tensors are in the order of the index that was read, otherwise in that of the alphabet, as other keys
-    /// always do.
+    /// Writes the text of the index: JSON with an indentation of two, as the usual writers of sharded models
+    /// print it. The tensors are in the order of the index that was read, otherwise in alphabetical order.
+    /// Other keys always are in alphabetical order.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let metadata = self.metadata.as_ref().map(|metadata| sorted(&Value::Object(metadata.clone())));
         let part_of = |tensor: &String| self.weight_map.get(tensor).cloned().unwrap_or_default();
         let weight_map = Pairs(self.order.iter().map(|tensor| (tensor.clone(), part_of(tensor))).collect());
-        // Strings and numbers can always be written.
+        // Strings and numbers can always be written, so the default is never used.
         let text = serde_json::to_string_pretty(&Written { metadata, weight_map }).unwrap_or_default();
         f.write_str(&text)?;
         f.write_str("\n")
@@ -205,7 +206,8 @@ fn duplicate(tensor: &str, first: &str, second: &str) -> Error {
     Error::Model(ModelFault::DuplicateTensor { tensor, first, second })
 }
 
-/// A file name that means the same on every system: no folder, no drive, no stream, nothing invisible.
+/// Checks that a file name has the same meaning on every system: no folder, no drive, no stream, no control
+/// characters.
 fn check_part_name(part: &str) -> Result<(), Error> {
     let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
     if part.is_empty() || part == "." || part == ".." || part.contains(forbidden) || part.ends_with(".index.json") {

@@ -1,12 +1,12 @@
-//! Models in the safetensors format, each tensor in its own layout (feature `safetensors`).
+//! Models in the safetensors format, with a layout for each tensor (feature `safetensors`).
 //!
-//! The format knows packed tensors only. A laid-out model is an ordinary file of it: a tensor that is not
-//! packed is one row of all its places, padding included, and the metadata names its layout under
-//! `layout.NAME`, in any notation [`Notated`] reads. Tensors that the metadata says nothing of are packed. A
-//! type below a byte, or one the format has no name for, is a row of bytes (`U8`); the layout says which type
-//! it is.
+//! The format itself has packed tensors only. A model with layouts is an ordinary safetensors file. A tensor
+//! that is not packed is stored as one row of all its physical elements, padding included. The metadata names
+//! its layout under `layout.NAME`, in any notation that [`Notated`] reads. A tensor without such an entry is
+//! packed. A type below a byte, or a type without a name in the format, is stored as a row of bytes (`U8`),
+//! and the layout has its type.
 //!
-//! Everything here works on bytes that the caller has mapped, read or received, and copies no tensor.
+//! This module works on bytes that the caller has mapped, read or received, and copies no tensor.
 //!
 //! ```
 //! use tensor_layout::interop::safetensors::{Model, Tensor};
@@ -53,23 +53,23 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 use crate::strided::BufferTensorDesc;
 
-/// The most bytes of a header, by the format's own rule.
+/// The most bytes of a header, by the rule of the format.
 const MAX_HEADER: u64 = 100_000_000;
 
-/// What the header calls the metadata, and no tensor.
+/// The key of the metadata in the header, which cannot be the name of a tensor.
 const METADATA: &str = "__metadata__";
 
-/// What is between a name and the same layout in another notation:
+/// The text between the name of a layout and the same layout in another notation:
 /// `tensorrt.kHWC8:f16[1,3,2,2] = f16[1,3,2,2]{1,3,2,0:T(8)}`.
 const SAME_AS: &str = " = ";
 
-/// Where the metadata names the layout of a tensor.
+/// Returns the key of a tensor's layout in the metadata.
 fn layout_key(tensor: &str) -> String {
     format!("layout.{tensor}")
 }
 
-/// What the format can write as it is: every element where a packed buffer has it, nothing after the last,
-/// and a type that it has a name for.
+/// Whether the format can store a layout as it is: every element has the offset that it has in a packed
+/// buffer, no bytes follow the last element, and the format has a name for the type.
 fn is_plain(map: &IndexMap) -> bool {
     let data_type = map.data_type();
     let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());
@@ -83,7 +83,7 @@ fn map_of(tensor: &str, layout: &Notated) -> Result<IndexMap, Error> {
     layout.to_index_map().map_err(|error| layout_fault(tensor, &layout.to_string(), error.to_string()))
 }
 
-/// Refuses a layout in which two elements share their place: no tensor can be written in it.
+/// Refuses a layout in which two elements share an offset, because no tensor can be written in it.
 fn check_places(tensor: &str, layout: &Notated, map: &IndexMap) -> Result<(), Error> {
     let reason = match map.check_injective() {
         Ok(()) => return Ok(()),
@@ -107,7 +107,7 @@ fn header_fault(reason: impl Into<String>) -> Error {
     Error::Model(ModelFault::Header { reason: reason.into() })
 }
 
-/// Refuses a name that is twice in this place.
+/// Refuses a name that occurs twice in `names`.
 fn check_names<'n>(place: &'static str, names: impl IntoIterator<Item = &'n str>) -> Result<(), Error> {
     let mut seen = std::collections::HashSet::new();
     match names.into_iter().find(|&name| !seen.insert(name)) {

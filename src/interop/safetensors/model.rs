@@ -14,9 +14,9 @@ use super::new_header::Header;
 use super::tensor::Tensor;
 use super::{check_names, header, layout_key};
 
-/// The tensors of a safetensors file, each in its layout, and what else the metadata says.
+/// The tensors of a safetensors file, each with its layout, and the rest of the metadata.
 ///
-/// Of a sharded model it is one part; see [`Index`](super::Index).
+/// A sharded model has several such files: see [`Index`](super::Index).
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::{Model, Tensor};
@@ -34,36 +34,35 @@ use super::{check_names, header, layout_key};
 #[derive(Debug, Clone, Default)]
 pub struct Model<'a> {
     tensors: Vec<Tensor<'a>>,
-    /// Where in the list each name is.
+    /// The index of each name in the list.
     places: HashMap<String, usize>,
     metadata: Vec<(String, String)>,
 }
 
 impl<'a> Model<'a> {
-    /// A model of these tensors, in this order, with this metadata.
+    /// Returns a model of these tensors, in this order, with this metadata.
     ///
     /// # Errors
     ///
-    /// [`ModelFault::RepeatedName`], inside [`Error::Model`], if two tensors have one name.
+    /// [`ModelFault::RepeatedName`], inside [`Error::Model`], if two tensors have the same name.
     pub fn new(tensors: Vec<Tensor<'a>>, metadata: Vec<(String, String)>) -> Result<Model<'a>, Error> {
         check_names("the list of tensors", tensors.iter().map(Tensor::name))?;
         let places = tensors.iter().enumerate().map(|(place, tensor)| (tensor.name().to_owned(), place)).collect();
         Ok(Model { tensors, places, metadata })
     }
 
-    /// Reads the bytes of a file. Everything in them is validated: sizes, offsets, names and layouts are held
-    /// against each other and against the length of the file, and nothing is allocated that it does not
-    /// cover.
+    /// Reads the bytes of a file. Everything is validated: sizes, offsets, names and layouts are checked
+    /// against each other and against the length of the file, and allocations never exceed that length.
     ///
-    /// A key `layout.NAME` of the metadata is the layout of tensor NAME if there is one, and an ordinary word
-    /// otherwise.
+    /// A key `layout.NAME` of the metadata is the layout of the tensor NAME if the file has such a tensor.
+    /// Otherwise it is ordinary metadata.
     ///
     /// # Errors
     ///
     /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and
     /// [`ModelFault::RepeatedName`] if the file is damaged or of another format; [`ModelFault::Layout`] if a
-    /// layout cannot be that of its tensor. All are inside [`Error::Model`]. A type without a counterpart
-    /// here is refused where [its layout](Tensor::layout) is requested.
+    /// layout does not fit its tensor. All are inside [`Error::Model`]. A type that this crate does not have
+    /// is not an error here, but of [`Tensor::layout`].
     pub fn read(file: &'a [u8]) -> Result<Model<'a>, Error> {
         let (header, data) = header::read(file)?;
         let mut layouts: HashMap<String, String> = HashMap::new();
@@ -84,13 +83,14 @@ impl<'a> Model<'a> {
         Model::new(tensors, metadata)
     }
 
-    /// The tensors: of a file in the order of their bytes, otherwise as they were given.
+    /// The tensors. Tensors of a file are in the order of their bytes, other tensors in the order in which
+    /// they were passed.
     #[must_use]
     pub fn tensors(&self) -> &[Tensor<'a>] {
         &self.tensors
     }
 
-    /// The tensor of this name.
+    /// Returns the tensor with this name.
     #[must_use]
     pub fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
         self.tensors.get(*self.places.get(name)?)
@@ -102,13 +102,13 @@ impl<'a> Model<'a> {
         &self.metadata
     }
 
-    /// Writes the file. one after the other come the [header](Header) and the tensors, those of the widest
-    /// elements first.
+    /// Writes the file: the [header](Header), and then the tensors one after the other. Tensors with wider
+    /// elements come first.
     ///
     /// # Errors
     ///
-    /// What `out` says; an [`Error`] as [`io::ErrorKind::InvalidInput`]: those of [`Header::new`] and
-    /// [`Tensor::layout`].
+    /// The errors of `out`. An [`Error`] of [`Header::new`] or [`Tensor::layout`] is returned as
+    /// [`io::ErrorKind::InvalidInput`].
     pub fn write(&self, out: &mut impl io::Write) -> io::Result<()> {
         let invalid = |error: Error| io::Error::new(io::ErrorKind::InvalidInput, error);
         let layouts = self.tensors.iter().map(|tensor| Ok((tensor.name(), tensor.layout()?)));

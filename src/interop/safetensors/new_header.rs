@@ -1,4 +1,4 @@
-//! `Header`: what a new file begins with.
+//! `Header`: the first bytes of a new file.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -28,15 +28,15 @@ use super::header::Pairs;
 use super::tensor::ROW_OF_BYTES;
 use super::{MAX_HEADER, METADATA, check_names, check_places, header_fault, is_plain, layout_key, map_of};
 
-/// The first bytes of a file: they say which tensors follow, in which layouts and in which order.
+/// The first bytes of a file, which list the tensors that follow, with their layouts and their order.
 ///
-/// For a program that writes a model piece by piece, or its tensors from several threads: it writes these
-/// bytes, then each tensor at its range. [`Model::write`](super::Model::write) does it
-/// for tensors that are in memory.
+/// This type is for a program that writes a model piece by piece, or from several threads. The program writes
+/// these bytes, and then each tensor at its range. [`Model::write`](super::Model::write) does the same for
+/// tensors that are in memory.
 ///
-/// The tensors of the widest elements come first, so that each begins at a multiple of its element, and keep
-/// their order otherwise. If all of them are packed, the file is an ordinary one that names no layout, byte
-/// for byte as the safetensors libraries write it; otherwise it names the layout of every tensor.
+/// Tensors with wider elements come first, so that each tensor begins at a multiple of its element. Tensors
+/// of equal width keep their order. If all tensors are packed, the file names no layout and has the bytes
+/// that the safetensors libraries write. Otherwise the file names the layout of every tensor.
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::Header;
@@ -52,27 +52,27 @@ use super::{MAX_HEADER, METADATA, check_names, check_places, header_fault, is_pl
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Header {
-    /// What the file begins with: the length of the header, and the header.
+    /// The first bytes of the file: the length of the header, and the header.
     pub bytes: Vec<u8>,
-    /// The order of the tensors in the file, each as its place in the list that was given.
+    /// The order of the tensors in the file. Each entry is the index of a tensor in the list that was passed.
     pub order: Vec<usize>,
-    /// The names, in the order that was given.
+    /// The names of the tensors, in the order in which they were passed.
     pub names: Vec<String>,
-    /// The bytes of the file that each tensor takes, in the order that was given.
+    /// The byte range of each tensor in the file, in the order in which they were passed.
     pub ranges: Vec<Range<u64>>,
-    /// The bytes of the whole file.
+    /// The size of the whole file, in bytes.
     pub file_size_in_bytes: u64,
 }
 
 impl Header {
-    /// The header of a file with these tensors and this metadata.
+    /// Returns the header of a file with these tensors and this metadata.
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that is twice, in the metadata too,
-    /// where `layout.NAME` belongs to tensor NAME; [`ModelFault::Layout`] for a layout without an index map,
-    /// or in which two elements share their place (or where that could not be decided);
-    /// [`ModelFault::Header`] for a header above the 100 MB the format allows, or a tensor called
+    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that occurs twice, also in the
+    /// metadata, where `layout.NAME` belongs to the tensor NAME; [`ModelFault::Layout`] for a layout without
+    /// an index map, for one in which two elements share an offset, or if the search for them took too long;
+    /// [`ModelFault::Header`] for a header above the 100 MB that the format allows, or a tensor with the name
     /// `__metadata__`. [`Error::Overflow`] for more than 2^64 bytes.
     pub fn new<'t>(
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
@@ -106,7 +106,7 @@ impl Header {
         }
         let bytes = text.finish()?;
         let base: u64 = narrow(bytes.len(), BYTES)?;
-        // No end is above that of the file.
+        // No tensor ends after the end of the file, which is checked below.
         let shifted = |range: Range<u64>| range.start.plus(base)..range.end.plus(base);
         let names = rows.iter().map(|row| row.name.to_owned()).collect();
         let ranges = ranges.into_iter().map(shifted).collect();
@@ -114,7 +114,7 @@ impl Header {
     }
 }
 
-/// A tensor to be written.
+/// A tensor that is to be written.
 struct Row<'t> {
     name: &'t str,
     text: String,
@@ -133,8 +133,8 @@ impl<'t> Row<'t> {
         Ok(Row { name, text: text_of(layout), map, is_plain })
     }
 
-    /// A packed tensor keeps its shape; any other is one row of all its places, or of bytes if the format has
-    /// no word for them.
+    /// Returns the entry of the tensor. A packed tensor keeps its shape. Any other tensor is one row of all
+    /// its physical elements, or of bytes if the format cannot express the elements.
     fn info(&self, start: u64, end: u64) -> Result<TensorInfo, Error> {
         let (map, data_type) = (&self.map, self.map.data_type());
         let is_whole = data_type.bits() >= 8 && map.element_bits() == data_type.bits();
@@ -152,8 +152,8 @@ impl<'t> Row<'t> {
     }
 }
 
-/// The layout as the metadata has it. A name is followed by the same layout in another notation, so that it
-/// can be read without a table of names.
+/// Returns the text of a layout for the metadata. A name is followed by the same layout in another notation,
+/// so that readers need no table of names.
 fn text_of(layout: &Notated) -> String {
     #[cfg(feature = "named")]
     if layout.notation() == Notation::Named
@@ -170,7 +170,7 @@ fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 
-/// A JSON object in its own order, after room for its length.
+/// A JSON object in its own order. The text begins with room for its length.
 struct Text(Vec<u8>);
 
 impl Text {
@@ -187,7 +187,7 @@ impl Text {
         written.map_err(|error| header_fault(format!("has a header that cannot be written: {error}")))
     }
 
-    /// The tensors after it begin at a multiple of 8.
+    /// Ends the object. Spaces fill the header, so that the tensors after it begin at a multiple of 8 bytes.
     fn finish(mut self) -> Result<Vec<u8>, Error> {
         if self.0.len() == size_of::<u64>() {
             self.0.push(b'{');

@@ -16,9 +16,9 @@ use crate::strided::BufferTensorDesc;
 
 use super::{SAME_AS, check_places, layout_fault, map_of};
 
-/// A tensor of a model: its name, the layout of its bytes, and these bytes.
+/// A tensor of a model: its name, the layout of its bytes, and the bytes.
 ///
-/// The bytes are those of the file or buffer it was made from, padding included.
+/// The bytes are borrowed from the file or buffer, padding included.
 ///
 /// ```
 /// use tensor_layout::{interop::safetensors::{Model, Tensor}, DataType};
@@ -47,14 +47,14 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// A tensor whose bytes are in this layout: all of them, and no more, `physical_size_in_bytes` of its
-    /// index map.
+    /// Returns a tensor whose bytes have this layout. Their number must be exactly `physical_size_in_bytes`
+    /// of the layout's index map.
     ///
     /// # Errors
     ///
     /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index
-    /// map, two of its elements share their place (or that could not be decided), or it takes another number
-    /// of bytes.
+    /// map, if two of its elements share an offset (or the search for them took too long), or if it takes
+    /// another number of bytes.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Tensor;
@@ -79,7 +79,7 @@ impl<'a> Tensor<'a> {
         Ok(Tensor { name, sizes, layout: Ok(layout), data_type, type_name, is_named: true, bytes })
     }
 
-    /// A tensor as a file's header and metadata tell of it. The header was checked.
+    /// Returns a tensor from the header and the metadata of a file. The header has been checked.
     pub(super) fn of_file(
         name: String,
         info: &TensorInfo,
@@ -97,7 +97,7 @@ impl<'a> Tensor<'a> {
         };
         let refuse = |reason: String| layout_fault(&name, text, reason);
         let layout = read_layout(text).map_err(|error: Error| match error {
-            // The whole text is in front already.
+            // The message already begins with the whole text, so only the column is added.
             Error::Parse { column, expected, found, .. } => {
                 refuse(format!("column {column}: expected {expected}, found {found}"))
             }
@@ -113,7 +113,7 @@ impl<'a> Tensor<'a> {
         Ok(tensor)
     }
 
-    /// The name.
+    /// The name of the tensor.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -123,8 +123,9 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// For a packed tensor of a file only: [`Error::UnknownName`](crate::Error::UnknownName) if its type has
-    /// no counterpart here, and [`Error::Overflow`] if it is empty and its other sizes cannot be multiplied.
+    /// Only a packed tensor of a file has errors: [`Error::UnknownName`](crate::Error::UnknownName) if this
+    /// crate does not have its type, and [`Error::Overflow`] if it is empty and the product of its other
+    /// sizes exceeds 64 bits.
     pub fn layout(&self) -> Result<&Notated, Error> {
         self.layout.as_ref().map_err(Clone::clone)
     }
@@ -135,34 +136,34 @@ impl<'a> Tensor<'a> {
         &self.sizes
     }
 
-    /// The type of an element, `None` if it has no counterpart here.
+    /// The type of an element, or `None` if this crate does not have the type.
     #[must_use]
     pub fn data_type(&self) -> Option<DataType> {
         self.data_type
     }
 
-    /// The type of an element as the format names it: `F32`, `BF16`, `F6_E2M3`.
+    /// The name of an element's type in the format: `F32`, `BF16`, `F6_E2M3`.
     #[must_use]
     pub fn type_name(&self) -> &str {
         &self.type_name
     }
 
-    /// Was the layout given, by the metadata of the file or to [`new`](Self::new)? All other tensors are
-    /// packed.
+    /// Whether the layout was given, by the metadata of the file or to [`new`](Self::new). All other tensors
+    /// are packed.
     #[must_use]
     pub fn is_layout_named(&self) -> bool {
         self.is_named
     }
 
-    /// The bytes, padding included.
+    /// The bytes of the tensor, padding included.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 }
 
-/// A layout, or a name and the same layout in another notation: without a table of names the latter is what
-/// counts.
+/// Reads a layout, or a name followed by the same layout in another notation. Without a table of names, the
+/// second layout is returned.
 fn read_layout(text: &str) -> Result<Notated, Error> {
     let Some((name, same)) = text.split_once(SAME_AS) else { return text.parse() };
     let same: Notated = same.parse()?;
@@ -177,7 +178,7 @@ fn read_layout(text: &str) -> Result<Notated, Error> {
     Err(Error::NotExpressible { target: "named layout", reason })
 }
 
-/// The type of tensors that the format has no words for.
+/// The type under which the format stores tensors that it cannot express.
 pub(super) const ROW_OF_BYTES: &str = "U8";
 
 fn packed(type_name: &str, shape: &[u64]) -> Result<Notated, Error> {

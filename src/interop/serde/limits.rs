@@ -1,4 +1,4 @@
-//! `DeviceLimits` and `UploadBuffer`: what an upload is checked against.
+//! serde for `DeviceLimits` and `UploadBuffer`, the limits and the buffer of an upload check.
 
 use alloc::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::upload::{BoxLimits, DeviceLimits, Role, TypeLimits, UploadBuffer};
 
-/// The fields of [`DeviceLimits`], as they are written. A field that is forgotten here does not compile.
+/// The fields of [`DeviceLimits`], as they are written. A field that is missing here is a compile error.
 #[derive(::serde::Serialize, ::serde::Deserialize)]
 #[serde(
     remote = "DeviceLimits",
@@ -74,7 +74,7 @@ struct BoxFields {
 #[serde(remote = "UploadBuffer", deny_unknown_fields, expecting = "the fields of an UploadBuffer")]
 struct BufferFields {
     len: u64,
-    /// 0 if it is left out.
+    /// The offset in bytes, which is 0 if it is left out.
     #[serde(default)]
     offset: u64,
     role: Role,
@@ -87,7 +87,7 @@ enum RoleNames {
     Output,
 }
 
-/// Refuses limits that nothing could keep.
+/// Refuses limits that no tensor could satisfy.
 fn check_limits(limits: &DeviceLimits) -> Result<(), Error> {
     if limits.max_rank < limits.min_rank {
         return Err(Error::rank_limit(limits.max_rank, limits.min_rank, usize::MAX));

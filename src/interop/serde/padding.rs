@@ -1,4 +1,4 @@
-//! `Padding` and `KernelLevel`, the two settings of a plan.
+//! serde for `Padding` and `KernelLevel`, the two settings of a plan.
 
 use alloc::borrow::Cow;
 
@@ -7,7 +7,7 @@ use ::serde::ser::{Serialize, Serializer};
 
 use crate::relayout::{KernelLevel, Padding};
 
-/// `"keep"`, `"zero"`, or the bits of an element in hexadecimal: `"0x7f"`.
+/// The value is written as `"keep"`, `"zero"`, or the bits of an element in hexadecimal: `"0x7f"`.
 impl Serialize for Padding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Padding {
     }
 }
 
-/// Its name: `"avx2"`.
+/// The value is written as its name: `"avx2"`.
 impl Serialize for KernelLevel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())

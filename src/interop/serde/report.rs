@@ -1,4 +1,4 @@
-//! What checks find, written: errors, warnings, reports.
+//! serde for the results of checks: errors, warnings, reports.
 
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::strided::IndexWidth;
 use crate::upload::{Errors, Pieces, UploadReport, Warning};
 
-/// An error or a warning: a code for programs, a sentence for people, and the numbers of a rule.
+/// An error or a warning: a code for programs, a sentence for people, and the numbers of the broken rule.
 #[derive(::serde::Serialize)]
 struct Finding {
     code: &'static str,
@@ -54,7 +54,7 @@ impl Serialize for Pieces {
     }
 }
 
-/// The fields of [`UploadReport`], as they are written. A field that is forgotten here does not compile.
+/// The fields of [`UploadReport`], as they are written. A field that is missing here is a compile error.
 #[derive(::serde::Serialize)]
 #[serde(remote = "UploadReport")]
 struct ReportFields {
@@ -88,7 +88,7 @@ impl Serialize for UploadReport {
     }
 }
 
-/// The list and the report.
+/// The value is written as a map with the list of errors and the report.
 impl Serialize for Errors {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Errors", 2)?;
