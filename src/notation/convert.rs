@@ -1,4 +1,4 @@
-//! What a layout of any notation is made from.
+//! Conversions from shapes, descriptors and named layouts to a `Notated`.
 
 #[cfg(feature = "named")]
 use alloc::boxed::Box;
@@ -69,7 +69,8 @@ impl From<BufferTensorDesc> for Notated {
     }
 }
 
-/// Converts the layout as if its text had been read. It is refused if no single map says the layout.
+/// Converts the layout as if its text had been read. It is refused if no single index map can express the
+/// layout.
 #[cfg(feature = "named")]
 impl TryFrom<NamedLayout> for Notated {
     type Error = Error;

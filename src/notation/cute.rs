@@ -1,8 +1,8 @@
 //! CuTe's layouts: `((8,2),(128,2)):((128,2048),(1,1024))`.
 //!
-//! The shape and, after the colon, the strides, as nested tuples of the same form. Each mode of the top
-//! level is a dimension; a mode that is itself a tuple lists the digits of its dimension, the *minor* one
-//! first. CuTe has no element type, no padding after the last element and no partial blocks. Source:
+//! The text has the shape and, after the colon, the strides, as nested tuples of the same form. Each mode of
+//! the top level is a dimension. A mode that is itself a tuple lists the digits of its dimension, the *minor*
+//! digit first. CuTe has no element type, no padding after the last element and no partial blocks. Source:
 //! CUTLASS, *CuTe Layouts* and *CuTe Layout Algebra*.
 
 use crate::checked::Exact;
@@ -19,9 +19,9 @@ use crate::map::{IndexMap, LayoutClass};
 /// The deepest nesting of tuples that is read.
 const MAX_DEPTH: usize = 64;
 
-/// A layout in CuTe's notation: the places of the elements alone, not the padding after the last one, nor
-/// the type. [`Error::NotExpressible`] with what CuTe cannot say: a base offset, partial blocks, digits
-/// that do not divide each other, or dimensions that `*` joined.
+/// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
+/// type or the padding after the last element. CuTe cannot express a base offset, partial blocks, digits that
+/// do not divide each other, or dimensions that `*` joined. The error for these is [`Error::NotExpressible`].
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
     if map.base() != 0 {
@@ -36,7 +36,8 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
             _ => "`*` in a later tile joins parts of dimensions that do not line up".into(),
         });
     };
-    // The stride of a mode of one index is free: that of one packed around the modes after it.
+    // The stride of a mode of size 1 is unused. It is written as if the mode were packed around the modes
+    // after it.
     let mut packed = 1_u64;
     for (digits, &size) in dimensions.iter_mut().zip(map.sizes()).rev() {
         if digits.is_empty() {
@@ -63,8 +64,8 @@ fn tuple(dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) -> Stri
     join(dimensions.iter().map(mode).collect())
 }
 
-/// Reads the layout the cursor is at. Numbers may carry the `_` of static integers; a single number is a
-/// tensor of rank 1. The buffer ends after the last element (CuTe's *cosize*).
+/// Reads the layout at the cursor. Numbers may carry the `_` of static integers. A single number is a tensor
+/// of rank 1. The buffer ends after the last element (CuTe's *cosize*).
 pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
     let shape = read_tree(cursor, 0)?;
     cursor.expect(":", "`:` and the strides")?;
@@ -99,7 +100,8 @@ fn read_tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Error> {
     cursor.number("a number or `(`").map(Tree::Number)
 }
 
-/// The digits of one mode, major first; `None` if shape and strides are nested differently.
+/// Returns the digits of one mode, the major digit first, or `None` if shape and strides are nested
+/// differently.
 fn digits(sizes: &Tree, strides: &Tree) -> Option<Vec<(u64, u64)>> {
     fn collect(sizes: &Tree, strides: &Tree, minor_first: &mut Vec<(u64, u64)>) -> Option<()> {
         match (sizes, strides) {

@@ -1,9 +1,9 @@
-//! DirectML's `DML_BUFFER_TENSOR_DESC` as JSON, as the models of DxDispatch write it:
+//! DirectML's `DML_BUFFER_TENSOR_DESC` as JSON, in the form of DxDispatch's models:
 //! `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}`.
 //!
 //! `Flags`, `DimensionCount`, `Strides`, `TotalTensorSizeInBytes` and `GuaranteedBaseOffsetAlignment` may be
-//! left out, and the long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read as well. Source:
-//! DxDispatch's guide, section `DML_TENSOR_DESC`.
+//! left out. The long form `{"Type":"DML_TENSOR_TYPE_BUFFER","Desc":{..}}` is read too. Source: DxDispatch's
+//! guide, section `DML_TENSOR_DESC`.
 
 use alloc::format;
 use alloc::string::String;
@@ -22,7 +22,7 @@ use super::strided::{Strided, list};
 /// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
 const MAX_DIMENSIONS: usize = 8;
 
-/// The text of a strided layout, or why there is none.
+/// Returns the text of a strided layout, or the reason why DirectML cannot express it.
 pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "DirectML tensor", reason });
     let (data_type, rank) = (strided.data_type, strided.sizes.len());
@@ -44,7 +44,7 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
         return refuse(format!("axis {axis} has size 0, and DirectML has no empty tensors"));
     }
     let most = u64::from(u32::MAX);
-    // A stride that is free is never too large.
+    // An unused stride that is too large is written as 1.
     let strides = strided.sizes.iter().zip(&strided.strides);
     let strides: Dims = strides.map(|(&size, &stride)| if size == 1 && stride > most { 1 } else { stride }).collect();
     for (what, numbers) in [("size", &strided.sizes), ("stride", &strides)] {
@@ -67,26 +67,26 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
 }
 
 impl Strided {
-    /// The bytes of the buffer, in DirectML's multiples of 4.
+    /// The size of the buffer, in bytes, rounded up to DirectML's multiple of 4.
     fn total_size_in_bytes(&self) -> Result<u64, Error> {
         checked::round_up(checked::bytes_for(self.elements, self.element_bits)?, 4, BYTES)
     }
 }
 
-/// What the members of an object said.
+/// The members of an object that have been read.
 #[derive(Default)]
 struct Members {
     data_type: Option<DataType>,
     flags: Option<TensorFlags>,
     dimensions: Option<(usize, u64)>,
     sizes: Option<Dims>,
-    /// Where each is, and the number.
+    /// The column of the list, and each stride with its column.
     strides: Option<(usize, Vec<(usize, i128)>)>,
     total: Option<u64>,
     alignment: Option<u32>,
 }
 
-/// Reads the object the cursor is at.
+/// Reads the object at the cursor.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     let mut desc = None;
     let start = cursor.position();
@@ -117,7 +117,7 @@ fn read_members(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     finish(cursor, start, members)
 }
 
-/// `{"key": value, ..}`: `value` reads what is after the colon.
+/// Reads `{"key": value, ..}`. The closure `value` reads the text after each colon.
 fn read_object<'a>(
     cursor: &mut Cursor<'a>,
     mut value: impl FnMut(&mut Cursor<'a>, &'a str, usize) -> Result<(), Error>,
@@ -134,7 +134,7 @@ fn read_object<'a>(
 
 fn read_member(cursor: &mut Cursor<'_>, key: &str, key_at: usize, members: &mut Members) -> Result<(), Error> {
     let at = cursor.position();
-    // A null says the same as leaving the member out.
+    // A member that is null counts as left out.
     if cursor.eat("null") {
         return Ok(());
     }
@@ -191,7 +191,7 @@ fn finish(cursor: &mut Cursor<'_>, start: usize, members: Members) -> Result<Buf
     }
     let stride = |(&size, &(at, stride)): (&u64, &(usize, i128))| match u32::try_from(stride) {
         Ok(stride) => Ok(stride.into()),
-        // Any number will do where there is no second index.
+        // The stride of an axis of size 1 is unused, so any number is accepted.
         Err(_) if size == 1 => Ok(0),
         Err(_) => Err(cursor.error_at(at, "a stride below 2^32")),
     };
@@ -221,7 +221,7 @@ fn read_sizes(cursor: &mut Cursor<'_>) -> Result<Dims, Error> {
     Ok(cursor.list("]", number)?.into_iter().collect())
 }
 
-/// A string of JSON; none of the names needs an escape.
+/// Reads a JSON string. No name needs an escape, so escapes are not decoded.
 fn read_string<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
     let start = cursor.position();
     let inner = cursor.rest().strip_prefix('"').and_then(|rest| rest.split_once('"')).map(|(inner, _)| inner);

@@ -1,4 +1,4 @@
-//! One layout in every notation.
+//! `all`: one layout in every notation.
 
 use crate::checked::{Exact, at};
 use alloc::format;
@@ -20,7 +20,7 @@ use crate::strided::{AxisOrder, BufferTensorDesc};
 use super::strided::{Strided, insert_missing, list};
 use super::{AnyLayout, Notated, Notation, cute, directml, numpy, onednn, type_and_sizes};
 
-/// A layout in one notation, or why that notation cannot say it: one line of [`all`].
+/// One line of [`all`]: a layout in one notation, or the reason why the notation cannot express it.
 ///
 /// ```
 /// use tensor_layout::notation::{all, Line, Notation};
@@ -42,7 +42,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Why there is no text, without the words about which notation it is: half a sentence.
+    /// The reason why there is no text, without the name of the notation: half a sentence.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         self.text.as_ref().err().map(|error| match error {
@@ -53,7 +53,7 @@ impl Line {
 }
 
 impl fmt::Display for Line {
-    /// `CuTe               f32(2,3):(5,1)`, or the reason after `no: `.
+    /// Writes `CuTe               f32(2,3):(5,1)`, or the reason after `no: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<18} ", self.notation.title())?;
         match (&self.text, self.reason()) {
@@ -63,14 +63,15 @@ impl fmt::Display for Line {
     }
 }
 
-/// The layout in every notation, in the order of [`Notation::ALL`]: one line each, with its text or why there
-/// is none. Where axes of size 1 let several axis orders in use describe it, there is a line for each. With
-/// the feature `named`, a line more for each name that the layout has, unless it is row-major and packed.
+/// Returns the layout in every notation, in the order of [`Notation::ALL`]: one line each, with the text or
+/// the reason why there is none. If axes of size 1 allow several axis orders in use, each order has a line.
+/// With the feature `named`, each name of the layout has a line too, unless the layout is row-major and
+/// packed.
 ///
-/// Every text reads back, by [`Notated`], to the same layout: the same type and sizes,
-/// elements of the same width, each at the same place. XLA's notation, oneDNN's tags and DirectML's JSON give
-/// the end of the buffer; in the others it ends after the last element. Memory spaces (`S(n)`) are XLA's
-/// alone, flags and alignments DirectML's.
+/// [`Notated`] reads every text back to the same layout: the same type and sizes, the same width of elements,
+/// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of
+/// the buffer. In the other notations the buffer ends after the last element. Only XLA's notation has memory
+/// spaces (`S(n)`), and only DirectML's has flags and alignments.
 ///
 /// ```
 /// use tensor_layout::{notation, ArrayShape};
@@ -93,22 +94,22 @@ pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
     lines_in(layout.into(), Notation::ALL)
 }
 
-/// The lines of [`all`] in some notations.
+/// Returns the lines of [`all`] for some notations.
 pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
     let writer = Writer::of(layout);
     notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
 }
 
 impl Notated {
-    /// The layout in every notation, as [`all`] gives it, but in its own as it was written, canonically: an
-    /// axis order keeps its letters and a oneDNN tag its blocks.
+    /// Returns the layout in every notation, as [`all`] does. The line of its own notation is the text that
+    /// was read, in canonical form: an axis order keeps its letters, and a oneDNN tag keeps its blocks.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
         self.lines_in(Notation::ALL)
     }
 
-    /// The [`lines`](Self::lines) in some notations. Names take far longer to look up than all the others
-    /// together.
+    /// Returns the [`lines`](Self::lines) for some notations. Looking up names takes far longer than all
+    /// other notations together.
     ///
     /// ```
     /// use tensor_layout::notation::{Notated, Notation};
@@ -122,7 +123,7 @@ impl Notated {
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
         let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
         let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
-        // Other axis orders of this layout stay, after the one that was written.
+        // The other axis orders of this layout follow the order that was read.
         if self.notation() == Notation::AxisOrder {
             lines.retain(|line| line.text.as_ref() != Ok(&own));
         } else {
@@ -133,12 +134,12 @@ impl Notated {
     }
 }
 
-/// The layout in one notation; see [`all`].
+/// Returns the layout in one notation; see [`all`].
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot say the layout,
-/// [`Error::Overflow`] if a number it needs passes its width.
+/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot express the layout;
+/// [`Error::Overflow`] if a number exceeds its width.
 ///
 /// ```
 /// use tensor_layout::{notation::{self, Notation}, ArrayShape};
@@ -153,11 +154,11 @@ pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<Strin
     Writer::of(layout.into()).text(notation)
 }
 
-/// A layout, and what the notations need to know of it.
+/// A layout with its index map and its strides, which the notations are written from.
 struct Writer {
     layout: AnyLayout,
     map: Result<IndexMap, Error>,
-    /// Or why there is not one stride for each dimension.
+    /// The layout with one stride for each dimension, or the reason why it has none.
     strided: Result<Strided, String>,
 }
 
@@ -171,7 +172,7 @@ impl Writer {
         Writer { layout, map, strided }
     }
 
-    /// One line, but for names one for each.
+    /// Returns one line, or for names one line for each name.
     fn lines(&self, notation: Notation) -> Vec<Line> {
         #[cfg(feature = "named")]
         if notation == Notation::Named {
@@ -182,7 +183,7 @@ impl Writer {
         core::iter::once(first).chain(others).collect()
     }
 
-    /// The other axis orders of the same places: the axes of size 1 may be anywhere.
+    /// Returns the other axis orders with the same offsets, in which the axes of size 1 have other positions.
     fn other_orders(&self, first: &Line) -> Vec<Line> {
         let (Ok(strided), Ok(text)) = (&self.strided, &first.text) else { return Vec::new() };
         let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides));
@@ -192,7 +193,7 @@ impl Writer {
         others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
     }
 
-    /// The names that the layout is known by, if they are for its axes in their own order.
+    /// Returns the names of the layout that are for its axes in their own order.
     #[cfg(feature = "named")]
     fn names(&self) -> Vec<String> {
         let known = self.map.as_ref().map(known_as).unwrap_or_default();
@@ -236,13 +237,13 @@ impl Writer {
         self.strided.as_ref().map_err(|reason| Error::NotExpressible { target, reason: reason.clone() })
     }
 
-    /// Tiles for a layout that was not written with them.
+    /// Returns the text in XLA's notation, with tiles for a layout that was not written with tiles.
     fn xla(&self, map: &IndexMap) -> Result<String, Error> {
         if let AnyLayout::Strided(desc) = &self.layout {
             return Ok(raise(desc)?.shape.to_string());
         }
         spell(map).map(|shape| shape.to_string()).or_else(|error| {
-            // Offsets alone: the end of the buffer may be elsewhere.
+            // The result may have equal offsets only, because the buffer may end elsewhere.
             let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
             let desc = strided.map(|strided| {
                 BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?
@@ -256,7 +257,7 @@ impl Writer {
     }
 }
 
-/// One stride for each dimension, or why there is none.
+/// Returns the layout with one stride for each dimension, or the reason why it has none.
 fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
     let own_width = map.element_bits() == map.data_type().bits();
     if map.class() == LayoutClass::Affine && !own_width {
@@ -276,15 +277,15 @@ fn no_name() -> Error {
     }
 }
 
-/// Refuses elements in another width than their type's.
+/// Refuses elements whose width differs from the width of their type.
 fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
     let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
     let reason = || format!("an element of {data_type} takes {} here, and {own} in this notation", bits_in_words(bits));
     if bits == own { Ok(()) } else { Err(Error::NotExpressible { target, reason: reason() }) }
 }
 
-/// The order of axes that are packed one after the other, or why they are not. NCHW's and NCDHW's letters for
-/// rank 4 and 5, a, b, c, ... for others.
+/// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The
+/// letters are NCHW and NCDHW for ranks 4 and 5, and a, b, c, ... for other ranks.
 fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let rank = strided.sizes.len();
     if rank == 0 || rank > AxisOrder::MAX_RANK {
@@ -296,7 +297,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let size = |axis: usize| at(&strided.sizes, axis);
     let stride = |axis: usize| at(&strided.strides, axis);
     let empty = strided.sizes.contains(&0);
-    // Axes longer than 1, the slowest first; the others follow the axis before them.
+    // These are the axes longer than 1, the slowest first. The other axes follow the axis before them.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
         sort_by_key(&mut order, |&axis| core::cmp::Reverse(stride(axis)));

@@ -1,4 +1,4 @@
-//! Lists of numbers as they are typed.
+//! Reads lists of numbers that a person typed.
 
 use crate::checked::Exact;
 use crate::cursor::Cursor;
@@ -9,11 +9,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Reads a list of natural numbers, in brackets or without: `[2,3]`, `(2,3)`, `2,3`, `[]`. `what` names one
-/// of them in errors: "a size".
+/// number of the list in errors: "a size".
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the column if it is not such a list, or a number passes 64 bits.
+/// [`Error::Parse`] with the column if the text is not a list of numbers, or a number exceeds 64 bits.
 ///
 /// ```
 /// use tensor_layout::notation::read_list;
@@ -65,7 +65,7 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     Ok(numbers)
 }
 
-/// A whole number with or without a sign.
+/// Reads a whole number with or without a sign.
 pub(super) fn signed(cursor: &mut Cursor<'_>) -> Result<i128, Error> {
     let negative = cursor.eat("-");
     let number = i128::from(cursor.number("a whole number")?);

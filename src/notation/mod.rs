@@ -13,7 +13,8 @@
 //! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
 //! | name (feature `named`) | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
 //!
-//! [`all`] writes one layout in every notation that can say it, [`text_in`] in one of them.
+//! [`all`] writes one layout in every notation that can express it, and [`text_in`] writes it in one
+//! notation.
 //!
 //! ```
 //! use tensor_layout::{notation::{Notated, Notation}, ToIndexMap};
@@ -59,25 +60,25 @@ use crate::named::NamedLayout;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 use crate::tiled::ArrayShape;
 
-/// How a layout was written.
+/// A notation for layouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notation {
-    /// `f32[3,5]{1,0:T(2,2)}`.
+    /// XLA's notation: `f32[3,5]{1,0:T(2,2)}`.
     Xla,
-    /// `f32[2,3]:[5,1]`.
+    /// Sizes and strides: `f32[2,3]:[5,1]`.
     Strides,
-    /// `f16[8,64,56,56]:NHWC`.
+    /// Sizes and an axis order: `f16[8,64,56,56]:NHWC`.
     AxisOrder,
-    /// `f32[2,35,9,9]:nChw16c`.
+    /// Sizes and a oneDNN tag: `f32[2,35,9,9]:nChw16c`.
     OneDnn,
-    /// `f32((8,2),128):((1,1024),8)`.
+    /// CuTe's notation: `f32((8,2),128):((1,1024),8)`.
     CuTe,
-    /// `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`: byte strides, as NumPy and PyTorch have them.
+    /// Byte strides, as in NumPy and PyTorch: `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`.
     Numpy,
-    /// `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`: `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON.
+    /// `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON: `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`.
     Directml,
-    /// `tensorrt.kCHW32:s8[2,33,3,2]`: a [named layout](crate::named).
+    /// A [named layout](crate::named): `tensorrt.kCHW32:s8[2,33,3,2]`.
     #[cfg(feature = "named")]
     Named,
 }
@@ -96,7 +97,7 @@ impl Notation {
         Notation::Named,
     ];
 
-    /// The name in words: `sizes and strides`. The short name is what is printed and read.
+    /// The name for people: `sizes and strides`. `Display` writes the short name, which `FromStr` reads.
     ///
     /// ```
     /// use tensor_layout::notation::Notation;
@@ -122,7 +123,7 @@ impl Notation {
 }
 
 impl fmt::Display for Notation {
-    /// `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
+    /// Writes `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Notation::Xla => "xla",
@@ -141,7 +142,7 @@ impl fmt::Display for Notation {
 impl FromStr for Notation {
     type Err = Error;
 
-    /// Reads what `Display` writes, in capitals or not; `order` says `axis_order` as well.
+    /// Reads the name that `Display` writes, in upper or lower case. `order` also means `axis_order`.
     fn from_str(name: &str) -> Result<Self, Error> {
         let name = name.to_ascii_lowercase();
         let long = if name == "order" { "axis_order" } else { &name };
@@ -154,7 +155,7 @@ impl FromStr for Notation {
     }
 }
 
-/// A layout of either model.
+/// A layout of any kind: sizes and strides, tiles, or an index map.
 ///
 /// ```
 /// use tensor_layout::{notation::{AnyLayout, Notated}, ArrayShape, ToIndexMap};
@@ -168,11 +169,12 @@ impl FromStr for Notation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum AnyLayout {
-    /// Sizes and strides.
+    /// A layout with sizes and strides.
     Strided(BufferTensorDesc),
-    /// A dimension order and tiles.
+    /// A layout with a dimension order and tiles.
     Tiled(ArrayShape),
-    /// Digits of dimensions, as CuTe writes them, or strides of elements in another width than their type's.
+    /// An index map: digits of dimensions, as in CuTe's notation, or strides of elements whose width differs
+    /// from the width of their type.
     Mapped(IndexMap),
 }
 
@@ -202,14 +204,14 @@ impl Besides for AnyLayout {
     }
 }
 
-/// A layout, and the notation it was read in. `Display` writes it back in the same notation, canonically.
+/// A layout, and the notation that it was read in. `Display` writes it in this notation, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Notated {
     layout: AnyLayout,
     spelling: Spelling,
 }
 
-/// What the layout alone does not tell about how it was written.
+/// The facts about the text of a layout that the layout itself does not have.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Spelling {
     Xla,
@@ -224,7 +226,7 @@ enum Spelling {
 }
 
 impl Notated {
-    /// The layout.
+    /// The layout that the text described.
     ///
     /// ```
     /// use tensor_layout::notation::{AnyLayout, Notated, Notation};
@@ -243,7 +245,8 @@ impl Notated {
         &self.layout
     }
 
-    /// What the start of its buffer must be a multiple of, in bytes: 1 but for some layouts with a name.
+    /// The start of the layout's buffer must be a multiple of this number, in bytes. It is 1 except for some
+    /// named layouts.
     ///
     /// ```
     /// use tensor_layout::notation::Notated;
@@ -256,7 +259,7 @@ impl Notated {
         self.storage_rule().alignment
     }
 
-    /// How it was written.
+    /// The notation that the layout was read in.
     #[must_use]
     pub fn notation(&self) -> Notation {
         match self.spelling {
@@ -272,7 +275,8 @@ impl Notated {
         }
     }
 
-    /// The layout in one notation, as [`text_in`] gives it; in its own as it was written, canonically.
+    /// Returns the layout in one notation, as [`text_in`] does. In its own notation, the result is the text
+    /// that was read, in canonical form.
     ///
     /// # Errors
     ///
@@ -317,7 +321,7 @@ impl fmt::Display for Notated {
             }
             #[cfg(feature = "named")]
             (_, Spelling::Named(named)) => named.fmt(f),
-            // What was read in one of these can be written in it.
+            // A layout that was read in one of these notations can also be written in it.
             (layout, Spelling::Numpy | Spelling::Directml | Spelling::CuTe) => {
                 f.write_str(&text_in(layout, self.notation()).map_err(|_| fmt::Error)?)
             }
@@ -328,7 +332,7 @@ impl fmt::Display for Notated {
     }
 }
 
-/// `f32[2,3]`: what every notation begins with.
+/// The beginning of every notation: `f32[2,3]`.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
     format!("{data_type}{}", strided::list(sizes))
 }

@@ -1,10 +1,10 @@
 //! NumPy's and PyTorch's description of an array: shape, dtype and *byte* strides.
 //!
-//! Written as the arguments of NumPy's own constructor,
-//! `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)`; with `buffer=` added, that is an
-//! expression of Python. PyTorch's strides (`Tensor.stride()`) are these divided by the size of an element.
-//! Elements take whole bytes: a sub-byte type such as `int4` one byte each, as in the `ml_dtypes` package.
-//! Source: NumPy's pages on `numpy.ndarray` and its memory layout.
+//! The text has the arguments of NumPy's own constructor, `ndarray(shape=(2,3), dtype=float32,
+//! strides=(20,4), offset=40)`. With `buffer=` added, it is an expression of Python. PyTorch's strides
+//! (`Tensor.stride()`) are these strides divided by the size of an element. Elements take whole bytes: each
+//! element of a sub-byte type such as `int4` takes one byte, as in the `ml_dtypes` package. Source: NumPy's
+//! pages on `numpy.ndarray` and its memory layout.
 
 use crate::checked::{self, BYTES, Dims, Exact};
 use crate::cursor::Cursor;
@@ -21,10 +21,10 @@ use super::AnyLayout;
 use super::list::signed;
 use super::strided::{Strided, tuple};
 
-/// The words that begin the notation.
+/// The words with which the notation begins.
 const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];
 
-/// The text of a strided layout, or why there is none.
+/// Returns the text of a strided layout, or the reason why NumPy cannot express it.
 pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     let refuse = |reason: String| Error::NotExpressible { target: "NumPy array", reason };
     let data_type = strided.data_type;
@@ -50,13 +50,13 @@ pub(super) fn text(strided: &Strided) -> Result<String, Error> {
     Ok(text)
 }
 
-/// Does the text begin as this notation does?
+/// Whether the text begins like this notation.
 pub(super) fn begins(cursor: &mut Cursor<'_>) -> bool {
     let rest = cursor.rest();
     BEGINNINGS.iter().any(|word| rest.strip_prefix(word).is_some_and(|rest| rest.trim_start().starts_with('(')))
 }
 
-/// Reads the layout the cursor is at. Keys may come in any order; `strides` and `offset` may be left out.
+/// Reads the layout at the cursor. Keys may come in any order. `strides` and `offset` may be left out.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
     let start = cursor.position();
     for word in BEGINNINGS {
@@ -106,7 +106,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         Some((at, strides)) => {
             let empty = shape.contains(&0);
             let stride = |(&size, (place, stride)): (&u64, (usize, i128))| match u64::try_from(stride) {
-                // Any number will do where there is no second index.
+                // The stride of an axis of size 1 is unused, so any number is accepted.
                 number if size == 1 || empty => Ok(number.unwrap_or(0).checked_div(bytes).unwrap_or(0)),
                 Ok(number) => elements(cursor, at, number),
                 Err(_) => Err(cursor.error_at(place, "a stride in bytes (negative strides are not supported)")),
@@ -130,13 +130,13 @@ fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: Opt
         return placed(BufferTensorDesc::new(data_type, sizes, strides)?.with_canonical_strides())
             .map(AnyLayout::Strided);
     }
-    // A descriptor knows sub-byte types in their own width only.
+    // A descriptor cannot have sub-byte elements of a whole byte, so the layout becomes an index map.
     let desc = placed(BufferTensorDesc::new(DataType::U8, sizes, strides)?)?;
     let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), desc.base_offset(), desc.span_elements())?;
     Ok(AnyLayout::Mapped(map.with_slice_mark(desc.is_part())))
 }
 
-/// `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a number alone, which NumPy takes for one dimension.
+/// Reads `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a single number, which NumPy reads as one dimension.
 fn read_tuple<'a, T>(
     cursor: &mut Cursor<'a>,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
@@ -158,7 +158,7 @@ fn read_tuple<'a, T>(
     Ok(numbers)
 }
 
-/// `float32`, `np.float32`, `'float32'` or `'<f4'`.
+/// Reads `float32`, `np.float32`, `'float32'` or `'<f4'`.
 fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     let start = cursor.position();
     let rest = cursor.rest();

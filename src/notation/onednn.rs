@@ -1,10 +1,10 @@
 //! oneDNN's format tags: `nhwc`, `nChw16c`, `OIhw4i16o4i`, `AB4a128b2a`.
 //!
-//! The letters in front are the dimensions, major to minor; a capital says that the dimension is
-//! also cut into blocks. The blocks follow, major to minor, each a number and the letter of its
-//! dimension: `OIhw4i16o4i` ends in blocks of 4 i, in them 16 o, in them 4 i. A dimension is padded
-//! to a multiple of the product of its blocks. Source: oneDNN's *Understanding Memory Formats*
-//! and `memory_desc_wrapper::off_v`.
+//! The letters in front are the dimensions, major to minor. A capital letter says that the dimension is also
+//! divided into blocks. The blocks follow, major to minor, each as a number and the letter of its dimension:
+//! `OIhw4i16o4i` ends in blocks of 4 i, which contain blocks of 16 o, which contain blocks of 4 i. A
+//! dimension is padded to a multiple of the product of its blocks. Source: oneDNN's *Understanding Memory
+//! Formats* and `memory_desc_wrapper::off_v`.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -24,10 +24,10 @@ use crate::tiled::{ArrayShape, Layout, Tile};
 
 use super::strided::insert_missing;
 
-/// The most dimensions a oneDNN memory descriptor has (`DNNL_MAX_NDIMS`).
+/// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`).
 const MAX_DIMENSIONS: usize = 12;
 
-/// The array that a whole text describes; see [`read_tag`].
+/// Returns the array that a whole text describes; see [`read_tag`].
 fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Error> {
     let mut cursor = Cursor::new(tag);
     let shape = read_tag(&mut cursor, data_type, sizes)?;
@@ -35,12 +35,12 @@ fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Er
     Ok(shape)
 }
 
-/// Reads the tag at the cursor: the array that it describes, as an XLA shape. `sizes` are in the order of
-/// the tag's alphabet, whatever the tag's own order: n c d h w for activations, g o i d h w for weights, a
-/// b c.. for the abstract tags, t n c and l d n c i g o for recurrent layers.
+/// Reads the tag at the cursor and returns the array that it describes, as an XLA shape. `sizes` are in the
+/// order of the tag's alphabet, whatever the order in the tag: n c d h w for activations, g o i d h w for
+/// weights, a b c.. for the abstract tags, t n c and l d n c i g o for recurrent layers.
 ///
-/// Every blocked tag has an exact spelling: one tile pads each dimension to its block, and each further
-/// tile sorts one run of the blocks after the others. Elements below a byte take their own width, as
+/// XLA can express every blocked tag exactly. One tile pads each dimension to its block, and each further
+/// tile moves one run of the blocks after the others. Elements below a byte take their own width, as
 /// everywhere in oneDNN, so the layout says `E(4)` for `s4`.
 pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     let tag = Tag::read(cursor)?;
@@ -56,11 +56,11 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
     ArrayShape::new(data_type, sizes, layout)
 }
 
-/// The abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
+/// Returns the abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
 ///
-/// A tag says the places of all elements and the size of the buffer, so both must agree; where several
-/// tags do, dimensions of one block follow the one before them. The grammar of tags is larger than the
-/// list of formats a given oneDNN release has kernels for.
+/// A tag determines the offsets of all elements and the size of the buffer, so both must be equal. If several
+/// tags qualify, a dimension with a single block follows the dimension before it. The grammar of tags is
+/// larger than the list of formats for which a given oneDNN release has kernels.
 pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
         return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
@@ -78,11 +78,11 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     Err(Error::NotExpressible { target: "oneDNN tag", reason })
 }
 
-/// What a tag says.
+/// The contents of a tag.
 struct Tag {
     /// The dimensions, major to minor.
     outer: SmallVec<[usize; 8]>,
-    /// The blocks, major to minor: of which dimension, and how many elements.
+    /// The blocks, major to minor: the dimension and the number of elements.
     blocks: SmallVec<[(usize, u64); 8]>,
 }
 
@@ -145,8 +145,8 @@ impl Tag {
         Ok(tag)
     }
 
-    /// The tag of a map, or why there is none. It ignores padding after the end and the width of
-    /// elements.
+    /// Returns the tag of a map, or the reason why there is none. Padding after the end and the width of
+    /// elements are ignored.
     fn of(map: &IndexMap) -> Result<Tag, String> {
         let rank = map.sizes().len();
         if rank == 0 || rank > MAX_DIMENSIONS {
@@ -160,7 +160,7 @@ impl Tag {
             _ => "`*` joins dimensions, and oneDNN blocks each on its own".to_owned(),
         })?;
         let placed = placed_blocks(map, &dimensions)?;
-        // Whole top digits at the major end are what the letters in front say; the rest are blocks.
+        // Whole top digits at the major end become the letters in front. All other digits become blocks.
         let first_outer = placed.iter().rposition(|block| !block.is_whole_top).map_or(0, |last| last.plus(1));
         let (inner, tops) = placed.split_at_checked(first_outer).unwrap_or((&placed, &[]));
         let mut outer: SmallVec<[usize; 8]> = tops.iter().rev().map(|block| block.dimension).collect();
@@ -169,9 +169,9 @@ impl Tag {
         Ok(Tag { outer, blocks })
     }
 
-    /// The tiles that say the same. The blocks fall into runs in which no dimension comes before
-    /// one that precedes it in memory; a tile of what a dimension has in this run and the runs
-    /// after it moves these after the rest.
+    /// Returns the tiles that describe the same layout. The blocks are divided into runs in which the
+    /// dimensions are in memory order. For each run, one tile lists the part of each dimension that is in
+    /// this run and the runs after it. The tile moves these parts after the rest.
     fn tiles(&self) -> Result<Vec<Tile>, Error> {
         let rank_of = |dimension: usize| self.outer.iter().position(|&outer| outer == dimension).unwrap_or(usize::MAX);
         let mut run_starts: SmallVec<[usize; 8]> = SmallVec::new();
@@ -201,17 +201,18 @@ impl Tag {
     }
 }
 
-/// A digit of a dimension as a block, or padding that is counted as one.
+/// A digit of a dimension as a block, or padding that is counted as a block.
 struct Block {
     dimension: usize,
     size: u64,
-    /// Is it the top digit, with as many values as there is room for?
+    /// Whether the digit is the top digit of its dimension and takes every value that its room allows.
     is_whole_top: bool,
 }
 
-/// The digits of all dimensions as blocks without gaps, the minor one first.
+/// Returns the digits of all dimensions as blocks without gaps, the minor digit first.
 fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<Block>, String> {
-    // Stride, dimension, values, digits above it in its dimension.
+    // An entry is the stride, the dimension, the number of values, and the number of digits above in the
+    // dimension.
     let mut digits: Vec<(u64, usize, u64, usize)> = Vec::new();
     for (dimension, list) in dimensions.iter().enumerate() {
         let placed = list.iter().enumerate();
@@ -245,7 +246,7 @@ fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<B
     Ok(blocks)
 }
 
-/// Counts a gap as a block of a dimension that has no digits left: its index is always 0 there.
+/// Counts a gap as a block of a dimension that has no digits left. The index of that block is always 0.
 fn fill_gap(size: u64, left: &[usize], blocks: &mut Vec<Block>) -> Result<(), String> {
     if size > 1 {
         let dimension = left.iter().position(|&left| left == 0);
@@ -256,7 +257,7 @@ fn fill_gap(size: u64, left: &[usize], blocks: &mut Vec<Block>) -> Result<(), St
 }
 
 impl fmt::Display for Tag {
-    /// In the abstract alphabet.
+    /// Writes the tag in the abstract alphabet.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = |dimension: usize| ABSTRACT.chars().nth(dimension).unwrap_or('?');
         for &dimension in &self.outer {
@@ -269,7 +270,7 @@ impl fmt::Display for Tag {
 
 const ABSTRACT: &str = "abcdefghijkl";
 
-/// The letters a tag draws from, in the order of the logical dimensions.
+/// Returns the alphabet of a tag's letters, in the order of the logical dimensions.
 fn alphabet_of(letters: &str) -> &'static str {
     const BY_LETTER: [(char, &str); 5] =
         [('a', ABSTRACT), ('l', "ldncigo"), ('t', "tnc"), ('o', "goidhw"), ('n', "ncdhw")];

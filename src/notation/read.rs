@@ -1,4 +1,4 @@
-//! The reader: type and sizes, then whatever tells the notations apart.
+//! Reads a layout: first the type and the sizes, then the text that distinguishes the notations.
 
 use alloc::borrow::ToOwned;
 use core::str::FromStr;
@@ -21,7 +21,7 @@ impl FromStr for Notated {
         if text.contains("<=") {
             return Ok(Notated { layout: AnyLayout::Tiled(text.parse()?), spelling: Spelling::Xla });
         }
-        // A name is followed by `:`; a type by sizes, though one bracket may be missing.
+        // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
         #[cfg(feature = "named")]
         if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
             return text.parse::<NamedLayout>()?.try_into();
@@ -57,14 +57,14 @@ impl FromStr for Notated {
     }
 }
 
-/// `NHWC`, or a oneDNN tag: with blocks, which the digits in it tell apart (`nChw16c`), or with letters that
-/// no axis order has (`ldnc`, or more than 8).
-/// The layout, after which there is nothing more.
+/// Returns the layout, after a check that the text ends at the cursor.
 fn at_end(cursor: &mut Cursor<'_>, layout: AnyLayout, spelling: Spelling) -> Result<Notated, Error> {
     cursor.end("nothing more")?;
     Ok(Notated { layout, spelling })
 }
 
+/// Reads the word after the sizes: an axis order such as `NHWC`, or a oneDNN tag. A tag has digits for its
+/// blocks (`nChw16c`), or letters that no axis order has (`ldnc`, or more than 8 letters).
 fn read_word(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let start = cursor.position();
     let word = cursor.word();

@@ -1,4 +1,4 @@
-//! How an offset is calculated, in words.
+//! Describes in words how an offset is computed.
 
 use crate::checked::{self, Exact, wide_product};
 use crate::error::Error;
@@ -13,13 +13,14 @@ use super::AnyLayout;
 use super::strided::list;
 
 impl AnyLayout {
-    /// How the offset of an element is calculated: a sentence for each component of its index map, with the
-    /// digits of the number and what each is worth, or for each tile where no digits exist; then the element
-    /// and its place in bytes and bits. For people; the words may change.
+    /// Describes how the offset of an element is computed. Each component of the index map gets a sentence
+    /// with the digits of its number and the offset of each digit. A layout without digits gets a sentence
+    /// for each tile. The last sentences name the element and its offset in bytes and bits. The description
+    /// is for people, and its wording may change.
     ///
     /// # Errors
     ///
-    /// The errors of [`IndexMap::offset`], and where the layout has no index map.
+    /// The errors of [`IndexMap::offset`], and the error of a layout without an index map.
     ///
     /// ```
     /// use tensor_layout::{notation::AnyLayout, ArrayShape};
@@ -47,7 +48,7 @@ impl AnyLayout {
     }
 }
 
-/// One line for each component: the number, its digits, and what each is worth.
+/// Returns one line for each component: its number, the digits of the number, and the offset of each digit.
 fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     let mut steps = Vec::new();
     if map.base() > 0 {
@@ -55,7 +56,7 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     }
     for component in &map.components {
         let (name, number) = number_of(component, index, map.sizes());
-        // Cannot fail: the number is inside its extent.
+        // This cannot fail, because the number is inside its extent.
         let Ok(offset) = component.chain.offset(number) else { continue };
         let (digits, worth) = digits_of(&component.chain, number);
         steps.push(match component.chain.digits() {
@@ -66,7 +67,7 @@ fn digit_steps(map: &IndexMap, index: &[u64]) -> Vec<String> {
     steps
 }
 
-/// `dimension 0: 2`, or `dimensions 3, 4 together: 1*10 + 2 = 12`, and the number.
+/// Returns `dimension 0: 2`, or `dimensions 3, 4 together: 1*10 + 2 = 12`, and the number.
 fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u64) {
     let at = |dim: usize| checked::at(index, dim);
     if let [dim] = component.dims() {
@@ -78,7 +79,7 @@ fn number_of(component: &Component, index: &[u64], sizes: &[u64]) -> (String, u6
     (format!("dimensions {} together at {number}", dims.join(", ")), number)
 }
 
-/// `1*2 + 0*1` and `1*12 + 0*2`: the digits by their divisors, then by their strides.
+/// Returns the digits times their divisors, and the digits times their strides: `1*2 + 0*1` and `1*12 + 0*2`.
 fn digits_of(chain: &Chain, number: u64) -> (String, String) {
     let (mut by_divisor, mut by_stride, mut rest) = (Vec::new(), Vec::new(), number);
     for digit in chain.digits() {
@@ -90,7 +91,7 @@ fn digits_of(chain: &Chain, number: u64) -> (String, String) {
     (by_divisor.join(" + "), by_stride.join(" + "))
 }
 
-/// The index after each tile: what is left to do where no digits exist.
+/// Returns the index after each tile, for a layout without digits.
 fn level_steps(shape: &ArrayShape, index: &[u64]) -> Vec<String> {
     let physical = |of: &[u64]| -> Vec<u64> {
         shape.layout().minor_to_major().iter().rev().filter_map(|&dim| of.get(dim).copied()).collect()

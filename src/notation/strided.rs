@@ -1,4 +1,4 @@
-//! A layout as the notations with strides see it.
+//! `Strided`: the form of a layout that notations with strides are written from.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -13,18 +13,19 @@ use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::{BufferTensorDesc, TensorFlags, set_free_strides};
 
-/// A layout with one stride for each dimension: what four of the notations say.
+/// A layout with one stride for each dimension, which four notations can express.
 pub(super) struct Strided {
     pub(super) data_type: DataType,
-    /// What an element takes in memory; not its type's own bits where XLA stores a small type in a byte.
+    /// The number of bits that an element takes in memory. It differs from the bits of its type where XLA
+    /// stores a small type in a byte.
     pub(super) element_bits: u32,
     pub(super) sizes: Dims,
-    /// In elements.
+    /// The strides, in elements.
     pub(super) strides: Dims,
     pub(super) base: u64,
-    /// The base is written, be it 0.
+    /// Whether the base is written even if it is 0.
     pub(super) is_part: bool,
-    /// Of the whole buffer.
+    /// The number of elements of the whole buffer.
     pub(super) elements: u64,
     pub(super) flags: TensorFlags,
     pub(super) alignment: u32,
@@ -37,7 +38,8 @@ impl Strided {
         Ok(Strided { base, flags, alignment, ..Strided::of_map(&desc.to_index_map()?, strides) })
     }
 
-    /// With elements of another width than their type's, which a descriptor cannot have.
+    /// Returns the layout of a map whose elements may have another width than their type, which a descriptor
+    /// cannot have.
     pub(super) fn of_map(map: &IndexMap, mut strides: Dims) -> Strided {
         set_free_strides(map.sizes(), &mut strides, |_, _, packed| packed);
         Strided {
@@ -54,8 +56,9 @@ impl Strided {
     }
 }
 
-/// A text for the layout of a map, such as that of a view: strides where these say everything but the
-/// padding after the end, else an XLA layout. Both are read by [`Notated`](super::Notated).
+/// Returns a text for the layout of a map, such as a view's. The text has strides if these determine
+/// everything except the padding after the end, else it is an XLA layout. [`Notated`](super::Notated) reads
+/// both.
 pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
     if map.class() == LayoutClass::Affine && map.element_bits() == map.data_type().bits() {
         let strides = map.strides().unwrap_or_default();
@@ -66,22 +69,22 @@ pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
     spell(map).map(|shape| shape.to_string())
 }
 
-/// `[2,3]`.
+/// Formats a list: `[2,3]`.
 pub(super) fn list(numbers: &[u64]) -> String {
     format!("[{}]", joined(numbers))
 }
 
-/// `(2,3)`, `(2,)` and `()`, as Python writes tuples.
+/// Formats a tuple as Python does: `(2,3)`, `(2,)` and `()`.
 pub(super) fn tuple(numbers: &[u64]) -> String {
     format!("({}{})", joined(numbers), if numbers.len() == 1 { "," } else { "" })
 }
 
-/// `2,3`
+/// Formats numbers with commas between them: `2,3`.
 fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Puts the axes that an order lacks after the axes before them.
+/// Inserts the axes that an order lacks, each after the axis before it.
 pub(super) fn insert_missing(order: &mut SmallVec<[usize; 8]>, rank: usize) {
     for axis in 0..rank {
         if !order.contains(&axis) {

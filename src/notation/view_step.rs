@@ -1,4 +1,4 @@
-//! Views of a layout of any model, as they are typed.
+//! `ViewStep`: views of a layout, read from text that a person typed.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -19,23 +19,23 @@ use super::{AnyLayout, Notation, text_in};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewStep {
-    /// Other sizes for the same elements in the same order.
+    /// The view has other sizes for the same elements in the same order.
     Reshape(Vec<u64>),
-    /// Axis `i` of the view is this axis of the layout.
+    /// Axis `i` of the view is axis `axes[i]` of the layout, where `axes` is this list.
     Permute(Vec<usize>),
-    /// A part of every axis.
+    /// The view has a part of every axis.
     Slice(Slices),
-    /// Axes of size 1, and new ones in front, repeated up to these sizes.
+    /// The view repeats axes of size 1, and new axes in front, up to these sizes.
     Broadcast(Vec<u64>),
 }
 
 impl ViewStep {
-    /// Reads `reshape 6,4`, `permute 1,0`, `slice 0:2,:,1:9:2` or `broadcast 8,3,4`; lists may be in
+    /// Reads `reshape 6,4`, `permute 1,0`, `slice 0:2,:,1:9:2` or `broadcast 8,3,4`. Lists may be in
     /// brackets.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with the column in the part that does not read.
+    /// [`Error::Parse`] with the column of the first part that cannot be read.
     ///
     /// ```
     /// use tensor_layout::notation::ViewStep;
@@ -63,12 +63,14 @@ impl ViewStep {
         })
     }
 
-    /// Like [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size that is written
-    /// -1, and a negative axis, or a negative start or end of a slice, counts from the end, as in NumPy.
+    /// Reads a step like [`read`](Self::read), for a layout of these sizes. `reshape 2,-1` infers the size
+    /// that is written as -1. A negative axis, or a negative start or end of a slice, counts from the end, as
+    /// in NumPy.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with the column of what does not read, or of a slice that leaves its axis.
+    /// [`Error::Parse`] with the column of the first part that cannot be read, or of a slice that leaves its
+    /// axis.
     ///
     /// ```
     /// use tensor_layout::notation::ViewStep;
@@ -144,7 +146,8 @@ impl ViewStep {
 }
 
 impl AnyLayout {
-    /// The layout of a view: of the same model where that can say it, else an index map.
+    /// Returns the layout of a view. It is of the same kind if that kind can express the view, else it is an
+    /// index map.
     ///
     /// # Errors
     ///
@@ -183,11 +186,12 @@ impl AnyLayout {
         })
     }
 
-    /// The layout in the notation of its model; of an index map the shortest there is, CuTe's if need be.
+    /// Returns the layout in the notation of its kind. An index map is written in the shortest notation that
+    /// can express it, at worst in CuTe's.
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if no notation can say it.
+    /// [`Error::NotExpressible`] if no notation can express the layout.
     ///
     /// ```
     /// use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
@@ -204,7 +208,8 @@ impl AnyLayout {
         match self {
             AnyLayout::Strided(desc) => Ok(desc.to_string()),
             AnyLayout::Tiled(shape) => Ok(shape.to_string()),
-            // CuTe's notation has strides for the digits of a dimension, which a gap inside of one needs.
+            // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
+            // dimension.
             AnyLayout::Mapped(map) => text_of(map).or_else(|_| text_in(self, Notation::CuTe)),
         }
     }
