@@ -1,4 +1,4 @@
-//! `Values`: the meaning of the words of a rule, and the value of its expressions.
+//! `Values`: the values of the words in a rule, and the evaluation of its expressions.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 
-/// The sizes of the axes, the bytes of an element, and the numbers after the name.
+/// The sizes of the axes, the bytes of an element, and the numbers after the name, each with its word.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values<'t>(Vec<(&'t str, u64)>);
 
@@ -20,18 +20,19 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// The words in an expression, with their values.
+    /// Returns the words that occur in an expression, with their values.
     pub(super) fn spoken(&self, text: &str) -> impl Iterator<Item = &(&'t str, u64)> + use<'_, 't> {
         let words: Vec<String> = text.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_owned).collect();
         self.0.iter().filter(move |(word, _)| words.iter().any(|spoken| spoken == word))
     }
 
-    /// `256*N up 2048`: numbers and words, `* / %`, then `+ -`, then `up` (rounded up to a multiple) and
-    /// `max`; and parentheses.
+    /// Evaluates an expression such as `256*N up 2048`. It has numbers, words and parentheses. The operators,
+    /// from the strongest, are `* / %`, then `+ -`, then `up` (round up to a multiple) and `max`.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], and a refusal where it has no value: `16/es` for elements below a byte.
+    /// [`Error::Overflow`], and [`Error::NotExpressible`] for an expression without a value, such as `16/es`
+    /// for elements below a byte.
     pub(super) fn evaluate(&self, text: &str) -> Result<u64, Error> {
         let mut reader = Reader { values: self, rest: text };
         let value = reader.whole()?;
@@ -39,7 +40,7 @@ impl<'t> Values<'t> {
     }
 }
 
-/// A refusal of what a name is given.
+/// Returns the error for a name with values that its rule does not allow.
 pub(super) fn refused(reason: String) -> Error {
     Error::NotExpressible { target: "named layout", reason }
 }

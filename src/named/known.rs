@@ -1,4 +1,4 @@
-//! `known_as`: the names that a layout has.
+//! `known_as`: finds the names that a layout has.
 
 use alloc::string::String;
 use alloc::vec;
@@ -12,7 +12,7 @@ use crate::strided::BufferTensorDesc;
 use super::layout::NamedLayout;
 use super::table::{Row, rows};
 
-/// A name of a layout, perhaps on other axes.
+/// A name of a layout, perhaps with its axes in another order.
 ///
 /// ```
 /// use tensor_layout::{named::{known_as, KnownAs}, ArrayShape, ToIndexMap};
@@ -25,15 +25,15 @@ use super::table::{Row, rows};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct KnownAs {
-    /// The layout of this name.
+    /// The layout with this name.
     pub layout: NamedLayout,
-    /// Which axis of the layout that was given each axis of the named one is; `None` if they are the same
-    /// axes.
+    /// For each axis of the named layout, the axis of the layout that was passed. It is `None` if the axes
+    /// are in the same order.
     pub axes: Option<Vec<usize>>,
 }
 
 impl fmt::Display for KnownAs {
-    /// `hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0`.
+    /// Writes `hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.layout.fmt(f)?;
         let Some(axes) = &self.axes else { return Ok(()) };
@@ -42,14 +42,14 @@ impl fmt::Display for KnownAs {
     }
 }
 
-/// Every name in the table that a layout has, those on its own axes first. Layouts are compared, never texts:
-/// type, sizes, the place of every element, and the size of the buffer, unless this buffer ends after its
-/// last element.
+/// Returns every name in the table that a layout has. Names on its own axes come first. Layouts are compared,
+/// not texts: type, sizes, the offset of every element, and the size of the buffer. The size is not compared
+/// if the layout's buffer ends after its last element.
 ///
-/// What is row-major and packed has no names here: nearly every system has one, and none tells anything.
+/// A row-major packed layout has no names here, because nearly every system has a name for it.
 ///
-/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first:
-/// hipBLASLt's orders are AITER's with rows and columns exchanged.
+/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first.
+/// For example, hipBLASLt's orders are AITER's with rows and columns exchanged.
 ///
 /// ```
 /// use tensor_layout::{named::known_as, ArrayShape, ToIndexMap};
@@ -69,7 +69,8 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
     let same: Vec<usize> = (0..rank).collect();
     let mut orders = vec![same.clone()];
     if let Some(last) = rank.checked_sub(2) {
-        // The last two exchanged; then the first of the last three last, and the last of them first.
+        // These orders exchange the last two axes, move the first of the last three axes to the end, and move
+        // the last axis in front of the other two.
         let exchanged = |turn: fn(&mut [usize]), from: usize| {
             let mut order = same.clone();
             order.get_mut(from..).map(turn);
@@ -101,7 +102,7 @@ fn is_row_major(map: &IndexMap) -> bool {
     packed.is_ok_and(|packed| packed == *map)
 }
 
-/// The numbers a name may have, in all combinations.
+/// Returns all combinations of numbers that a name may have.
 pub(super) fn every_choice(row: &Row) -> Vec<Vec<u64>> {
     row.numbers.iter().fold(vec![Vec::new()], |choices, (_, values)| {
         let longer =
@@ -110,7 +111,7 @@ pub(super) fn every_choice(row: &Row) -> Vec<Vec<u64>> {
     })
 }
 
-/// The layout of the row, if it is this one.
+/// Returns the layout of the row if it equals the layout of `map`.
 fn same_layout(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Option<NamedLayout>, Error> {
     let (data_type, sizes) = (map.data_type(), map.sizes());
     if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {

@@ -21,10 +21,10 @@ use super::expression::refused;
 use super::memory::{LayoutPart, Rule};
 use super::table::{Row, find};
 
-/// A layout that a device or a library has a name for: `tensorrt.kCHW32:s8[2,33,3,2]`.
+/// A layout for which a device or a library has a name: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///
-/// Its text is the name, the numbers that some names take, the type, and the logical sizes. A name may be
-/// written without its system where that is enough (`kCHW32`); `Display` writes it in full.
+/// Its text is the name, the numbers that some names take, the type, and the logical sizes. The system may be
+/// left out if the rest of the name is unambiguous (`kCHW32`). `Display` writes the full name.
 ///
 /// ```
 /// use tensor_layout::{named::NamedLayout, ToIndexMap};
@@ -46,20 +46,21 @@ pub struct NamedLayout {
     numbers: Vec<u64>,
     data_type: DataType,
     sizes: Vec<u64>,
-    /// The layout as XLA's tiles, where these say it.
+    /// The layout as XLA's tiles, if tiles can express it.
     pub shape: Option<ArrayShape>,
     desc: Option<BufferTensorDesc>,
-    /// The parts, which hold each index once: one, unless no single map says the layout.
+    /// The parts of the layout, which together hold each index once. There is one part unless no single index
+    /// map can express the layout.
     pub parts: Vec<LayoutPart>,
 }
 
 impl NamedLayout {
-    /// The layout of this name, such as `ggml.q8_0x4.qs<8>`, for a tensor.
+    /// Returns the layout with this name, such as `ggml.q8_0x4.qs<8>`, for a tensor.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for a name that is not in the table, or for several; [`Error::NotExpressible`] for a
-    /// type or for sizes that the system does not take; [`Error::Overflow`].
+    /// [`Error::Parse`] for a name that is not in the table, or that is ambiguous; [`Error::NotExpressible`]
+    /// for a type or for sizes that the system does not accept; [`Error::Overflow`].
     pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
         let (rows, numbers) = read_name(name)?;
         let (mut refusal, full) = (None, rows.first().map_or("", |row| row.name.as_str()));
@@ -87,7 +88,7 @@ impl NamedLayout {
         Err(refused(refusal.unwrap_or_default()))
     }
 
-    /// The layout of a row that takes this type, these sizes and these numbers.
+    /// Returns the layout of a row that accepts this type, these sizes and these numbers.
     pub(super) fn of_row(
         row: &'static Row,
         data_type: DataType,
@@ -117,21 +118,20 @@ impl NamedLayout {
         Ok(layout)
     }
 
-    /// The name in full, with its numbers: `ggml.q8_0x4.qs<8>`. An example is at
-    /// [`KnownAs`](super::KnownAs).
+    /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`KnownAs`](super::KnownAs).
     #[must_use]
     pub fn name(&self) -> String {
         with_numbers(&self.row.name, &self.numbers)
     }
 }
 
-/// The name in full that a text means, which may be short: `tensorrt.kCHW32` for `kCHW32`, with its numbers
-/// if it takes any.
+/// Returns the full name for a name that may be short: `tensorrt.kCHW32` for `kCHW32`. Numbers of the name
+/// are included.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] for a name that is not in the table, with the nearest one, or for several, with all of
-/// them.
+/// [`Error::Parse`], for a name that is not in the table with the nearest name, and for an ambiguous name
+/// with all candidates.
 ///
 /// ```
 /// use tensor_layout::named::full_name;
@@ -151,7 +151,7 @@ fn with_numbers(name: &str, numbers: &[u64]) -> String {
     if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(numbers)) }
 }
 
-/// The rows of a name with numbers, and the numbers.
+/// Returns the rows of a name with numbers, and the numbers.
 fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     let wrong = |column: usize, expected: String| {
         let found = text.get(column..).unwrap_or("").to_owned();
@@ -160,7 +160,7 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     let (name, given) = text.split_once('<').unwrap_or((text, ""));
     let rows = match find(name.trim()) {
         Ok(rows) => rows,
-        // CUTLASS writes `TensorNCxHWx32` for TensorNCxHWx<32>.
+        // CUTLASS also writes `TensorNCxHWx<32>` without brackets, as `TensorNCxHWx32`.
         Err(expected) => {
             let stem = text.trim().trim_end_matches(|c: char| c.is_ascii_digit());
             let number = text.trim().get(stem.len()..).and_then(|digits| digits.parse::<u64>().ok());
@@ -172,7 +172,7 @@ fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
             };
         }
     };
-    // `<32>` and `<x=32>` say the same.
+    // `<32>` and `<x=32>` are equivalent.
     let value = |number: &str| number.rsplit('=').next().and_then(|number| number.trim().parse().ok());
     let numbers: Option<Vec<u64>> = match given.trim_end().strip_suffix('>') {
         Some(given) => given.split([',', ';']).map(value).collect(),
@@ -200,7 +200,7 @@ impl FromStr for NamedLayout {
         cursor.end("nothing more")?;
         let name = text.get(..colon).unwrap_or("").trim();
         NamedLayout::new(name, data_type, &sizes).map_err(|error| match error {
-            // The columns are those of the name, with which the text begins.
+            // The text begins with the name, so columns of the name are columns of the text.
             Error::Parse { column, expected, found, .. } => {
                 Error::Parse { text: text.to_owned(), column, expected, found }
             }
@@ -237,13 +237,13 @@ impl Besides for NamedLayout {
     }
 }
 
-/// What the start of the buffer is a multiple of, in bytes.
+/// The start of the buffer must be a multiple of this number, in bytes.
 fn alignment(row: &Row, data_type: DataType) -> u64 {
     if row.align == 0 { data_type.bits().div_ceil(8).into() } else { row.align }
 }
 
 impl Rule<'_> {
-    /// The tiles of the rule.
+    /// Returns the tiles of the rule.
     fn shape(&self) -> Result<ArrayShape, Error> {
         let inside = self.row.tiles.trim_start_matches('{').trim_end_matches('}');
         let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));
@@ -254,7 +254,7 @@ impl Rule<'_> {
                 word => minor_to_major.push(self.axis(word)?),
             }
         }
-        // The text with numbers in the place of expressions.
+        // The text of the tiles, in which each expression is replaced by its value.
         let mut text = String::new();
         for piece in tiles.split_inclusive(['(', ',', ')']) {
             match piece.split_at_checked(piece.len().saturating_sub(1)) {
@@ -274,7 +274,7 @@ impl Rule<'_> {
     }
 }
 
-/// `2,33,3,2`.
+/// Formats numbers with commas between them: `2,33,3,2`.
 fn list(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }

@@ -1,4 +1,4 @@
-//! `LayoutPart`: the maps of a rule of digits, `[N/32]{[K/4][n%32][k%4] + 128}`.
+//! `LayoutPart`: the index maps of a rule that is written as digits, `[N/32]{[K/4][n%32][k%4] + 128}`.
 
 use alloc::format;
 use alloc::vec;
@@ -15,10 +15,11 @@ use crate::strided::Slice;
 use super::expression::{Values, refused};
 use super::table::Row;
 
-/// Some of the indices of a tensor, and where they are stored.
+/// Some indices of a tensor, with the offsets of their elements.
 ///
-/// Nearly every layout has one part that holds all indices. A last block that is narrower instead of padded,
-/// and rows that are rotated, need several: no single map says them.
+/// Nearly every layout has one part that holds all indices. A layout has several parts if its last block is
+/// narrower instead of padded, or if its rows are rotated, because no single index map can express such a
+/// layout.
 ///
 /// ```
 /// use tensor_layout::named::NamedLayout;
@@ -31,9 +32,9 @@ use super::table::Row;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct LayoutPart {
-    /// Which indices: one slice for each axis, as [`IndexMap::slice`] takes them.
+    /// The indices of the part: one slice for each axis, as [`IndexMap::slice`] takes them.
     pub slices: Vec<Slice>,
-    /// Where they are stored in the buffer of the whole.
+    /// The offsets of the part's elements in the buffer of the whole layout.
     pub map: IndexMap,
 }
 
@@ -45,28 +46,28 @@ pub(super) struct Rule<'r> {
     pub(super) sizes: Vec<u64>,
 }
 
-/// `(index / divisor) % extent`, times the stride.
+/// A digit with the value `(index / divisor) % extent`. Each step of it adds the stride to the offset.
 #[derive(Debug, Clone)]
 struct Digit {
     axis: usize,
     divisor: u64,
     extent: u64,
     stride: u64,
-    /// `[(k-n)%4]`: the axis whose index is subtracted.
+    /// The axis whose index is subtracted, for a digit such as `[(k-n)%4]`.
     minus: Option<usize>,
 }
 
-/// The digits of a rule, in memory order, and the size of what they span.
+/// The digits of a rule, in memory order, and the number of elements that they span.
 struct Digits {
     list: Vec<Digit>,
     base: u64,
     elements: u64,
-    /// Something else is stored beside the elements.
+    /// Whether the record also holds data that are not elements.
     is_record: bool,
 }
 
 impl Rule<'_> {
-    /// Evaluates the rule.
+    /// Evaluates the rule and returns its parts.
     pub(super) fn parts(mut self) -> Result<Vec<LayoutPart>, Error> {
         let (text, ends) = match self.row.memory.strip_suffix(" ends") {
             Some(text) => (text, true),
@@ -74,7 +75,7 @@ impl Rule<'_> {
         };
         let all = vec![Slice::ALL; self.sizes.len()];
         let Some((first, rest)) = text.split_once(" then ") else { return self.piece(text, &all, 0, ends) };
-        // `A then N from 32: B`.
+        // The rule has two parts: `A then N from 32: B`.
         let (cut, second) = rest.split_once(": ").ok_or_else(|| refused("`:` is missing".into()))?;
         let (word, start) = cut.split_once(" from ").ok_or_else(|| refused("`from` is missing".into()))?;
         let (axis, start) = (self.axis(word)?, self.values.evaluate(start)?);
@@ -98,7 +99,7 @@ impl Rule<'_> {
         Ok(parts)
     }
 
-    /// The parts of a rule without `then`, `before` elements into the buffer.
+    /// Returns the parts of a rule without `then`, which begins `before` elements into the buffer.
     fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<LayoutPart>, Error> {
         let mut digits = self.digits(text)?;
         digits.base = checked::add(digits.base, before, OFFSET)?;
@@ -108,7 +109,8 @@ impl Rule<'_> {
             let map = self.map(&digits, &self.sizes, ends)?;
             return Ok(vec![LayoutPart { slices: slices.to_vec(), map }]);
         };
-        // One part for each remainder of the two axes: there the turned digit is one number.
+        // There is one part for each pair of remainders of the two axes. Within a part, the rotated digit is
+        // constant.
         let mut parts = Vec::new();
         let modulus = turned.extent;
         for (n, k) in (0..modulus).flat_map(|n| (0..modulus).map(move |k| (n, k))) {
@@ -139,7 +141,7 @@ impl Rule<'_> {
         Ok(parts)
     }
 
-    /// The map of digits without a rotation.
+    /// Returns the index map of digits without a rotation.
     fn map(&self, digits: &Digits, sizes: &[u64], ends: bool) -> Result<IndexMap, Error> {
         let mut dimensions: Vec<Vec<&Digit>> = vec![Vec::new(); sizes.len()];
         for digit in &digits.list {
@@ -159,7 +161,7 @@ impl Rule<'_> {
         map.in_buffer_of(elements, digits.is_record)
     }
 
-    /// Reads digits and, after them, a record.
+    /// Reads digits, and the record after them if there is one.
     fn digits(&self, text: &str) -> Result<Digits, Error> {
         let (outer, record) = text.split_once('{').map_or((text, None), |(outer, record)| (outer, Some(record)));
         let mut digits = match record {
@@ -179,8 +181,8 @@ impl Rule<'_> {
         Ok(Digits { list, ..digits })
     }
 
-    /// The digits of a record: a list in brackets with a number of bytes before or after it (`8 + [..]`,
-    /// `[..] + 128`), or a list that is padded (`[..] to 4`).
+    /// Reads the digits of a record: a list in brackets with a number of bytes before or after it (`8 +
+    /// [..]`, `[..] + 128`), or a padded list (`[..] to 4`).
     fn record(&self, text: &str) -> Result<Digits, Error> {
         let start = text.find('[').unwrap_or(0);
         let end = text.rfind([']', '}']).map_or(text.len(), |end| end.saturating_add(1));
@@ -203,7 +205,7 @@ impl Rule<'_> {
         Ok(digits)
     }
 
-    /// `C`, `C/4`, `c%4`, `(c%32)/8`, `W to 8`, `..` or `(k-n)%4`.
+    /// Reads a digit: `C`, `C/4`, `c%4`, `(c%32)/8`, `W to 8`, `..` or `(k-n)%4`.
     fn digit(&self, text: &str) -> Result<Vec<Digit>, Error> {
         if text == ".." {
             let whole = |(axis, &extent)| Digit { axis, divisor: 1, extent, stride: 0, minus: None };
@@ -233,7 +235,7 @@ impl Rule<'_> {
         Ok(vec![digit])
     }
 
-    /// The axis of this name, in capitals or not.
+    /// Returns the axis with this name, in upper or lower case.
     pub(super) fn axis(&self, word: &str) -> Result<usize, Error> {
         let place = self.row.axes().position(|axis| axis.eq_ignore_ascii_case(word));
         let place = place.ok_or_else(|| refused(format!("`{word}` is not an axis of {}", self.row.name)))?;
@@ -241,7 +243,7 @@ impl Rule<'_> {
     }
 }
 
-/// The name of an axis as the row has it.
+/// Returns the name of an axis in the spelling of the row.
 fn word_of<'r>(row: &'r Row, word: &str) -> &'r str {
     row.axes().find(|axis| axis.eq_ignore_ascii_case(word)).unwrap_or_default()
 }

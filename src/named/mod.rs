@@ -1,14 +1,15 @@
-//! Layouts that devices and libraries have names for: one table, exact.
+//! Layouts for which devices and libraries have names, in one exact table.
 //!
 //! The module needs the feature `named`.
 //!
-//! A name, a type and logical sizes are a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads that
-//! text, [`Notated`](crate::notation::Notated) reads it as one notation of many, [`known_as`] says which
-//! names a layout has, and [`rows`] is the table itself, which lives in `src/named/layouts.txt`.
+//! A name, a type and logical sizes determine a layout: `tensorrt.kCHW32:s8[2,33,3,2]`. [`NamedLayout`] reads
+//! such a text, and [`Notated`](crate::notation::Notated) reads it among other notations. [`known_as`]
+//! returns the names of a layout. [`rows`] returns the table itself, which is the file
+//! `src/named/layouts.txt`.
 //!
-//! The rules were read in the sources that each row names, and are held against index by index loops written
-//! from them. No library of a vendor was run: see docs/DEVICE_LAYOUTS.md, which says of each name what was
-//! checked.
+//! The rules come from the sources that each row names. Tests compare them with index by index loops that
+//! were written from these sources. No library of a vendor was run: docs/DEVICE_LAYOUTS.md says for each name
+//! what was checked.
 //!
 //! ```
 //! use tensor_layout::{named::NamedLayout, relayout::{Padding, Relayout}, BufferTensorDesc, DataType};

@@ -1,4 +1,4 @@
-//! `Row`: the table, and finding a name in it.
+//! `Row`: the table of names, and the search for a name in it.
 
 use alloc::format;
 use alloc::string::String;
@@ -11,7 +11,7 @@ use crate::error::Error;
 
 use super::expression::Values;
 
-/// A row of the table: what a name means, and where that is written.
+/// A row of the table: the rule for the layouts of a name, and the source of the rule.
 ///
 /// ```
 /// use tensor_layout::named;
@@ -24,40 +24,42 @@ use super::expression::Values;
 #[derive(Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Row {
-    /// System and name, `tensorrt.kCHW32`, without the numbers that some names take. Several rows may have
-    /// one name: for other ranks or numbers, or for sizes that the row before does not take.
+    /// The system and the name, `tensorrt.kCHW32`, without the numbers that some names take. Several rows may
+    /// have the same name: for other ranks or numbers, or for sizes that the row before does not accept.
     pub name: String,
-    /// What the layouts of this system are.
+    /// A description of this system's layouts.
     pub about: &'static str,
-    /// The numbers after the name: what each is called (nothing if it is fixed), and the values it may have.
+    /// The numbers after the name: the word for each number (empty if the number is fixed), and the values
+    /// that it may have.
     pub numbers: Vec<(&'static str, Vec<u64>)>,
     /// The logical axes in the order of the sizes: `..,N,K`, with `..` for any axes in front.
     pub axes: &'static str,
-    /// The types it is for: `any`, names, or widths as in `16-bit`.
+    /// The types that the row accepts: `any`, names, or widths as in `16-bit`.
     pub types: &'static str,
-    /// The digits of an offset in memory order, the slowest first; the head of the table says how to read
-    /// them.
+    /// The digits of an offset in memory order, the slowest first. The head of the table explains the
+    /// notation.
     pub memory: &'static str,
-    /// The layout as tiles of XLA, with names of axes for dimensions; `-` if tiles cannot express it.
+    /// The layout as XLA's tiles, with names of axes for dimensions, or `-` if tiles cannot express it.
     pub tiles: &'static str,
-    /// What the sizes must be, separated by `;`.
+    /// The conditions for the sizes, separated by `;`.
     pub needs: &'static str,
     /// Other names of the same system, separated by commas.
     pub other: &'static str,
-    /// What the system demands of the padding, or writes there: `must be zero`, `zero`, `undefined`,
-    /// `not stated` or `none`.
+    /// The padding that the system demands or writes: `must be zero`, `zero`, `undefined`, `not stated` or
+    /// `none`.
     pub padding: &'static str,
-    /// What the start of the buffer must be a multiple of, in bytes; 0 for the bytes of an element.
+    /// The start of the buffer must be a multiple of this number, in bytes. 0 stands for the bytes of an
+    /// element.
     pub align: u64,
-    /// Where the rule was read.
+    /// The source of the rule.
     pub source: &'static str,
-    /// How it was read, where that is weaker than the code of the source; empty otherwise.
+    /// How the rule was found, if the evidence is weaker than the code of the source. It is empty otherwise.
     pub read: &'static str,
-    /// What was not checked or not decided.
+    /// The facts that were not checked or decided.
     pub open: &'static str,
 }
 
-/// The table, row by row.
+/// Returns the rows of the table.
 #[must_use]
 pub fn rows() -> &'static [Row] {
     static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
@@ -99,7 +101,7 @@ fn parse(table: &'static str) -> Vec<Row> {
 }
 
 impl fmt::Display for Row {
-    /// The name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
+    /// Writes the name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let number = |(word, values): &(&str, Vec<u64>)| {
             let values: Vec<String> = values.iter().map(u64::to_string).collect();
@@ -114,12 +116,12 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// The axes with a name.
+    /// The axes that have a name.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.axes.split(',').filter(|axis| *axis != "..")
     }
 
-    /// How many of `rank` axes the `..` stands for.
+    /// The number of axes that `..` stands for, out of `rank` axes.
     pub(super) fn leading(&self, rank: usize) -> usize {
         rank.saturating_sub(self.axes().count())
     }
@@ -142,8 +144,8 @@ impl Row {
         numbers.len() == self.numbers.len() && pairs.all(|((_, values), number)| values.contains(number))
     }
 
-    /// The meaning of the words of the rule. The sizes have the rank of the row, and the numbers are some
-    /// that it takes.
+    /// Returns the values of the words in the rule. The sizes have the rank of the row, and the row accepts
+    /// the numbers.
     pub(super) fn values(&self, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Values<'_> {
         let mut values = Values::default();
         self.axes().rev().zip(sizes.iter().rev()).for_each(|(axis, &size)| values.set(axis, size));
@@ -154,7 +156,7 @@ impl Row {
         values
     }
 
-    /// The first need that is not met, with the numbers it is about: half a sentence.
+    /// Returns the first condition that is not met, with its numbers, as half a sentence.
     pub(super) fn unmet(&self, values: &Values<'_>) -> Result<Option<String>, Error> {
         for need in self.needs.split(';').map(str::trim).filter(|need| !need.is_empty()) {
             let (sum, wanted) = need.split_once('=').unwrap_or((need, ""));
@@ -169,7 +171,7 @@ impl Row {
     }
 }
 
-/// The rows of a name, which may be short (`kCHW32`), or what is wrong with it.
+/// Returns the rows of a name, which may be short (`kCHW32`), or the reason why the name is wrong.
 pub(super) fn find(name: &str) -> Result<Vec<&'static Row>, String> {
     let short = |row: &'static Row| row.name.split_once('.').map_or("", |(_, short)| short);
     let others = |row: &'static Row| row.other.split(", ").filter(|other| !other.is_empty());

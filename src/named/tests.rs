@@ -1,4 +1,4 @@
-//! The two ways a row says its rule, digits and tiles, against each other and against the cases.
+//! Compares the two forms of a row's rule, digits and tiles, with each other and with recorded cases.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -14,7 +14,7 @@ use crate::dims::Dims;
 use super::memory::{LayoutPart, Rule};
 use super::{NamedLayout, rows};
 
-/// Every index of these sizes.
+/// Returns every index of these sizes.
 fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> + '_ {
     (0..sizes.iter().product()).map(|mut number: u64| {
         let mut index: Vec<u64> = sizes
