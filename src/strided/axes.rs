@@ -1,4 +1,4 @@
-//! `AxisOrder`: NCHW, NHWC, NCDHW, NDHWC and any other order of lettered axes.
+//! `AxisOrder`: memory orders such as NCHW, NHWC, NCDHW and NDHWC.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -15,15 +15,15 @@ use crate::short_sort::sort_by_key;
 
 use super::desc::BufferTensorDesc;
 
-/// The logical order of the letters engines use: groups, batch or output channels, channels or
-/// input channels, depth, height, width.
+/// The logical order of the letters that engines use: groups, batch or output channels, channels or input
+/// channels, depth, height, width.
 const LOGICAL: &[u8] = b"GNOCIDHW";
 
-/// The order in which axes follow each other in memory, slowest first, each named by a letter.
+/// The order of axes in memory, the slowest axis first. Each axis is named by a letter.
 ///
-/// Sizes and strides are always given in the logical order (N, C, D, H, W for activations,
-/// G, O, I, D, H, W for weights), whatever the order in memory: DirectML's rule. An axis order says
-/// which strides that makes.
+/// Sizes and strides are always given in the logical order (N, C, D, H, W for activations, G, O, I, D,
+/// H, W for weights), whatever the order in memory is. This is DirectML's rule. An axis order
+/// determines the strides.
 ///
 /// The letters a, b, c, ... name axes 0, 1, 2, ... as oneDNN's tags do.
 ///
@@ -38,14 +38,14 @@ const LOGICAL: &[u8] = b"GNOCIDHW";
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisOrder {
-    /// Upper-case letters, major to minor, then zeros.
+    /// Upper-case letters, major to minor, followed by zeros.
     letters: [u8; Self::MAX_RANK],
-    /// The axis each letter names, by its place in the logical order.
+    /// The logical axis of each letter.
     axes: [u8; Self::MAX_RANK],
 }
 
 impl AxisOrder {
-    /// The most axes an order can name.
+    /// The most axes that an order can name.
     pub const MAX_RANK: usize = 8;
 
     /// Batch, channels, height, width: packed without strides.
@@ -61,7 +61,7 @@ impl AxisOrder {
         AxisOrder { letters, axes }
     }
 
-    /// The order that these letters name, or what is wrong with them.
+    /// Reads an order from its letters. Fails with a message about the first mistake.
     pub(super) fn read(letters: &str) -> Result<AxisOrder, String> {
         let upper = letters.to_ascii_uppercase();
         let bytes = upper.as_bytes();
@@ -97,12 +97,13 @@ impl AxisOrder {
         self.letters.iter().filter(|&&letter| letter != 0).count()
     }
 
-    /// The logical axis numbers in memory order, slowest first: 0, 2, 3, 1 for NHWC.
+    /// Iterates over the numbers of the logical axes in memory order, the slowest axis first: 0,
+    /// 2, 3, 1 for NHWC.
     pub fn axes(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + '_ {
         self.axes.iter().take(self.rank()).map(|&axis| usize::from(axis))
     }
 
-    /// The packed strides, in elements, for `sizes` in logical order.
+    /// Returns the packed strides, in elements, for `sizes` in logical order.
     pub(super) fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
         let rank = self.rank();
         if sizes.len() != rank {
@@ -112,13 +113,14 @@ impl AxisOrder {
     }
 }
 
-/// The orders that engines name, by rank: the batch first or last, the channels before or after the others.
+/// The orders that engines have names for, by rank. The batch is first or last, and the channels are before
+/// or after the other axes.
 const NAMED_ORDERS: [&[&str]; 2] = [&["NCHW", "NHWC", "CHWN", "HWCN"], &["NCDHW", "NDHWC", "CDHWN", "DHWCN"]];
 
 impl BufferTensorDesc {
-    /// Every axis order that engines have a name for and that this tensor is packed in: `NCHW`, `NHWC`,
-    /// `CHWN` and `HWCN`, or those with a depth. There may be several, as the strides of axes of size 1 are
-    /// free; of other ranks and other orders there are none.
+    /// Returns every axis order with a name in engines in which this tensor is packed: `NCHW`, `NHWC`, `CHWN`
+    /// and `HWCN`, or the orders with a depth. There may be several orders, because the strides of axes of
+    /// size 1 are free. The list is empty for other ranks and other orders.
     ///
     /// ```
     /// use tensor_layout::BufferTensorDesc;
@@ -139,7 +141,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Strides that put the axes of `minor_to_major` next to each other. A size of zero counts as one.
+/// Returns packed strides, the first axis of `minor_to_major` with stride 1. A size of 0 counts as 1.
 pub(super) fn packed_strides(sizes: &[u64], minor_to_major: impl Iterator<Item = usize>) -> Result<Dims, Error> {
     let mut strides = Dims::from_elem(0, sizes.len());
     let mut next = 1;
@@ -155,13 +157,13 @@ pub(super) fn packed_strides(sizes: &[u64], minor_to_major: impl Iterator<Item =
 impl FromStr for AxisOrder {
     type Err = Error;
 
-    /// The order in memory named by `letters`, slowest axis first, in upper or lower case.
+    /// Reads a memory order from its letters, the slowest axis first, in upper or lower case.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated, there are more than
-    /// [`MAX_RANK`](Self::MAX_RANK), or they belong neither to the engines' letters (G N O C I D H W)
-    /// nor to a run a, b, c, ...
+    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated or there are more than
+    /// [`MAX_RANK`](Self::MAX_RANK) letters. The letters must be letters of engines (G N O C I D H W) or a
+    /// run a, b, c, ...
     ///
     /// ```
     /// use tensor_layout::AxisOrder;

@@ -1,4 +1,4 @@
-//! `AxisList`: the sizes and strides of a descriptor, up to rank 8 inside the value.
+//! `AxisList`: the sizes and strides of a descriptor, without an allocation up to rank 8.
 
 use crate::checked::Exact;
 #[cfg(feature = "relayout")]
@@ -7,24 +7,24 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most axes that are held without an allocation.
+/// The most axes that are stored without an allocation.
 const INLINE: usize = 8;
 
-/// Sizes and strides, of which there are equally many. Up to rank 8 both are in the value itself, in two
-/// arrays of which only the first `rank` numbers count. Descriptors are made and copied in inner loops, and
-/// this list is most of a descriptor.
+/// A list of sizes and a list of strides of equal length. Up to rank 8, both lists are arrays in the value
+/// itself, and only the first `rank` numbers count. Descriptors are made and copied in inner loops, and this
+/// list is most of a descriptor.
 #[derive(Debug, Clone)]
 pub(super) enum AxisList {
-    /// Up to rank 8.
+    /// The arrays for ranks up to 8.
     Inline { rank: u8, sizes: [u64; INLINE], strides: [u64; INLINE] },
-    /// Above.
+    /// The allocated lists for larger ranks.
     Boxed(Box<(Vec<u64>, Vec<u64>)>),
 }
 
 impl AxisList {
     pub(super) const EMPTY: AxisList = AxisList::Inline { rank: 0, sizes: [0; INLINE], strides: [0; INLINE] };
 
-    /// These sizes and strides; the lists must be equally long.
+    /// Makes a list of these sizes and strides. The two slices must be equally long.
     #[inline]
     pub(super) fn new(sizes: &[u64], strides: &[u64]) -> AxisList {
         match (first_eight(sizes), first_eight(strides)) {
@@ -33,7 +33,7 @@ impl AxisList {
         }
     }
 
-    /// These sizes, all strides 0.
+    /// Makes a list of these sizes, with all strides 0.
     #[inline]
     pub(super) fn with_zero_strides(sizes: &[u64]) -> AxisList {
         match first_eight(sizes) {
@@ -65,7 +65,7 @@ impl AxisList {
         is_same(self.sizes(), other.sizes()) && is_same(self.strides(), other.strides())
     }
 
-    /// Both, to be changed.
+    /// Returns the sizes and the strides as mutable slices.
     #[inline]
     pub(super) fn both_mut(&mut self) -> (&mut [u64], &mut [u64]) {
         match self {
@@ -77,7 +77,7 @@ impl AxisList {
         }
     }
 
-    /// Another axis after the last.
+    /// Adds an axis after the last axis.
     #[inline]
     pub(super) fn push(&mut self, size: u64, stride: u64) {
         match self {
@@ -110,10 +110,11 @@ impl FromIterator<(u64, u64)> for AxisList {
     }
 }
 
-/// How many numbers there are, and they themselves followed by zeros; `None` for more than eight.
+/// Returns the number of entries, and the entries followed by zeros. Returns `None` for more
+/// than eight entries.
 #[inline]
 fn first_eight(numbers: &[u64]) -> Option<(u8, [u64; INLINE])> {
-    // One straight sequence of moves for each length: a copy of unknown length is a call.
+    // Each length has its own sequence of moves, because a copy of unknown length compiles to a call.
     Some(match *numbers {
         [] => (0, [0; INLINE]),
         [a] => (1, [a, 0, 0, 0, 0, 0, 0, 0]),

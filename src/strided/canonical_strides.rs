@@ -1,15 +1,16 @@
-//! Canonical strides: those that an API or another library compares by number ([`super::free_strides`]).
+//! Canonical strides, for APIs and libraries that compare strides by number ([`super::free_strides`]).
 
 use super::desc::BufferTensorDesc;
 use super::free_strides::set_free_strides;
 
 impl BufferTensorDesc {
-    /// Returns this tensor with canonical strides where any stride would do. An axis of size 1 takes the
-    /// stride of an axis that is packed around the axes after it: the largest product of a stride and a size
-    /// among them, or 1 if there are none. A tensor without elements takes the strides of a packed tensor.
+    /// Returns this tensor with canonical strides where any stride would do. An axis of size 1 gets the
+    /// stride of an axis that is packed around the axes after it. This stride is the largest product of a
+    /// stride and a size among the axes after it, or 1 if there are no axes after it. A tensor without
+    /// elements gets the strides of a packed tensor.
     ///
-    /// Equal descriptors have the same strides afterwards, number by number. The structures and texts that
-    /// this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have such strides.
+    /// Equal descriptors then have equal strides, number by number. The structures and texts that this crate
+    /// writes for DirectML, DLPack, PJRT, NumPy and CuTe have canonical strides.
     ///
     /// ```
     /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
@@ -24,7 +25,7 @@ impl BufferTensorDesc {
         self.with_canonical_strides_up_to(u64::MAX)
     }
 
-    /// The same tensor with canonical strides, but 1 for those that are greater than `most`.
+    /// Returns this tensor with canonical strides, except that strides above `most` become 1.
     pub(crate) fn with_canonical_strides_up_to(self, most: u64) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, strides) = axes.both_mut();
@@ -34,7 +35,7 @@ impl BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// Returns this tensor with other strides, which may differ only where any stride would do.
+    /// Returns this tensor with other strides. The strides may differ only where any stride would do.
     pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, own) = axes.both_mut();

@@ -1,4 +1,4 @@
-//! `BufferTensorDesc`: the descriptor itself.
+//! `BufferTensorDesc`: a strided tensor in a buffer.
 
 use alloc::format;
 
@@ -21,30 +21,31 @@ mod size_in_bytes;
 
 pub use flags::TensorFlags;
 
-/// A tensor in a buffer: its data type, its sizes, and how far apart neighbours are on each axis.
+/// A tensor in a buffer: the data type, the sizes, and the distance between neighbours on each axis.
 ///
-/// This is DirectML's `DML_BUFFER_TENSOR_DESC` as an immutable value. Sizes are in elements and in
-/// the fixed order N, C, \[D\], H, W; strides are in elements too. A stride of 0 repeats an axis
-/// (broadcast); strides larger than needed leave padding. Rank 0 (one element) and sizes of 0 (no
-/// elements) are legal here; [`upload::validate`](crate::upload::validate) says what a device accepts.
+/// This is DirectML's `DML_BUFFER_TENSOR_DESC` as an immutable value. Sizes are in elements and in the fixed
+/// order N, C, \[D\], H, W. Strides are in elements too. A stride of 0 repeats an axis (broadcast), and
+/// larger strides leave padding. Rank 0 (one element) and sizes of 0 (no elements) are legal here.
+/// [`upload::validate`](crate::upload::validate) tells whether a device accepts them.
 ///
-/// Invariants, which every constructor checks, the code cites by number, and a debug build checks for every
-/// value:
+/// Invariants, which every constructor checks and the code cites by number (debug builds check
+/// every value again):
 ///
 /// 1. There are as many strides as sizes.
 /// 2. The product of the sizes fits 64 bits.
 /// 3. The base offset plus the span (one past the largest offset) fits 64 bits, and so does the
 ///    size in bytes.
 /// 4. The total size is at least the minimum size, and a multiple of 4.
-/// 5. The promised alignment is 0, or a power of two and no less than an element.
+/// 5. The promised alignment is 0, or a power of two that is at least the size of an element.
 ///
-/// Two descriptors are equal if they describe the same elements at the same places: the stride of an axis of
-/// size 1 is never used, so it does not count.
+/// Two descriptors are equal if they describe the same elements at the same offsets. The stride of an axis of
+/// size 1 does not count, because no element uses it.
 ///
-/// A slice that leaves out elements is a part of a larger buffer, with all views made of it, and so is what
-/// begins after the start of its buffer: what is between its elements may be others'. It equals no tensor
-/// that has its buffer to itself, its text has a base offset (be it `+0`), and
-/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill its gaps.
+/// A slice is a part of a larger buffer if it leaves out elements, and so is every view of the slice. A
+/// descriptor with a base offset is treated the same way. The bytes between the elements of a part may belong
+/// to other tensors. A part is therefore never equal to a tensor that has its buffer to itself. Its text has
+/// a base offset, also if it is `+0`. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
+/// does not fill its gaps.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -62,29 +63,31 @@ pub struct BufferTensorDesc {
     base_offset: u64,
     elements: u64,
     span_elements: u64,
-    /// The total size where it was set by hand and is more than the minimum, else 0.
+    /// The total size in bytes, if it was set by hand and is above the minimum. Otherwise 0.
     larger_total: u64,
     base_offset_alignment: u32,
     data_type: DataType,
     flags: TensorFlags,
     explicit_strides: bool,
-    /// A slice left out some elements, which are in the same buffer.
+    /// Whether a slice left out elements that are in the same buffer.
     sliced: bool,
 }
 
 impl BufferTensorDesc {
-    /// A descriptor with these `sizes`, and `strides` in elements or none for packed row-major: integers of
-    /// any type, the `usize` of Rust's tensors, the `i64` of ONNX, the `u32` of DirectML.
+    /// Returns a descriptor of these `sizes`, with `strides` in elements, or packed row-major without
+    /// `strides`. The numbers may be integers of any type: the `usize` of Rust's tensors, the `i64` of ONNX,
+    /// the `u32` of DirectML.
     ///
-    /// The tensor has its buffer to itself, so gaps between its elements are its own padding. One whose gaps
-    /// may be others' says so by [`with_base_offset`](Self::with_base_offset), be it 0, or
-    /// [`as_part`](Self::as_part); [`slice`](Self::slice) does by itself.
+    /// The tensor has its buffer to itself, so gaps between its elements are its own padding. If the gaps
+    /// may belong to other tensors, mark the tensor as a part by
+    /// [`with_base_offset`](Self::with_base_offset), with an offset that may be 0, or by
+    /// [`as_part`](Self::as_part). [`slice`](Self::slice) sets this mark itself.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides;
-    /// [`Negative`](crate::ArgumentRule) for a number below zero, but for strides that are
-    /// [free](Self::with_canonical_strides); [`Error::Overflow`] if a number, the number of elements, the
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides.
+    /// [`Negative`](crate::ArgumentRule) for a negative number, except for strides that are
+    /// [free](Self::with_canonical_strides). [`Error::Overflow`] if a number, the number of elements, the
     /// largest offset or the size in bytes passes 64 bits.
     ///
     /// ```
@@ -118,11 +121,12 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Packed row-major: the last axis is the fastest, and there are no gaps between elements.
+    /// Returns a packed row-major tensor: the last axis is the fastest, and there are no gaps
+    /// between elements.
     ///
     /// # Errors
     ///
-    /// [`Negative`](crate::ArgumentRule) and [`Error::Overflow`] as for [`new`](Self::new).
+    /// [`Negative`](crate::ArgumentRule) and [`Error::Overflow`], for the same reasons as [`new`](Self::new).
     #[inline]
     pub fn packed<T: Copy + TryInto<i128>>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
         Self::row_major(data_type, &naturals("sizes", "one of the sizes", sizes)?)
@@ -160,8 +164,9 @@ impl BufferTensorDesc {
         Ok(Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides))
     }
 
-    /// A tensor that has its buffer to itself. The extent must be that of the axes, and its end be checked:
-    /// with nothing left that can fail, the axes are written where the descriptor is.
+    /// Returns a tensor that has its buffer to itself. The extent must be the extent of the axes, and its
+    /// end must be checked. Nothing can fail after this, so the compiler writes the axes directly into
+    /// the descriptor.
     #[inline]
     fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Self {
         BufferTensorDesc {
@@ -179,8 +184,8 @@ impl BufferTensorDesc {
         .checked()
     }
 
-    /// Another descriptor of the same buffer, which must not reach past the end of this one: flags, alignment
-    /// and a total set by hand stay.
+    /// Returns another descriptor of the same buffer, which must not reach past the end of this tensor. The
+    /// view keeps the flags, the alignment and a total size that was set by hand.
     #[inline]
     pub(super) fn build_view(&self, data_type: DataType, axes: AxisList, base_offset: u64) -> Result<Self, Error> {
         let extent = extent(axes.sizes(), axes.strides())?;
@@ -194,8 +199,8 @@ impl BufferTensorDesc {
         Ok(view.checked())
     }
 
-    /// Returns these elements in this buffer under other axes. The number of elements and the largest offset
-    /// must not change, so that nothing has to be checked again.
+    /// Returns a view of these elements with other axes. The number of elements and the largest offset must
+    /// not change, so nothing has to be checked again.
     #[inline]
     pub(super) fn with_axes(&self, axes: AxisList) -> Self {
         BufferTensorDesc { axes, explicit_strides: true, ..*self }.checked()
@@ -207,12 +212,13 @@ impl BufferTensorDesc {
         BufferTensorDesc { flags, ..self }
     }
 
-    /// Returns this tensor in a buffer of `total` bytes: at least
-    /// [`min_size_in_bytes`](Self::min_size_in_bytes), and a multiple of 4.
+    /// Returns this tensor in a buffer of `total` bytes. The total must be a multiple of 4, and at least
+    /// [`min_size_in_bytes`](Self::min_size_in_bytes).
     ///
     /// # Errors
     ///
-    /// [`TotalSizeTooSmall`](crate::ArgumentRule) or [`TotalSizeUnaligned`](crate::ArgumentRule).
+    /// [`TotalSizeTooSmall`](crate::ArgumentRule) or [`TotalSizeUnaligned`](crate::ArgumentRule) if `total`
+    /// breaks one of these two rules.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -237,12 +243,12 @@ impl BufferTensorDesc {
         Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
 
-    /// Returns this tensor with a promise about where it is bound: 0 for none, else a power of two in bytes
-    /// that is at least as large as an element.
+    /// Returns this tensor with a promise about the alignment of its binding, in bytes. 0 promises nothing.
+    /// Other alignments are powers of two that are at least as large as an element.
     ///
     /// # Errors
     ///
-    /// [`BadAlignment`](crate::ArgumentRule).
+    /// [`BadAlignment`](crate::ArgumentRule) for any other number.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
@@ -264,14 +270,16 @@ impl BufferTensorDesc {
     /// that buffer, as a slice does. It is also a part if the offset is 0, because the bytes between its
     /// elements may belong to other tensors (see [`is_part`](Self::is_part)).
     ///
-    /// Every size counts from the start of the buffer, so it grows by as much. A total size that was set by
-    /// hand is that of the buffer: it stays, unless the tensor reaches further now.
+    /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total
+    /// size that was set by hand is the size of the buffer. It does not change, unless the tensor now
+    /// reaches further.
     ///
-    /// DirectML's struct has no such field: add the bytes to the offset the buffer is bound at.
+    /// DirectML's structure has no field for this offset, so add its bytes to the offset at which the
+    /// buffer is bound.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], also for an offset that is no `u64`.
+    /// [`Error::Overflow`] if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -286,11 +294,12 @@ impl BufferTensorDesc {
         Ok(self.beginning_at(base_offset)?.into_part())
     }
 
-    /// Like [`with_base_offset`](Self::with_base_offset), in bytes: of types below a byte too.
+    /// Does the same as [`with_base_offset`](Self::with_base_offset), with an offset in bytes. Types below a
+    /// byte are allowed too.
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if it is no whole number of elements, and as for
+    /// [`Error::NotExpressible`] if the offset is not a whole number of elements, and the errors of
     /// [`with_base_offset`](Self::with_base_offset).
     ///
     /// ```
@@ -310,7 +319,7 @@ impl BufferTensorDesc {
         self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
     }
 
-    /// Another place of the same tensor, of which nothing is said about who owns the gaps.
+    /// Returns this tensor at another base offset. The mark of a part does not change.
     pub(crate) fn beginning_at(self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
         let span_elements = checked_end(self.data_type, base_offset, span)?;
@@ -331,7 +340,7 @@ impl BufferTensorDesc {
         self.axes.sizes()
     }
 
-    /// The strides in elements, in logical order, also where none were given.
+    /// The strides in elements, in logical order. Packed strides are returned if none were given.
     #[must_use]
     pub fn strides(&self) -> &[u64] {
         self.axes.strides()
@@ -341,7 +350,7 @@ impl BufferTensorDesc {
         &self.axes
     }
 
-    /// The strides as they were given: `None` for a packed row-major tensor made without any.
+    /// The strides as they were given. `None` for a packed row-major tensor that was made without strides.
     #[must_use]
     pub fn explicit_strides(&self) -> Option<&[u64]> {
         self.explicit_strides.then_some(self.strides())
@@ -353,36 +362,35 @@ impl BufferTensorDesc {
         self.sizes().len()
     }
 
-    /// The flags.
+    /// The flags, which say who owns the buffer.
     #[must_use]
     pub fn flags(&self) -> TensorFlags {
         self.flags
     }
 
-    /// The promised alignment of the bound buffer, in bytes; 0 for none.
+    /// The promised alignment of the bound buffer, in bytes. 0 means that nothing is promised.
     #[must_use]
     pub fn base_offset_alignment(&self) -> u32 {
         self.base_offset_alignment
     }
 
-    /// Where the tensor begins in its buffer, in elements.
+    /// The offset where the tensor begins in its buffer, in elements.
     #[must_use]
     pub fn base_offset(&self) -> u64 {
         self.base_offset
     }
 
-    /// Where the tensor begins in its buffer, in bytes, as what slices of bytes are indexed with.
+    /// The offset where the tensor begins in its buffer, in bytes, as a `usize` to index slices of bytes.
     ///
     /// # Errors
     ///
-    /// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte) if it begins inside a byte;
-    /// [`Error::Overflow`].
+    /// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte) if the tensor begins inside a
+    /// byte. [`Error::Overflow`] if the offset does not fit a `usize`.
     pub fn base_offset_in_bytes(&self) -> Result<usize, Error> {
         self.in_whole_bytes(self.base_offset)
     }
 
-    /// Where an index is stored, in bytes from the start of the buffer, as what slices of bytes are indexed
-    /// with.
+    /// The offset of an index, in bytes from the start of the buffer, as a `usize` to index slices of bytes.
     ///
     /// # Errors
     ///
@@ -408,23 +416,26 @@ impl BufferTensorDesc {
         Err(DeviceRule::OffsetInsideByte.in_bits(None, elements, 0, bits))
     }
 
-    /// The number of indices: the product of the sizes.
+    /// The number of elements: the product of the sizes.
     #[must_use]
     pub fn element_count(&self) -> u64 {
         self.elements
     }
 
-    /// One past the largest element offset, from the start of the buffer: 0 if there are no elements.
+    /// One past the largest element offset, in elements from the start of the buffer. 0 if there
+    /// are no elements.
     #[must_use]
     pub fn span_elements(&self) -> u64 {
         self.span_elements
     }
 
-    /// Where an index is stored, in elements from the start of the buffer: the dot product with the strides.
+    /// The offset of an index, in elements from the start of the buffer: the base offset plus the dot product
+    /// of index and strides.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
+    /// [`RankMismatch`](crate::ArgumentRule) for another number of indices, or
+    /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.rank() {
             return Err(Error::rank_mismatch("indices", self.rank(), index.len()));
@@ -434,19 +445,20 @@ impl BufferTensorDesc {
             if i >= size {
                 return Err(ArgumentRule::IndexOutOfRange.at(axis, i, size));
             }
-            // Does not wrap: the index is inside the sizes, and invariant 3 bounds the largest offset.
+            // The index is inside the sizes, and invariant 3 bounds the largest offset, so the
+            // sum cannot wrap.
             offset = offset.wrapping_add(i.wrapping_mul(stride));
         }
         Ok(offset)
     }
 }
 
-/// One past the largest offset of a tensor that spans `span` elements from its base; its size in bytes must
-/// fit 64 bits too.
+/// Returns one past the largest offset of a tensor that spans `span` elements from its base. Fails if this
+/// end or its size in bytes passes 64 bits.
 #[inline]
 fn checked_end(data_type: DataType, base_offset: u64, span: u64) -> Result<u64, Error> {
     let end = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
-    // Below 2^57 elements of at most 128 bits there is nothing to compute.
+    // Below 2^57 elements of at most 128 bits, the size in bytes always fits.
     if end >> 57 != 0 {
         size_in_bytes(end, data_type.bits())?;
     }

@@ -1,4 +1,4 @@
-//! Packed? broadcast? padded? overlapping? in order? inner-packed? Six independent facts, one truth table.
+//! `Facts`: six independent facts about the memory of a tensor.
 
 use crate::checked::Exact;
 use smallvec::SmallVec;
@@ -8,10 +8,10 @@ use crate::short_sort::sort_by_key;
 use super::desc::BufferTensorDesc;
 use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 
-/// What sizes and strides say about a layout. The facts are independent: a layout can be padded and
-/// broadcast at once, and one that is neither can still overlap.
+/// What sizes and strides say about a layout. The facts are independent: a layout can be padded and broadcast
+/// at once, and a layout that is neither can still overlap.
 ///
-/// The strides of size-1 axes are ignored, and so are the base offset and a total size set by hand.
+/// Strides of axes of size 1, the base offset, and a total size that was set by hand do not matter.
 ///
 /// | layout | packed | broadcast | padded | overlapping | in order | inner-packed |
 /// |---|---|---|---|---|---|---|
@@ -40,25 +40,26 @@ use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Facts {
-    /// The elements fill their span exactly: every offset from the first to the last is used by
-    /// exactly one index, in any order: `is_contiguous` of other crates is `packed && in_order`.
-    /// (DirectML's page: physical size equals logical size, and no overlap.)
+    /// Whether the elements fill their span exactly. Then every offset from the first to the last is used by
+    /// exactly one index, in any order. `is_contiguous` of other crates is `packed && in_order`. (DirectML's
+    /// page says: physical size equals logical size, and no overlap.)
     pub packed: bool,
-    /// Some axis longer than 1 has stride 0.
+    /// Whether some axis longer than 1 has stride 0.
     pub broadcast: bool,
-    /// Some offset between the first and the last is used by no index.
+    /// Whether some offset between the first and the last is used by no index.
     pub padded: bool,
-    /// Two different indices share an offset. `None` where a padded layout was not decided within
-    /// [`OVERLAP_WORK_LIMIT`] steps.
+    /// Whether two different indices share an offset. `None` if this could not be decided for a padded layout
+    /// within [`OVERLAP_WORK_LIMIT`] steps.
     pub overlapping: Option<bool>,
-    /// Walking the indices in row-major order never steps back in memory, with or without padding.
+    /// Whether a walk over the indices in row-major order never steps back in memory, with or
+    /// without padding.
     pub in_order: bool,
-    /// Neighbours on the last axis longer than 1 are neighbours in memory.
+    /// Whether neighbours on the last axis longer than 1 are neighbours in memory.
     pub inner_packed: bool,
 }
 
 impl BufferTensorDesc {
-    /// All six facts.
+    /// Returns all six facts.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -74,8 +75,8 @@ impl BufferTensorDesc {
         let walked = Walked::of(self);
         let overlapping = match walked.steps_over {
             true => Some(false),
-            // There is no gap, but there are more indices than offsets, or equally many and one offset is
-            // used twice.
+            // Without a gap, every offset of the span is used. If each offset were used only once, the strides
+            // would step over each other.
             false if !walked.padded => Some(true),
             false => match self.searched_overlap() {
                 Overlap::No => Some(false),
@@ -93,12 +94,12 @@ impl BufferTensorDesc {
         }
     }
 
-    /// Is every offset of the span used by exactly one index? Unlike the `is_contiguous` of other crates,
-    /// this does not require row-major order: a column-major tensor is packed too. For both, ask
-    /// the [`facts`](Self::facts) `packed` and `in_order`.
+    /// Whether every offset of the span is used by exactly one index. Unlike `is_contiguous` of other crates,
+    /// this does not require row-major order: a column-major tensor is packed too. To require both, look at
+    /// `packed` and `in_order` of the [`facts`](Self::facts).
     ///
-    /// If no offset is skipped there are `span` of them, and each is used once exactly when there
-    /// are as many indices.
+    /// If no offset is skipped, the number of offsets is `span`. Each offset is then used once exactly if
+    /// there are `span` indices.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -113,9 +114,9 @@ impl BufferTensorDesc {
             && !Walked::of(self).padded
     }
 
-    /// Do two different indices share an offset? With both indices if so.
+    /// Searches for two different indices that share an offset, and returns both indices.
     ///
-    /// Exact, up to the work limit: see [`Overlap`].
+    /// The result is exact, up to the work limit: see [`Overlap`].
     #[must_use]
     pub fn overlap(&self) -> Overlap {
         if Walked::of(self).steps_over { Overlap::No } else { self.searched_overlap() }
@@ -131,14 +132,15 @@ impl BufferTensorDesc {
     }
 }
 
-/// What one walk over the axes longer than 1 tells, from the last to the first.
+/// The facts that one walk over the axes longer than 1 finds, from the last axis to the first.
 struct Walked {
-    /// Some offset between the first and the last is used by no index. Take the axes by ascending stride, and
-    /// let those seen so far use every offset from 0 to `largest`: a next stride above `largest + 1` skips
-    /// that offset, which no later axis can use either, and any smaller stride leaves no gap.
+    /// Whether some offset between the first and the last is used by no index. Take the axes by ascending
+    /// stride, and let the axes so far use every offset from 0 to `largest`. If the next stride is above
+    /// `largest + 1`, the offset `largest + 1` is skipped, and no later axis can use it either. A smaller
+    /// stride leaves no gap.
     padded: bool,
-    /// Every stride is larger than the largest offset of all axes with smaller strides: no two indices share
-    /// an offset.
+    /// Whether every stride is larger than the largest offset of all axes with smaller strides. Then no two
+    /// indices share an offset.
     steps_over: bool,
     broadcast: bool,
     in_order: bool,
@@ -167,7 +169,7 @@ impl Walked {
             found.in_order &= stride >= largest;
             found.steps_over &= stride > largest;
             found.padded |= stride > largest.wrapping_add(1);
-            // Does not wrap: invariant 3 bounds the sum over all axes.
+            // Invariant 3 bounds the sum over all axes, so the sum cannot overflow.
             largest = largest.wrapping_add(stride.wrapping_mul(size.wrapping_sub(1)));
         }
         if !ascending {
@@ -177,7 +179,7 @@ impl Walked {
     }
 }
 
-/// `padded` and `steps_over` where the strides do not ascend from the last axis on.
+/// Computes `padded` and `steps_over` for strides that do not ascend from the last axis on.
 #[cold]
 fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     let mut axes: SmallVec<[(u64, u64); 8]> = desc.axes().filter(|&(size, _)| size > 1).collect();
@@ -186,7 +188,7 @@ fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     for (size, stride) in axes {
         padded |= stride > largest.plus(1);
         steps_over &= stride > largest;
-        // Cannot saturate: invariant 3 bounds the sum over all axes.
+        // Invariant 3 bounds the sum over all axes, so the sum cannot overflow.
         largest = largest.plus(stride.times(size.minus(1)));
     }
     (padded, steps_over)

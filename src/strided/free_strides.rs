@@ -1,10 +1,10 @@
-//! Strides that mean nothing: of an axis of size 1, and of every axis of a tensor without elements.
+//! Handles free strides: the strides of axes of size 1, and all strides of a tensor without elements.
 //!
-//! An axis of size 1 has the index 0 alone, so nothing is ever multiplied by its stride. PyTorch, NumPy,
+//! An axis of size 1 only has the index 0, so no index is ever multiplied by its stride. PyTorch, NumPy,
 //! DLPack and XLA leave any number there: `a[:, :1]` keeps the stride of the longer axis, and NHWC with one
-//! channel keeps 1. Two such tensors are equal here, and readers take any number. Who compares strides by
-//! number, an API or another library, is given canonical ones: those of an axis that is packed around the
-//! axes after it.
+//! channel keeps 1. Two tensors that differ only in free strides are equal here, and readers accept any
+//! number. APIs and libraries that compare strides by number get canonical strides: the strides of an axis
+//! that is packed around the axes after it.
 //!
 //! ```text
 //!                              one channel       batch 1
@@ -19,8 +19,8 @@ use crate::error::Error;
 
 use super::naturals::natural;
 
-/// Gives every axis whose stride is free the one that `choose` makes of the axis, of what the axis after it
-/// takes, and of what all axes after it reach; from the last axis to the first.
+/// Sets every free stride to the result of `choose`, from the last axis to the first. `choose` gets the axis,
+/// the number of elements that the next axis spans, and the number of elements that all axes after it span.
 pub(crate) fn set_free_strides(sizes: &[u64], strides: &mut [u64], choose: impl Fn(usize, u64, u64) -> u64) {
     let empty = sizes.contains(&0);
     let (mut inside, mut packed) = (1_u64, 1_u64);
@@ -33,7 +33,7 @@ pub(crate) fn set_free_strides(sizes: &[u64], strides: &mut [u64], choose: impl 
     }
 }
 
-/// Strides of any integer type; one that is free may be any number, and is 0 where it does not fit.
+/// Converts strides of any integer type. A free stride may be any number, and becomes 0 if it does not fit.
 pub(super) fn strides_of<T: Copy + TryInto<i128>>(sizes: &[u64], strides: &[T]) -> Result<Dims, Error> {
     let empty = sizes.contains(&0);
     let number = |(axis, &stride): (usize, &T)| match natural("strides", "one of the strides", axis, stride) {

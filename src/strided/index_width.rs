@@ -1,4 +1,4 @@
-//! `IndexWidth`: which integer a kernel needs to count the offsets of a tensor.
+//! `IndexWidth`: the integer type that a kernel needs for the offsets of a tensor.
 
 use core::fmt;
 use core::str::FromStr;
@@ -33,7 +33,7 @@ impl IndexWidth {
     /// Every width, the narrowest first.
     pub const ALL: [IndexWidth; 3] = [IndexWidth::I32, IndexWidth::U32, IndexWidth::U64];
 
-    /// `i32`, `u32` or `u64`.
+    /// The name of the type: `i32`, `u32` or `u64`.
     fn name(self) -> &'static str {
         match self {
             IndexWidth::I32 => "i32",
@@ -42,7 +42,7 @@ impl IndexWidth {
         }
     }
 
-    /// The type for the offsets `0..elements`.
+    /// Returns the type for the offsets `0..elements`.
     pub(crate) fn for_elements(elements: u64) -> IndexWidth {
         let last = elements.saturating_sub(1);
         if i32::try_from(last).is_ok() {
@@ -56,7 +56,7 @@ impl IndexWidth {
 }
 
 impl fmt::Display for IndexWidth {
-    /// `i32`, `u32` or `u64`.
+    /// Writes `i32`, `u32` or `u64`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -73,8 +73,8 @@ impl FromStr for IndexWidth {
 impl BufferTensorDesc {
     /// The narrowest integer for every offset of this tensor, the base offset included.
     ///
-    /// This is a matter of offsets, not of the number of elements: a small slice at the end of a
-    /// large buffer needs the wide type, a large broadcast may not.
+    /// The width depends on the offsets and not on the number of elements. A small slice at the end of a
+    /// large buffer needs the wide type, but a large broadcast may not need it.
     ///
     /// ```
     /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
@@ -89,8 +89,8 @@ impl BufferTensorDesc {
         IndexWidth::for_elements(self.span_elements())
     }
 
-    /// The narrowest integer for the same offsets in bytes, which a kernel needs that multiplies by the size
-    /// of an element.
+    /// The narrowest integer for the same offsets in bytes. Kernels that multiply offsets by the size of an
+    /// element need this type.
     ///
     /// ```
     /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};

@@ -1,7 +1,7 @@
-//! DirectML's model: sizes, strides in elements, and nothing else.
+//! DirectML's model: a tensor is described by sizes and strides in elements.
 //!
-//! Rules are those of the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and
-//! memory layout* and *DirectML helper functions*.
+//! The rules come from the pages *DML_BUFFER_TENSOR_DESC*, *Using strides to express padding and memory
+//! layout* and *DirectML helper functions*.
 //!
 //! ```
 //! use tensor_layout::strided::{AxisOrder, Facts, IndexWidth, Overlap, Side, TensorFlags};
@@ -19,7 +19,7 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// First, so that the constructors come first on the page of `BufferTensorDesc`.
+// This module comes first, so that the constructors come first on the page of `BufferTensorDesc`.
 mod desc;
 
 mod access;

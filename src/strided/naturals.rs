@@ -1,9 +1,9 @@
-//! Sizes and strides of any integer type.
+//! Converts sizes and strides of any integer type.
 
 use crate::checked::{self, Dims};
 use crate::error::Error;
 
-/// The numbers as `u64`: the only integers that do not fit an `i128` are too large for a `u64` as well.
+/// Converts the numbers to `u64`. An integer that does not fit an `i128` does not fit a `u64` either.
 #[inline]
 pub(super) fn naturals<T: Copy + TryInto<i128>>(
     what: &'static str,

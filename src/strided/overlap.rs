@@ -1,4 +1,4 @@
-//! Do two indices of a strided tensor share an offset? Exactly, with the two indices.
+//! Searches for two indices of a strided tensor that share an offset.
 
 use alloc::vec::Vec;
 
@@ -7,8 +7,8 @@ use alloc::vec;
 use crate::checked::{Dims, Exact, gcd};
 use crate::short_sort::sort_by_key;
 
-/// How many search steps [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) spends before it
-/// gives up.
+/// The most search steps that [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) takes
+/// before it gives up.
 ///
 /// ```
 /// use tensor_layout::strided::Overlap;
@@ -23,12 +23,12 @@ use crate::short_sort::sort_by_key;
 /// ```
 pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 
-/// The answer to "do two different indices share an offset?".
+/// The result of a search for two different indices that share an offset.
 ///
-/// The question is a bounded integer equation and hard in general (numpy's `may_share_memory` page says as
-/// much), so a search may end in [`Overlap::Undecided`]. It does not for the layouts of practice: no search
-/// is needed where each stride is larger than the largest offset of all axes with smaller strides, where a
-/// stride is 0, or where two are equal.
+/// The question is a bounded integer equation, which is hard in general (see NumPy's page about
+/// `may_share_memory`), so a search may end with [`Overlap::Undecided`]. Layouts in use are decided. No
+/// search is needed if each stride is larger than the largest offset of all axes with smaller strides, if a
+/// stride is 0, or if two strides are equal.
 ///
 /// ```
 /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -45,20 +45,20 @@ pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 pub enum Overlap {
     /// Every index has an offset of its own.
     No,
-    /// Two different indices that are stored at the same offset.
+    /// Two different indices are stored at the same offset.
     Yes {
-        /// One index.
+        /// The first of the two indices.
         first: Vec<u64>,
-        /// The other.
+        /// The second of the two indices.
         second: Vec<u64>,
-        /// Their offset, in elements.
+        /// The offset of both elements, in elements.
         offset: u64,
     },
-    /// Not decided within the work limit.
+    /// The search reached the work limit.
     Undecided,
 }
 
-/// `coefficient * value` for one of the values `least..=most`. The coefficient is not negative.
+/// A term `coefficient * value`, where the value is in `least..=most`. The coefficient is not negative.
 pub(super) struct Term {
     pub(super) coefficient: i128,
     pub(super) least: i128,
@@ -67,10 +67,10 @@ pub(super) struct Term {
 
 pub(super) type Terms = Vec<Term>;
 
-/// A value for each term.
+/// One value for each term.
 pub(super) type Values = Vec<i128>;
 
-/// Looks for two indices with the same offset, in at most `work` steps.
+/// Searches for two indices with the same offset, in at most `work` steps.
 pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap {
     if sizes.contains(&0) {
         return Overlap::No;
@@ -84,14 +84,15 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     let mut largest = 0_i128;
     let steps_over = axes.iter().rev().all(|&(_, stride, bound)| {
         let above = stride > largest;
-        // Cannot saturate: strides and sizes have 64 bits and the ranks are small.
+        // The sum fits 128 bits, because strides and sizes have 64 bits and ranks are small.
         largest = largest.plus(stride.times(bound));
         above
     });
     if steps_over {
         return Overlap::No;
     }
-    // The differences of two indices. Along a repeated axis, 1 is as good as any other.
+    // Each term is the difference of two indices on an axis. Along a repeated axis, a difference
+    // of 1 is enough.
     let terms: Terms = axes
         .iter()
         .map(|&(_, coefficient, bound)| match coefficient {
@@ -106,8 +107,9 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     }
 }
 
-/// The values, largest first, with which the terms (largest coefficient first) add up to `target`: if they
-/// are `differences` of two indices, not all 0. `None` after `work` steps.
+/// Searches for values with which the terms add up to `target`. Terms with large coefficients come first,
+/// and large values are tried first. If `differences` is set, the values must not all be 0. Returns `None`
+/// after `work` steps.
 pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) -> Option<Option<Values>> {
     let mut rests: Vec<Rest> = vec![Rest::default(); terms.len()];
     let mut rest = Rest::default();
@@ -123,7 +125,7 @@ pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) 
     Some(search.solve(0, target)?.then_some(search.chosen))
 }
 
-/// What the terms after one can add up to: from `least` to `most`, and only multiples of the gcd.
+/// The sums that the later terms can form: multiples of `gcd` from `least` to `most`.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     least: i128,
@@ -140,7 +142,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Can the terms from `depth` on add up to `target`? `None` when the work limit is reached.
+    /// Whether the terms from `depth` on can add up to `target`. `None` when the work limit is reached.
     fn solve(&mut self, depth: usize, target: i128) -> Option<bool> {
         let same = self.differences && self.chosen.iter().all(|&value| value == 0);
         let (Some(term), Some(rest)) = (self.terms.get(depth), self.rests.get(depth)) else {
@@ -153,9 +155,10 @@ impl Search<'_> {
             low = low.max(div_ceil(target.minus(rest.most), coefficient));
             value = value.min(target.minus(rest.least).div_euclid(coefficient));
         }
-        // A solution and its negative are the same pair: the first difference may be taken as positive.
+        // A solution and its negative are the same pair of indices, so the first difference may be
+        // taken as positive.
         let low = if same { low.max(0) } else { low };
-        // Largest first: a difference of zero everywhere is not an answer, so try it last.
+        // Large values are tried first, because zero for all differences is not a solution.
         while value >= low {
             self.left = self.left.checked_sub(1)?;
             let left = target.minus(coefficient.times(value));

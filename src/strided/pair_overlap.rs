@@ -1,4 +1,4 @@
-//! Do two tensors in one buffer share a bit? Exactly, with the two indices.
+//! Searches for a bit that two tensors in one buffer share.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,12 +10,12 @@ use super::desc::BufferTensorDesc;
 use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, Term, Terms, solve};
 
 impl BufferTensorDesc {
-    /// Do this tensor and `other`, described over the same buffer, share any memory? Then a write to one
-    /// can be seen through the other.
+    /// Searches for memory that this tensor and `other` share, if both describe the same buffer. A write to
+    /// shared memory is visible through the other tensor.
     ///
-    /// Exact, up to [`OVERLAP_WORK_LIMIT`] steps: rows of one matrix that are between the rows of another do
-    /// not overlap, although their ranges do. `first` is an index of this tensor, `second` one of `other`,
-    /// and the offset is that of `first`. The element types may differ.
+    /// The result is exact, up to [`OVERLAP_WORK_LIMIT`] steps. For example, two sets of interleaved rows of
+    /// one matrix do not overlap, although their ranges do. `first` is an index of this tensor, `second` is
+    /// an index of `other`, and the offset is the offset of `first`. The element types may differ.
     ///
     /// ```
     /// use tensor_layout::{strided::Overlap, BufferTensorDesc, DataType};
@@ -32,8 +32,8 @@ impl BufferTensorDesc {
         self.overlap_with_at(0, other, 0)
     }
 
-    /// Like [`overlap_with`](Self::overlap_with), for tensors whose buffers begin at these bytes of a larger
-    /// one.
+    /// Does the work of [`overlap_with`](Self::overlap_with), for two buffers that begin at these bytes of
+    /// a larger buffer.
     pub(crate) fn overlap_with_at(&self, at: u64, other: &BufferTensorDesc, other_at: u64) -> Overlap {
         if self.element_count() == 0 || other.element_count() == 0 {
             return Overlap::No;
@@ -51,22 +51,23 @@ impl BufferTensorDesc {
     }
 }
 
-/// Whose index a term counts.
+/// The tensor and the axis whose index a term counts.
 #[derive(Clone, Copy)]
 enum Of {
     First(usize),
-    /// Counted backwards from the last index, so that its coefficient is positive.
+    /// An axis of the second tensor. The index is counted backwards from the last index, so that its
+    /// coefficient is positive.
     Second(usize),
-    /// The bits within the two elements.
+    /// The bits inside the two elements.
     Bits,
 }
 
-/// `coefficient * z` for `0 <= z <= bound`. Terms of which one fills the gaps of the other are one
-/// term: two axes of the same stride, or the rows of a packed matrix and its columns.
+/// A term `coefficient * z` for `0 <= z <= bound`. Terms are joined if the multiples of one term fill the
+/// gaps of the other: two axes of equal stride, or the rows and the columns of a packed matrix.
 struct JoinedTerm {
     coefficient: i128,
     bound: i128,
-    /// What z is made of, the smallest multiple first: `sum(multiple * part)` for `0 <= part <= bound`.
+    /// The parts of z, the smallest multiple first: z is `sum(multiple * part)` for `0 <= part <= bound`.
     parts: Vec<Unknown>,
 }
 
@@ -77,8 +78,8 @@ struct Unknown {
 }
 
 impl JoinedTerm {
-    /// Takes another term in, if every multiple of this coefficient up to the largest sum of both is
-    /// then a sum of both. The other coefficient must be at least as large.
+    /// Joins another term to this term, if the sums of both are all multiples of this coefficient up to the
+    /// largest sum. The other coefficient must be at least as large. Returns whether the term was joined.
     fn take_in(&mut self, of: Of, coefficient: i128, bound: i128) -> bool {
         let (Some(multiple), Some(0)) =
             (coefficient.checked_div(self.coefficient), coefficient.checked_rem(self.coefficient))
@@ -97,9 +98,9 @@ impl JoinedTerm {
     }
 }
 
-/// Writes "bit x of element i is where bit y of element j is" as a sum of terms that must
-/// equal a target, largest coefficient first. The unknowns are what each z lacks of its bound, so that the
-/// smallest z are tried first. `None` if it does not fit 128 bits.
+/// Writes the equation "bit x of element i is bit y of element j" as a sum of terms that must equal a target.
+/// The largest coefficient comes first. The unknowns are the differences between the bounds and the values of
+/// z, so that the smallest z are tried first. Returns `None` if a number does not fit 128 bits.
 fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -> Option<(Vec<JoinedTerm>, i128)> {
     let start = |(desc, at): (&BufferTensorDesc, u64)| {
         let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;

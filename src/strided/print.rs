@@ -1,4 +1,4 @@
-//! `BufferTensorDesc` as text.
+//! Writes a `BufferTensorDesc` as text.
 
 use core::fmt;
 
@@ -21,7 +21,8 @@ impl fmt::Debug for BufferTensorDesc {
 }
 
 impl fmt::Display for BufferTensorDesc {
-    /// The notation `f32[2,3]:[5,1]`, with `+n` after it for the base offset of a part of a larger buffer.
+    /// Writes the notation `f32[2,3]:[5,1]`, followed by `+n` for the base offset of a part of
+    /// a larger buffer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.data_type())?;
         write_list(f, self.sizes())?;

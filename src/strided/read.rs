@@ -1,4 +1,4 @@
-//! The text of a descriptor: `f32[2,3]:[5,1]+10`, or `f16[8,64,56,56]:NHWC`.
+//! Reads the text of a descriptor: `f32[2,3]:[5,1]+10`, or `f16[8,64,56,56]:NHWC`.
 
 use alloc::format;
 use core::str::FromStr;
@@ -15,13 +15,12 @@ use super::desc::BufferTensorDesc;
 impl FromStr for BufferTensorDesc {
     type Err = Error;
 
-    /// Reads the type, the sizes in logical order, and the strides in elements, with `+` and a base offset
-    /// after them if there is one: what `Display` writes. Instead of strides there may be an axis order,
-    /// which is packed.
+    /// Reads the notation that `Display` writes: the type, the sizes in logical order, and the strides in
+    /// elements. `+` and a base offset may follow. A packed tensor may have an axis order instead of strides.
     ///
-    /// The text says nothing of flags, alignment or a total size set by hand. Sizes alone, `f32[2,3]`, are
-    /// not descriptor: [`Notated`](crate::notation::Notated) reads them, and XLA's tiles, oneDNN's tags and
-    /// CuTe's digits as well.
+    /// The text does not contain flags, alignment or a total size that was set by hand. Sizes alone,
+    /// `f32[2,3]`, are not a descriptor. [`Notated`](crate::notation::Notated) reads sizes alone, and also
+    /// XLA's tiles, oneDNN's tags and CuTe's layouts.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -45,7 +44,7 @@ impl FromStr for BufferTensorDesc {
     }
 }
 
-/// `[5,1]`, perhaps with `+10` after it, and the end of the text.
+/// Reads `[5,1]`, with an optional `+10`, and then the end of the text.
 pub(crate) fn read_strides(
     cursor: &mut Cursor<'_>,
     data_type: DataType,
@@ -65,7 +64,7 @@ pub(crate) fn read_strides(
     Ok(desc)
 }
 
-/// `NHWC`, and the end of the text; `or` names what else could be there.
+/// Reads `NHWC`, and then the end of the text. `or` names the alternatives in the error message.
 pub(crate) fn read_order(
     cursor: &mut Cursor<'_>,
     data_type: DataType,

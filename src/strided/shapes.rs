@@ -1,4 +1,4 @@
-//! Descriptors from what engines have at hand: memory orders, integers of any type, rows of a pitch.
+//! Descriptors for memory orders, and for rows with an aligned pitch.
 
 use alloc::format;
 
@@ -11,11 +11,13 @@ use super::desc::BufferTensorDesc;
 use super::naturals::naturals;
 
 impl BufferTensorDesc {
-    /// Packed in the memory order `order`; `sizes` are in its logical order.
+    /// Returns a packed tensor in the memory order `order`. The `sizes` are in the logical order
+    /// of its letters.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) or [`Error::Overflow`] as for [`new`](Self::new).
+    /// [`RankMismatch`](crate::ArgumentRule) for another number of sizes, and the errors of
+    /// [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
@@ -39,11 +41,11 @@ impl BufferTensorDesc {
         Self::build(data_type, sizes, &strides, explicit)
     }
 
-    /// Packed NCHW; `sizes` are N, C, H, W.
+    /// Returns a packed tensor in the order NCHW. The `sizes` are N, C, H, W.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -58,40 +60,41 @@ impl BufferTensorDesc {
         Self::with_order(data_type, &sizes, AxisOrder::NCHW)
     }
 
-    /// Packed NHWC; `sizes` are still N, C, H, W.
+    /// Returns a packed tensor in the order NHWC. The `sizes` are still N, C, H, W.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn nhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
     }
 
-    /// Packed NCDHW; `sizes` are N, C, D, H, W.
+    /// Returns a packed tensor in the order NCDHW. The `sizes` are N, C, D, H, W.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn ncdhw<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
     }
 
-    /// Packed NDHWC; `sizes` are still N, C, D, H, W.
+    /// Returns a packed tensor in the order NDHWC. The `sizes` are still N, C, D, H, W.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] as for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn ndhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
-    /// Row-major with every row (last axis) beginning at a multiple of `alignment` bytes, as copies
-    /// between buffers and textures want it: 256 for Direct3D 12 (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU
-    /// (`bytesPerRow`).
+    /// Returns a row-major tensor in which every row (last axis) begins at a multiple of `alignment` bytes.
+    /// Copies between buffers and textures require such rows: 256 bytes for Direct3D 12
+    /// (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU (`bytesPerRow`).
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if `alignment` is 0 or does not hold whole elements; [`Error::Overflow`].
+    /// [`Error::NotExpressible`] if `alignment` is 0 or does not hold whole elements, and the errors of
+    /// [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

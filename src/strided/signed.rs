@@ -1,4 +1,4 @@
-//! Descriptors of tensors some of whose axes run backwards in memory.
+//! Descriptors of tensors with axes that run backwards in memory.
 
 use alloc::vec::Vec;
 
@@ -9,11 +9,11 @@ use crate::error::Error;
 use super::desc::BufferTensorDesc;
 use super::naturals::naturals;
 
-/// A tensor that has negative strides: its elements from the lowest address on, and the axes that run
-/// backwards.
+/// A tensor with negative strides: a descriptor of its elements from the lowest address on, and the axes
+/// that run backwards.
 ///
 /// A [`BufferTensorDesc`] has no direction. [`Relayout::reversing`](crate::relayout::Relayout::reversing)
-/// takes the axes beside it and copies in the order of the indices.
+/// takes the reversed axes as another argument, and copies in the order of the indices.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, strided::SignedDesc, BufferTensorDesc, DataType};
@@ -31,24 +31,27 @@ use super::naturals::naturals;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SignedDesc {
-    /// The elements from the lowest address on: the strides without their signs.
+    /// The elements from the lowest address on. The strides have no signs.
     pub desc: BufferTensorDesc,
-    /// The axes longer than 1 whose stride is negative, ascending; none of a tensor without elements.
+    /// The axes longer than 1 whose stride is negative, in ascending order. Empty for a tensor
+    /// without elements.
     pub reversed: Vec<usize>,
-    /// Where index 0 of all axes is stored, in elements from the start of the buffer of [`desc`](Self::desc).
-    /// That buffer begins as many elements before a pointer to the first element.
+    /// The offset where index 0 of all axes is stored, in elements from the start of the buffer of
+    /// [`desc`](Self::desc). A pointer to the element at index 0 is this many elements after the
+    /// start of the buffer.
     pub first: u64,
 }
 
 impl BufferTensorDesc {
-    /// From strides that may be negative, of any integer types: the descriptor from the lowest address on,
-    /// and the axes that run backwards. The stride of an axis that has no second index may be any number, and
-    /// is 0 where it is no `u64`.
+    /// Converts sizes and strides of any integer types, where strides may be negative. Returns the descriptor
+    /// from the lowest address on, and the axes that run backwards. The stride of an axis without a second
+    /// index may be any number, and becomes 0 if it does not fit a `u64`.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides;
-    /// [`Negative`](crate::ArgumentRule) for a negative size; and as for [`new`](Self::new).
+    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides.
+    /// [`Negative`](crate::ArgumentRule) for a negative size. [`Error::Overflow`] for the same reasons as
+    /// [`new`](Self::new).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -94,13 +97,13 @@ impl BufferTensorDesc {
 impl SignedDesc {
     #[cfg(any(feature = "relayout", feature = "dlpack"))]
     /// Moves the elements to a buffer in which index 0 is `first` elements after a pointer. The buffer begins
-    /// at that pointer, or at the lowest address if that is before the pointer.
+    /// at this pointer, or at the lowest address if that is before the pointer.
     pub(crate) fn with_first(self, first: u64) -> Result<SignedDesc, Error> {
         let desc = self.desc.beginning_at(first.saturating_sub(self.first))?;
         Ok(SignedDesc { desc, first: self.first.max(first), ..self })
     }
 
-    /// The descriptor, if no axis runs backwards.
+    /// Returns the descriptor, or an error if an axis runs backwards.
     #[cfg(any(feature = "dlpack", feature = "ndarray", feature = "pjrt"))]
     pub(crate) fn forwards(self) -> Result<BufferTensorDesc, Error> {
         match self.reversed.first() {

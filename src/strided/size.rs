@@ -1,4 +1,4 @@
-//! `calc_buffer_tensor_size`: DirectML's size formula in exact arithmetic.
+//! `calc_buffer_tensor_size`: DirectML's formula for the size of a buffer, in exact arithmetic.
 
 use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
@@ -7,29 +7,30 @@ use crate::error::{ArgumentRule, Error};
 use super::free_strides::strides_of;
 use super::naturals::naturals;
 
-/// The smallest buffer, in bytes, that holds a tensor of these `sizes` and `strides` (both in
-/// elements; `None` for packed row-major), rounded up to a multiple of 4 bytes.
+/// Returns the size in bytes of the smallest buffer for a tensor of these `sizes` and `strides`, rounded up
+/// to a multiple of 4 bytes. Sizes and strides are in elements. `None` stands for packed row-major strides.
 ///
 /// This is `DMLCalcBufferTensorSize` from *DirectML helper functions*:
-/// `round_up((1 + dot(sizes - 1, strides)) * element size, 4)`, or the product of the sizes where
-/// there are no strides. It leaves out the padding after the last row. The elements of 4-bit types
-/// are counted in bits and only the whole is rounded.
+/// `round_up((1 + dot(sizes - 1, strides)) * element size, 4)`, or the product of the sizes if there are no
+/// strides. The padding after the last row is not included. Elements of 4-bit types are counted in bits, and
+/// only the result is rounded.
 ///
-/// Where the original wraps around (its index sum has 32 bits) this function is an error, never
-/// a wrong number; where the original is defined, they agree to the byte. The rule that a tensor
-/// has at most 2³²−1 elements belongs to [`upload::validate`](crate::upload::validate), not here.
+/// DirectML's helper has an index sum of 32 bits, which wraps around. This function returns an error
+/// instead of a wrong number. Where the sum of the helper does not wrap, both functions agree to the byte.
+/// The rule that a tensor has at most 2³²−1 elements is checked by
+/// [`upload::validate`](crate::upload::validate) and not here.
 ///
-/// A base offset does not count here, nor in DirectML's structure: it moves the place where the buffer is
-/// bound. The range that [`upload::validate`](crate::upload::validate) checks counts it.
+/// A base offset does not count here, because it moves the offset at which the buffer is bound. DirectML's
+/// structure does not contain it either. The range that [`upload::validate`](crate::upload::validate) checks
+/// includes the base offset.
 ///
-/// Sizes and strides are integers of any type, as
-/// [`BufferTensorDesc::new`](crate::BufferTensorDesc::new) takes them.
+/// Sizes and strides are integers of any type, as in [`BufferTensorDesc::new`](crate::BufferTensorDesc::new).
 ///
 /// # Errors
 ///
-/// [`ZeroSize`](crate::ArgumentRule) for a size of zero, [`Negative`](crate::ArgumentRule) for a number below
-/// zero, [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes, [`Error::Overflow`]
-/// if the number of elements, an offset or the size passes 64 bits.
+/// [`ZeroSize`](crate::ArgumentRule) for a size of 0. [`Negative`](crate::ArgumentRule) for a negative
+/// number. [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
+/// [`Error::Overflow`] if the number of elements, an offset or the size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
@@ -67,21 +68,21 @@ pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
     size_in_bytes(elements, data_type.bits())
 }
 
-/// What sizes and strides come to, in elements.
+/// The number of elements and the span of a tensor, both in elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Extent {
     /// The product of the sizes.
     pub(super) elements: u64,
-    /// One past the largest offset: 0 if there are no elements.
+    /// One past the largest offset. 0 if there are no elements.
     pub(super) span: u64,
 }
 
-/// The extent of a tensor, in one pass that notes overflow and goes on: descriptors are made in
-/// inner loops, and this is most of it.
+/// Returns the extent of a tensor. The loop notes an overflow and continues. It has to be fast, because
+/// descriptors are made in inner loops, and this function takes most of the time.
 ///
-/// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small:
-/// element counts are `u64`. Of an empty tensor neither the other sizes nor the strides count, as none is
-/// ever used.
+/// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small, because element
+/// counts are `u64`. In an empty tensor, the other sizes and the strides do not count, because no
+/// element uses them.
 #[inline]
 pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if strides.len() != sizes.len() {
@@ -111,7 +112,7 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     Ok(Extent { elements, span: checked::add(last, 1, ELEMENTS)? })
 }
 
-/// `elements` of `bits` bits in bytes, rounded up to a multiple of 4.
+/// Returns the size in bytes of `elements` elements of `bits` bits, rounded up to a multiple of 4.
 pub(super) fn size_in_bytes(elements: u64, bits: u32) -> Result<u64, Error> {
     let bytes = match elements.checked_mul(bits.into()) {
         Some(all) => all.div_ceil(8),

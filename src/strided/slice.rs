@@ -1,4 +1,4 @@
-//! `Slice`: which indices of an axis to keep, and its text.
+//! `Slice`: the indices of an axis that a slice keeps, and the text of a slice.
 
 use crate::checked::Exact;
 use alloc::vec;
@@ -11,11 +11,12 @@ use crate::cursor::Cursor;
 use crate::error::{ArgumentRule, Error};
 use crate::typed_sizes::write_list;
 
-/// Which indices of one axis a slice keeps: from `start` up to but not including `end`, every
-/// `step`-th.
+/// The indices of one axis that a slice keeps: every `step`-th index from `start` up to but not
+/// including `end`.
 ///
-/// The text is Python's: `start:end:step`, any of the three left out: `2:9:3`, `:5`, `::2`, `:`. A single
-/// number is that one index (and the axis stays, with size 1). Nothing counts from the end.
+/// The text is Python's `start:end:step`. Each of the three numbers may be left out: `2:9:3`, `:5`, `::2`,
+/// `:`. A single number keeps this one index, and the axis stays, with size 1. Negative numbers, which count
+/// from the end in Python, are not allowed.
 ///
 /// ```
 /// use tensor_layout::strided::Slice;
@@ -32,20 +33,21 @@ use crate::typed_sizes::write_list;
 pub struct Slice {
     /// The first index.
     pub start: u64,
-    /// One past the last index there may be; `None` for the size of the axis.
+    /// The end of the range: the slice keeps smaller indices only. `None` stands for the size of the axis.
     pub end: Option<u64>,
-    /// From one index to the next; at least 1. (Strides are unsigned: there is no walking backwards.)
+    /// The distance between neighbouring indices, at least 1. Strides are unsigned, so no step
+    /// walks backwards.
     pub step: u64,
 }
 
-/// A slice of an axis whose size is known: what it takes exists.
+/// A slice of an axis with a known size. All its indices exist.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taken {
-    /// The first index; at most the size.
+    /// The first index, at most the size of the axis.
     pub(crate) start: u64,
-    /// From one index to the next; at least 1.
+    /// The distance between neighbouring indices, at least 1.
     pub(crate) step: u64,
-    /// How many indices are taken.
+    /// The number of indices.
     pub(crate) length: u64,
 }
 
@@ -59,11 +61,11 @@ impl Slice {
         Slice { step, ..self }
     }
 
-    /// What the slice takes of axis `axis`, which has this size.
+    /// Returns the indices that the slice keeps of axis `axis`, which has this size.
     ///
     /// # Errors
     ///
-    /// [`IndexOutOfRange`](crate::ArgumentRule) if the start or the end is past the size;
+    /// [`IndexOutOfRange`](crate::ArgumentRule) if the start or the end is past the size.
     /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
@@ -110,7 +112,8 @@ impl Slice {
     }
 }
 
-/// An index of any integer type; one that is no `u64` is past every axis, and refused there.
+/// Converts an index of any integer type. An index that does not fit a `u64` becomes `u64::MAX`. It is past
+/// the end of every axis, so `on_axis` refuses it.
 fn index<T: TryInto<u64>>(number: T) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }
@@ -151,7 +154,7 @@ impl FromStr for Slice {
 }
 
 impl fmt::Display for Slice {
-    /// `2:9:3`, without what is 0, the whole axis or 1.
+    /// Writes `2:9:3`. A start of 0, an end of `None` and a step of 1 are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.start != 0 {
             write!(f, "{}", self.start)?;
@@ -164,8 +167,8 @@ impl fmt::Display for Slice {
     }
 }
 
-/// A slice for each axis: what `[8:16,0:128]` says. The brackets may be left out, except for no axis at all:
-/// `[]`.
+/// A slice for each axis, with the text `[8:16,0:128]`. The brackets may be left out, except in the text
+/// `[]` for no axes.
 ///
 /// ```
 /// use tensor_layout::{strided::Slices, BufferTensorDesc, DataType};

@@ -1,4 +1,4 @@
-//! `Blocks`: a tensor as stretches of memory without a gap.
+//! `Blocks`: a tensor as contiguous blocks of memory.
 
 use crate::checked::Exact;
 use core::iter::FusedIterator;
@@ -8,8 +8,8 @@ use crate::strided::BufferTensorDesc;
 
 use super::offsets::Offsets;
 
-/// The stretches of memory that a tensor's elements fill one after the other in row-major order,
-/// in elements. What a copy does depends on which of the four it is.
+/// The contiguous blocks that the elements of a tensor fill, in row-major order. All offsets and lengths are
+/// in elements. Each of the four variants needs another kind of copy.
 ///
 /// ```
 /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
@@ -22,17 +22,18 @@ use super::offsets::Offsets;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocks {
-    /// There are no elements.
+    /// The tensor has no elements.
     Empty,
-    /// One stretch.
+    /// The tensor is one contiguous block, given as a range of offsets.
     Single(Range<u64>),
-    /// Stretches of one length at one distance.
+    /// Blocks of equal length, a constant stride apart.
     Uniform(UniformBlocks),
-    /// Stretches of one length whose starts need more than one loop.
+    /// Blocks of equal length, whose starts need more than one loop.
     Many(ManyBlocks),
 }
 
-/// `count` stretches of `length` elements, the first at `start`, each `stride` after the one before.
+/// `count` blocks of `length` elements. The first block begins at `start`, and the blocks are `stride`
+/// elements apart.
 ///
 /// ```
 /// use tensor_layout::strided::{Blocks, UniformBlocks};
@@ -45,17 +46,17 @@ pub enum Blocks {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniformBlocks {
-    /// Where the first one begins.
+    /// The offset where the first block begins, in elements.
     pub start: u64,
-    /// How many there are.
+    /// The number of blocks.
     pub count: u64,
-    /// From one start to the next.
+    /// The distance between the starts of neighbouring blocks, in elements.
     pub stride: u64,
-    /// The length of each.
+    /// The length of each block, in elements.
     pub length: u64,
 }
 
-/// Stretches of `length` elements whose starts take more than one loop to walk.
+/// Blocks of `length` elements, whose starts need more than one loop.
 ///
 /// ```
 /// use tensor_layout::strided::Blocks;
@@ -71,13 +72,13 @@ pub struct UniformBlocks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManyBlocks {
-    /// The length of each, in elements.
+    /// The length of each block, in elements.
     pub length: u64,
-    /// Where they start, in row-major order.
+    /// The offsets where the blocks begin, in row-major order.
     pub starts: Offsets,
 }
 
-/// Walks the stretches of [`Blocks`] in row-major order.
+/// Iterates over the blocks of [`Blocks`] in row-major order.
 ///
 /// ```
 /// use tensor_layout::strided::BlockIter;
@@ -102,12 +103,12 @@ impl Iterator for BlockIter {
     type Item = Range<u64>;
 
     fn next(&mut self) -> Option<Range<u64>> {
-        // No stretch ends past the span, which fits 64 bits: nothing saturates.
+        // No block ends past the span, which fits 64 bits, so the sums cannot overflow.
         match &mut self.0 {
             Starts::Uniform(blocks) => {
                 blocks.count = blocks.count.checked_sub(1)?;
                 let start = blocks.start;
-                // One past the last start may not fit, and is not used.
+                // The start after the last block may not fit 64 bits, but this start is never used.
                 blocks.start = start.saturating_add(blocks.stride);
                 Some(start..start.plus(blocks.length))
             }
@@ -148,7 +149,8 @@ impl IntoIterator for Blocks {
 }
 
 impl BufferTensorDesc {
-    /// The stretches of memory that the elements fill in row-major order, each as long as it can be.
+    /// Returns the contiguous blocks that the elements fill in row-major order. Each block is as
+    /// long as possible.
     ///
     /// ```
     /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};

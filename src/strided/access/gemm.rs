@@ -1,4 +1,4 @@
-//! `GemmOperand`: can a matrix multiplication take this tensor, and how?
+//! `GemmOperand`: a tensor as an operand of a matrix multiplication.
 
 use alloc::format;
 
@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 use crate::strided::view::joined_axes;
 
-/// A tensor as a BLAS-style matrix multiplication takes it: row-major matrices with a leading
-/// dimension, perhaps transposed, repeated over a batch.
+/// A tensor as a matrix multiplication in the style of BLAS takes it: a batch of row-major matrices with a
+/// leading dimension. The matrices may be transposed.
 ///
 /// ```
 /// use tensor_layout::strided::GemmOperand;
@@ -24,32 +24,33 @@ use crate::strided::view::joined_axes;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GemmOperand {
-    /// The rows of the logical matrix.
+    /// The number of rows of the logical matrix.
     pub rows: u64,
-    /// The columns of the logical matrix.
+    /// The number of columns of the logical matrix.
     pub columns: u64,
-    /// Memory holds the transpose row by row: columns are apart, rows are next to each other.
+    /// Whether memory holds the transpose in row-major order. Then neighbours in a column are contiguous.
     pub transposed: bool,
-    /// The elements between the starts of two rows in memory (two columns if transposed).
+    /// The distance between the starts of two rows in memory, in elements. If `transposed` is set, it is the
+    /// distance between two columns.
     pub leading_dimension: u64,
-    /// Where the first matrix begins, in elements.
+    /// The offset where the first matrix begins, in elements.
     pub offset: u64,
-    /// The sizes of the batch, slowest first, with as few axes as it takes: none for a single matrix, one
-    /// where a strided batched call takes it.
+    /// The sizes of the batch, the slowest axis first, with as few axes as possible. A single matrix has no
+    /// batch axis. With one batch axis, a strided batched call can take the operand.
     pub batch_sizes: Dims,
-    /// Their strides in elements; one of 0 repeats a matrix.
+    /// The strides of the batch axes, in elements. A stride of 0 repeats a matrix.
     pub batch_strides: Dims,
 }
 
 impl BufferTensorDesc {
-    /// This tensor as an operand of a matrix multiplication: the last two axes are rows and
-    /// columns, the others the batch.
+    /// Returns this tensor as an operand of a matrix multiplication. The last two axes are rows and columns,
+    /// and the other axes are the batch.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) for fewer than two axes; [`Error::NotExpressible`] with the
-    /// reason if neither axis has stride 1, or rows overlap. [`permute`](Self::permute) brings other axes to
-    /// the end.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) for fewer than two axes. [`Error::NotExpressible`], with the
+    /// reason, if neither of the last two axes has stride 1 or if rows overlap. [`permute`](Self::permute)
+    /// moves other axes to the end.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -93,8 +94,8 @@ impl BufferTensorDesc {
     }
 }
 
-/// The leading dimension of a matrix whose `inner` axis is contiguous, if it has one. The
-/// stride of an axis of size 1 is free: it becomes what fits.
+/// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is not
+/// contiguous. The stride of an axis of size 1 is free, so it is replaced by a fitting stride.
 fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
     if inner > 1 && inner_stride != 1 {
         return None;

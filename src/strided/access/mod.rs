@@ -1,5 +1,5 @@
-//! How a tensor is read: how long its contiguous runs are, how wide a load may be, in which order its offsets
-//! come, and whether a matrix multiplication can take it as it is.
+//! Information for code that reads a tensor: contiguous blocks, the width of aligned loads, the order of
+//! offsets, and operands of matrix multiplications.
 
 mod blocks;
 mod gemm;

@@ -1,4 +1,4 @@
-//! `Offsets`: every element offset, in logical order.
+//! `Offsets`: iterates over the element offsets in logical order.
 
 use crate::checked::{Exact, count};
 use core::iter::FusedIterator;
@@ -7,8 +7,9 @@ use smallvec::SmallVec;
 
 use crate::strided::BufferTensorDesc;
 
-/// The offsets of all elements, in elements from the start of the buffer. One addition a step for
-/// the innermost axis, no division; up to rank 8 nothing is allocated. `nth` goes there at once.
+/// Iterates over the offsets of all elements, in elements from the start of the buffer. A step along the
+/// innermost axis is one addition, without a division. Tensors of up to 8 axes need no allocation. `nth`
+/// computes the offset directly, without visiting the skipped offsets.
 ///
 /// ```
 /// use tensor_layout::{strided::Offsets, BufferTensorDesc, DataType};
@@ -20,7 +21,7 @@ use crate::strided::BufferTensorDesc;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offsets {
-    /// Size, stride and how far the index is, innermost axis first.
+    /// The size, the stride and the current index of each axis, the innermost axis first.
     axes: SmallVec<[Counter; 8]>,
     next: u64,
     left: u64,
@@ -34,8 +35,8 @@ struct Counter {
 }
 
 impl Offsets {
-    /// For sizes and strides, the outermost axis first. The sizes and offsets must be those of a descriptor
-    /// or of some of its axes, so that nothing passes 64 bits.
+    /// Makes an iterator from sizes and strides, the outermost axis first. The axes must belong to a
+    /// descriptor, so that no sum passes 64 bits.
     pub(crate) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
         let left = axes.clone().fold(1_u64, |product, (size, _)| product.times(size));
         let counters = axes.rev().filter(|&(size, _)| size != 1);
@@ -50,8 +51,8 @@ impl Iterator for Offsets {
     fn next(&mut self) -> Option<u64> {
         self.left = self.left.checked_sub(1)?;
         let offset = self.next;
-        // No step leaves the span, which fits 64 bits (invariant 3 of the descriptor), so nothing
-        // wraps or saturates.
+        // No step leaves the span, which fits 64 bits (invariant 3 of the descriptor), so the
+        // arithmetic is exact.
         for axis in &mut self.axes {
             axis.index = axis.index.wrapping_add(1);
             if axis.index < axis.size {
@@ -72,7 +73,7 @@ impl Iterator for Offsets {
         };
         self.left = left;
         for axis in self.axes.iter_mut().take_while(|_| left > 0) {
-            // Neither wraps nor divides by 0: there are elements left, and the carry is below their number.
+            // The sum fits 128 bits. No size is 0, because elements are left.
             let index = u128::from(axis.index).wrapping_add(carry.into());
             let size = u128::from(axis.size);
             let new = index.checked_rem(size).and_then(|new| u64::try_from(new).ok()).unwrap_or(0);
@@ -85,7 +86,8 @@ impl Iterator for Offsets {
 
     fn last(mut self) -> Option<u64> {
         let skipped = usize::try_from(self.left.checked_sub(1)?);
-        // More elements than a `usize` counts are not walked on any machine.
+        // If there are more elements than a `usize` can count, `last` returns `None`. No machine can
+        // visit that many.
         skipped.ok().and_then(|skipped| self.nth(skipped))
     }
 
@@ -102,7 +104,7 @@ impl Iterator for Offsets {
 impl FusedIterator for Offsets {}
 
 impl BufferTensorDesc {
-    /// The offset of every element in logical (row-major) order.
+    /// Iterates over the offset of every element in logical (row-major) order.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

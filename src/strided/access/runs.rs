@@ -1,12 +1,12 @@
-//! Vector loads.
+//! The alignment of a tensor's first element, and the width of vector loads.
 
 use crate::checked::{self, BYTES, wide_product};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// What the place of the first element is a multiple of, in bytes, by the promise about the buffer
-    /// and the base offset together: at most the promise, 0 if nothing of use is left of it.
+    /// The guaranteed alignment of the first element, in bytes. It is the promised alignment of the buffer,
+    /// reduced by the base offset. 0 means that nothing is guaranteed.
     pub(crate) fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
         let bits = self.data_type().bits();
@@ -16,12 +16,12 @@ impl BufferTensorDesc {
         if least < bits.div_ceil(8) { 0 } else { least }
     }
 
-    /// The most bytes that one aligned load can take everywhere: the largest power of two, at most
-    /// `widest`, that divides the length of the inner run, every other stride, and the place the
-    /// tensor begins at, all in bytes. The buffer itself is taken to begin aligned.
+    /// The largest number of bytes that one aligned load can read everywhere in the tensor. It is the largest
+    /// power of two, at most `widest`, that divides three numbers of bytes: the length of the inner run,
+    /// every other stride, and the base offset. The function assumes that the buffer itself begins aligned.
     ///
-    /// At least one element for whole-byte types; 0 if elements of less than a byte cannot be read in whole
-    /// bytes.
+    /// The result is at least one element for types of whole bytes. It is 0 if elements of less than a byte
+    /// cannot be read in whole bytes.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl BufferTensorDesc {
             Some((0, _)) => 0,
             _ => 1,
         };
-        // Powers of two divide a set of numbers as they divide the bitwise or of them.
+        // A power of two divides several numbers exactly if it divides their bitwise or.
         let mut all = in_bits(run)? | in_bits(self.base_offset())?;
         if run > 1 {
             axes.next_back();

@@ -1,4 +1,4 @@
-//! Equality and hash: the same elements at the same places.
+//! Equality and hash: whether descriptors put the same elements at the same offsets.
 
 use core::hash::{Hash, Hasher};
 
@@ -8,13 +8,13 @@ use crate::element::DataType;
 use super::{BufferTensorDesc, TensorFlags};
 
 impl BufferTensorDesc {
-    /// Everything equality looks at, without the sizes and strides.
+    /// The fields that equality compares, without the sizes and strides.
     fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, bool), u64) {
         let begins = (self.base_offset, self.is_part());
         (self.data_type, self.flags, self.base_offset_alignment, begins, self.larger_total)
     }
 
-    /// The strides that are used: 0 where the size is 1 or the tensor is empty.
+    /// The strides that elements use. The stride is 0 where the size is 1 or the tensor is empty.
     pub(in crate::strided) fn used_strides(&self) -> impl Iterator<Item = u64> {
         let empty = self.elements == 0;
         self.sizes().iter().zip(self.strides()).map(move |(&size, &stride)| if empty || size == 1 { 0 } else { stride })

@@ -1,9 +1,9 @@
-//! Descriptors as the keys of a table: compared in a few cycles.
+//! Comparison and hash of descriptors as keys of a table, in a few cycles.
 
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// Are all fields the same? Two that are not may still be equal.
+    /// Whether all fields are identical. Descriptors with different fields may still be equal.
     #[inline]
     pub(crate) fn is_identical(&self, other: &Self) -> bool {
         let fields = |desc: &Self| {
@@ -12,10 +12,12 @@ impl BufferTensorDesc {
         fields(self) == fields(other) && self.axes.is_identical(&other.axes)
     }
 
-    /// A hash of type, sizes, strides and base in a few cycles, for a table that compares what it finds.
+    /// A hash of type, sizes, strides and base, in a few cycles. The table must compare the
+    /// keys that it finds.
     #[inline]
     pub(crate) fn quick_hash(&self) -> u64 {
-        // A sum of products: none waits for another. Axes after the eighth are left to the comparison.
+        // The products of the sum do not depend on each other. Axes after the eighth are left to
+        // the comparison.
         let numbers = self.axes.sizes().iter().zip(self.axes.strides()).zip(&HASH_FACTORS);
         let sum = numbers.fold(self.base_offset, |sum, ((&size, &stride), &(first, second))| {
             sum.wrapping_add(size.wrapping_mul(first)).wrapping_add(stride.wrapping_mul(second))
@@ -25,7 +27,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Odd numbers without a pattern: those of SplitMix64.
+/// Odd numbers without a pattern, from the generator SplitMix64.
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses an index out of bounds")]
 const HASH_FACTORS: [(u64, u64); 8] = {
     let (mut factors, mut state, mut place) = ([(0, 0); 8], 0_u64, 0);

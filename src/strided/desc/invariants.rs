@@ -12,7 +12,7 @@ use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
     /// Returns the descriptor. In a debug build, a descriptor that breaks an invariant stops the program.
-    /// Every constructor and every view ends here.
+    /// Every constructor and every view calls this function last.
     #[inline]
     #[track_caller]
     pub(super) fn checked(self) -> BufferTensorDesc {
@@ -20,7 +20,7 @@ impl BufferTensorDesc {
         self
     }
 
-    /// The first invariant that does not hold, in words.
+    /// The first invariant that does not hold, in words. `None` if all invariants hold.
     fn broken_invariant(&self) -> Option<String> {
         let (sizes, strides, bits) = (self.sizes(), self.strides(), self.data_type.bits());
         if sizes.len() != strides.len() {

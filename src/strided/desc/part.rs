@@ -1,17 +1,17 @@
-//! Parts of larger buffers.
+//! Marks tensors that are parts of larger buffers.
 
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// Is it a part of a larger buffer, so that what is between its elements may be others'? A slice that
-    /// leaves out elements is, with all views made of it, and so is whatever was given a base offset, be it
-    /// 0. A tensor with padded strides is not: its gaps are its own. Sizes and strides cannot tell the two
-    /// apart.
+    /// Whether this tensor is a part of a larger buffer, so that the bytes between its elements may belong to
+    /// other tensors. A slice that leaves out elements is a part, and so is every view of the slice. A tensor
+    /// with a base offset is also a part, even if the offset was set to 0. A tensor with padded strides is
+    /// not a part, because its gaps are its own padding. Sizes and strides cannot show this difference.
     ///
-    /// It matters where a tensor is written:
-    /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part,
-    /// and [`validate`](crate::upload::validate) refuses one as an output of a device that may overwrite
-    /// them. In text, a part has a base offset, be it `+0`.
+    /// The difference matters where a tensor is written.
+    /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
+    /// [`validate`](crate::upload::validate) refuses a part as an output of a device that may overwrite gaps.
+    /// The text of a part has a base offset, also if it is `+0`.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

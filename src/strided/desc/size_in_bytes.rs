@@ -1,4 +1,4 @@
-//! The sizes of a tensor in bytes, one for each question.
+//! The sizes of a tensor in bytes: elements alone, with gaps, of the binding, and of the buffer.
 
 use crate::checked::{self, exact};
 
@@ -6,7 +6,8 @@ use super::super::size::size_in_bytes;
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The bytes of the elements alone, each counted once: their number times their width, in whole bytes.
+    /// The size of the elements alone, in bytes, with each element counted once. It is their number times
+    /// their width, rounded up to a whole byte.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -23,8 +24,8 @@ impl BufferTensorDesc {
         checked::bytes_for(self.elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
-    /// The bytes from the first element to the last, gaps included and nothing rounded but a started byte: 6
-    /// of `f16[3]`. What a copy of the tensor's own range moves.
+    /// The number of bytes from the first element to the last, gaps included. Only the last byte is rounded
+    /// up: `f16[3]` has 6 bytes. A copy of the tensor's own range moves this many bytes.
     #[must_use]
     pub fn exact_size_in_bytes(&self) -> u64 {
         let (bits, start) = (self.data_type.bits(), self.first_byte());
@@ -32,32 +33,32 @@ impl BufferTensorDesc {
         end.saturating_sub(start)
     }
 
-    /// The bytes that are bound of the tensor where its first element is: those that DirectML's structure is
-    /// given as `TotalTensorSizeInBytes`. [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a
-    /// multiple of 4, or what is left of a total that was set by hand.
+    /// The size of the binding, in bytes, if it begins at the first element. DirectML's structure gets this
+    /// size as `TotalTensorSizeInBytes`. It is [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up
+    /// to a multiple of 4. If a total size was set by hand, it is the rest of that total.
     #[must_use]
     pub fn bound_size_in_bytes(&self) -> u64 {
         let rounded = self.exact_size_in_bytes().next_multiple_of(4);
         if self.larger_total == 0 { rounded } else { rounded.max(self.larger_total.saturating_sub(self.first_byte())) }
     }
 
-    /// The byte that the first element begins in.
+    /// The byte in which the first element begins.
     fn first_byte(&self) -> u64 {
         let base = if self.elements == 0 { 0 } else { self.base_offset };
         exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok())
     }
 
-    /// The smallest buffer in bytes, by DirectML's rule: rounded up to a multiple of 4. It counts from the
-    /// start of the buffer, so that of a slice has what is before its first element;
-    /// [`bound_size_in_bytes`](Self::bound_size_in_bytes) has not.
+    /// The size of the smallest buffer for the tensor, in bytes, rounded up to a multiple of 4 by DirectML's
+    /// rule. The size counts from the start of the buffer, so the size of a slice includes the bytes before
+    /// its first element. [`bound_size_in_bytes`](Self::bound_size_in_bytes) does not include these bytes.
     #[must_use]
     pub fn min_size_in_bytes(&self) -> u64 {
-        // Every constructor has computed it once.
+        // Every constructor has computed this size, so the computation cannot fail.
         size_in_bytes(self.span_elements, self.data_type.bits()).unwrap_or(u64::MAX)
     }
 
-    /// The bytes of the buffer: the minimum unless a larger total was set. Of a tensor that begins with its
-    /// buffer, that is what DirectML is given; of a slice it is
+    /// The size of the buffer, in bytes: the minimum, unless a larger total was set. DirectML gets this size
+    /// for a tensor that begins at the start of its buffer. For a slice, it gets
     /// [`bound_size_in_bytes`](Self::bound_size_in_bytes).
     #[must_use]
     pub fn total_tensor_size_in_bytes(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! Repeating a tensor along axes of size 1.
+//! Repeats a tensor along axes of size 1.
 
 use crate::checked::Exact;
 use crate::error::{ArgumentRule, Error};
@@ -8,14 +8,15 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 impl BufferTensorDesc {
-    /// The tensor repeated along axes of size 1 until it has `sizes`; new axes appear in front. Repeated axes
-    /// get stride 0 (NumPy's broadcasting rules). One element of sizes `[1]`, which is what DirectML has for
-    /// a scalar, also broadcasts to `[]` (as in Chromium).
+    /// Returns the tensor repeated along axes of size 1 until it has `sizes`. New axes appear in front.
+    /// Repeated axes get stride 0 (NumPy's broadcasting rules). A tensor of sizes `[1]`, which is DirectML's
+    /// form of a scalar, can also be broadcast to `[]`, as in Chromium.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` has fewer axes, [`SizeMismatch`](crate::ArgumentRule)
-    /// if an axis is neither of size 1 nor of the size requested, [`Error::Overflow`].
+    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` has fewer axes. [`SizeMismatch`](crate::ArgumentRule)
+    /// if the size of an axis is neither 1 nor the requested size. [`Error::Overflow`] if the number of
+    /// elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -31,7 +32,7 @@ impl BufferTensorDesc {
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::rank_mismatch("sizes to broadcast to (new axes not counted)", self.rank(), sizes.len()));
         };
-        // New axes repeat the whole: stride 0, which is there already.
+        // New axes repeat the whole tensor. Their stride is 0, which the list has already.
         let mut list = AxisList::with_zero_strides(sizes);
         let (_, strides) = list.both_mut();
         let places = strides.iter_mut().zip(sizes).enumerate().skip(new_axes);
@@ -45,14 +46,15 @@ impl BufferTensorDesc {
         self.view(list)
     }
 
-    /// Like [`broadcast_to`](Self::broadcast_to) with the place of every axis given: axis `k` of this
-    /// tensor becomes axis `axes[k]` of the view.
+    /// Does the same as [`broadcast_to`](Self::broadcast_to), with a given position for every axis: axis `k`
+    /// of this tensor becomes axis `axes[k]` of the view.
     ///
     /// # Errors
     ///
-    /// The errors of [`broadcast_to`](Self::broadcast_to); [`RankMismatch`](crate::ArgumentRule) and
-    /// [`AxisOutOfRange`](crate::ArgumentRule) for `axes`, which must ascend:
-    /// [`NotAscending`](crate::ArgumentRule).
+    /// The errors of [`broadcast_to`](Self::broadcast_to). [`RankMismatch`](crate::ArgumentRule) if `axes`
+    /// does not have one entry for each axis. [`AxisOutOfRange`](crate::ArgumentRule) if an entry is not
+    /// below the new rank. [`NotAPermutation`](crate::ArgumentRule) for a repeated entry.
+    /// [`NotAscending`](crate::ArgumentRule) if the entries do not ascend.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -66,12 +68,12 @@ impl BufferTensorDesc {
     }
 }
 
-/// The sizes that all of `shapes` can be broadcast to (NumPy's rules: aligned at the last axis, a
-/// size of 1 gives way).
+/// Returns the sizes to which all of `shapes` can be broadcast. By NumPy's rules, shapes are aligned at the
+/// last axis, and a size of 1 is replaced by the size of another shape.
 ///
 /// # Errors
 ///
-/// [`SizeMismatch`](crate::ArgumentRule) if two sizes of an axis differ and neither is 1.
+/// [`SizeMismatch`](crate::ArgumentRule) if two sizes of an axis differ and neither size is 1.
 ///
 /// ```
 /// use tensor_layout::strided::broadcast_sizes;

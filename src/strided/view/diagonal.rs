@@ -1,18 +1,18 @@
-//! The diagonal of two axes.
+//! Views of the diagonal of two axes.
 
 use crate::checked::{self, OFFSET};
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The elements whose indices on two axes are equal: both axes disappear, and a new last axis
-    /// walks along both at once. (The element type, sizes and order are those of NumPy's `diagonal`; slice
-    /// one of the axes first for a diagonal beside the main one.)
+    /// Returns the elements whose indices on two axes are equal. Both axes disappear, and a new last axis
+    /// walks along both at once. Element type, sizes and order agree with NumPy's `diagonal`. For a diagonal
+    /// beside the main diagonal, slice one of the axes first.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule), or [`NotAPermutation`](crate::ArgumentRule) if the axes are
-    /// the same.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if an axis does not exist, or
+    /// [`NotAPermutation`](crate::ArgumentRule) if both axes are the same.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -27,7 +27,8 @@ impl BufferTensorDesc {
             return Err(Error::not_a_permutation("the pair of axes", 1, second));
         }
         let size = size_a.min(size_b);
-        // The sum of two strides that are used fits, as both are below the span; others do not count.
+        // If elements use both strides, both are below the span, so their sum fits. Otherwise the stride
+        // does not count.
         let stride = if size > 1 && self.element_count() > 0 { checked::add(stride_a, stride_b, OFFSET)? } else { 0 };
         let others = self.axes().enumerate().filter(|&(axis, _)| axis != first && axis != second);
         let diagonal = self.view_of(others.map(|(_, pair)| pair).chain([(size, stride)]))?;

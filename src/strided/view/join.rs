@@ -1,4 +1,4 @@
-//! The fewest axes of one tensor, and one tensor that holds several.
+//! Joins the axes of one tensor, and joins several tensors to one.
 
 use alloc::vec::Vec;
 
@@ -9,8 +9,8 @@ use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
-    /// A view of the elements in this order with the fewest axes: no axis of size 1, and neighbours joined
-    /// wherever one continues the other.
+    /// Returns a view of the elements in their order with the fewest axes. The view has no axis of size 1,
+    /// and neighbouring axes are joined wherever one continues the other.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -25,15 +25,15 @@ impl BufferTensorDesc {
     }
 }
 
-/// The axes longer than 1 (or of size 0), neighbours joined where one goes on where the other ends: wherever
-/// there are no elements.
+/// Joins neighbouring axes if one continues where the other ends. Axes of size 1 are left out. If `empty` is
+/// set, there are no elements, and all axes are joined.
 pub(in crate::strided) fn joined_axes(axes: impl Iterator<Item = (u64, u64)>, empty: bool) -> AxisList {
     let mut list = AxisList::EMPTY;
     for (size, stride) in axes.filter(|&(size, _)| size != 1) {
         let (sizes, strides) = list.both_mut();
         match (sizes.last_mut(), strides.last_mut()) {
             (Some(last_size), Some(last_stride)) if empty || stride.checked_mul(size) == Some(*last_stride) => {
-                // Cannot saturate: a product of sizes, which invariant 2 bounds.
+                // The product of sizes fits 64 bits by invariant 2.
                 *last_size = u64::times(*last_size, size);
                 *last_stride = stride;
             }
@@ -51,13 +51,14 @@ fn check_same_sizes(expected: &[u64], found: &[u64]) -> Result<(), Error> {
     differ.map_or(Ok(()), |(axis, (&expected, &found))| Err(ArgumentRule::SizeMismatch.at(axis, found, expected)))
 }
 
-/// One packed tensor for tensors laid one after the other along an axis, and the view of it that
-/// each goes into.
+/// Concatenates tensors along an axis. Returns one packed tensor, and for each part the view of the packed
+/// tensor that holds it.
 ///
 /// # Errors
 ///
 /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ on
-/// another axis, [`AxisOutOfRange`](crate::ArgumentRule), [`Error::Overflow`].
+/// another axis. [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist. [`Error::Overflow`] if a
+/// size or the size in bytes passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{strided::concat, DataType};

@@ -1,8 +1,8 @@
-//! Views: other descriptors of the same buffer, without moving an element.
+//! Views: other descriptors of the same buffer, made without moving an element.
 //!
-//! Every view keeps the flags, the alignment promise and the base of the tensor it is made from
-//! (a slice moves the base). A total size that was set by hand stays; one that was the minimum becomes the
-//! view's own minimum.
+//! Every view keeps the flags, the promised alignment and the base offset of its tensor, but a slice moves
+//! the base offset. A total size that was set by hand does not change. Otherwise the view gets its own
+//! minimum as its total size.
 
 mod broadcast;
 mod diagonal;
@@ -24,28 +24,28 @@ use super::axis_list::AxisList;
 use super::desc::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// Size and stride of an axis.
+    /// Returns the size and the stride of an axis.
     pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
         let out_of_range = Error::axis_out_of_range(axis, self.rank());
         self.sizes().get(axis).copied().zip(self.strides().get(axis).copied()).ok_or(out_of_range)
     }
 
-    /// Sizes and strides of all axes.
+    /// Iterates over the sizes and strides of all axes.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
         self.sizes().iter().copied().zip(self.strides().iter().copied())
     }
 
-    /// Another descriptor of the same buffer that begins at the same element.
+    /// Returns another descriptor of the same buffer, which begins at the same element.
     fn view(&self, axes: AxisList) -> Result<Self, Error> {
         self.build_view(self.data_type(), axes, self.base_offset())
     }
 
-    /// A view of all elements under other axes: see [`with_axes`](Self::with_axes).
+    /// Returns a view of all elements with other axes: see [`with_axes`](Self::with_axes).
     fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
         self.with_axes(axes.collect())
     }
 
-    /// Another descriptor of the same buffer from its axes.
+    /// Returns another descriptor of the same buffer, from an iterator over its axes.
     fn view_of(&self, axes: impl Iterator<Item = (u64, u64)>) -> Result<Self, Error> {
         self.view(axes.collect())
     }

@@ -1,4 +1,4 @@
-//! Axes in another order, or among new ones.
+//! Changes the order of axes, and adds new axes between them.
 
 use crate::checked::Dims;
 use crate::error::Error;
@@ -6,12 +6,12 @@ use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
-    /// A view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
+    /// Returns a view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
     ///
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule).
+    /// [`NotAPermutation`](crate::ArgumentRule) if `axes` does not name every axis once.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -31,11 +31,11 @@ impl BufferTensorDesc {
         Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
     }
 
-    /// A view with two axes exchanged.
+    /// Returns a view with two axes exchanged.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if an axis does not exist.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -54,8 +54,8 @@ impl BufferTensorDesc {
         Ok(self.same_elements(self.axes().enumerate().map(swapped)))
     }
 
-    /// A tensor of `rank` axes whose axis `axes[k]` is axis `k` of this one; the others have size 1
-    /// and stride 0, ready for [`broadcast_to`](Self::broadcast_to). `axes` must ascend.
+    /// Returns a tensor of `rank` axes whose axis `axes[k]` is axis `k` of this tensor. The other axes have
+    /// size 1 and stride 0, as [`broadcast_to`](Self::broadcast_to) needs them. `axes` must ascend.
     pub(super) fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
         if axes.len() != self.rank() {
             return Err(Error::rank_mismatch("axes", self.rank(), axes.len()));
@@ -78,7 +78,8 @@ impl BufferTensorDesc {
 }
 
 fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
-    // One bit for each axis: a permutation of up to 64 axes sets them all, and needs no search.
+    // Each axis is one bit. A permutation of up to 64 axes sets as many bits as it has axes, and
+    // needs no search.
     let seen = axes.iter().fold(0_u64, |seen, &axis| {
         seen | u32::try_from(axis).ok().and_then(|axis| 1_u64.checked_shl(axis)).unwrap_or(0)
     });

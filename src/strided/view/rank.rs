@@ -1,11 +1,11 @@
-//! More axes or fewer.
+//! Adds axes to a tensor or removes axes.
 
 use crate::checked::{self, ELEMENTS, Exact};
 use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
-/// At which end axes are added or joined.
+/// The end at which axes are added or joined.
 ///
 /// ```
 /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
@@ -17,20 +17,20 @@ use crate::strided::axis_list::AxisList;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Before the first axis: the last axes stay where they are.
+    /// Axes are added before the first axis or joined there. The last axes keep their positions from the end.
     Front,
-    /// After the last axis: the first axes stay where they are.
+    /// Axes are added after the last axis or joined there. The first axes keep their positions.
     Back,
 }
 
 impl BufferTensorDesc {
-    /// A view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor that has
-    /// as many already does not change. The first axis of a scalar has stride 1, as if the tensor had been
-    /// made with sizes `[1]`. (No stride of an axis of size 1 is ever used, but engines compare them: these
-    /// are Chromium's.)
+    /// Returns a view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor
+    /// that already has this rank does not change. The first axis of a scalar gets stride 1, as if the tensor
+    /// had been made with sizes `[1]`. No element uses the stride of an axis of size 1, but engines compare
+    /// these strides, and Chromium sets the same ones.
     ///
-    /// Operators of DirectML take 4 or 5 axes, and its page pads the leading axes with 1. Each axis that is
-    /// added makes the descriptor 16 bytes larger.
+    /// DirectML's operators take 4 or 5 axes, and its page pads the leading axes with 1. Each added axis
+    /// makes the descriptor 16 bytes larger.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
@@ -46,7 +46,7 @@ impl BufferTensorDesc {
         if missing == 0 {
             return self.clone();
         }
-        // A scalar becomes `[1]` first, packed.
+        // A scalar first becomes a packed tensor of sizes `[1]`.
         let scalar = (self.rank() == 0).then_some((1, 1));
         let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
         match side {
@@ -55,16 +55,16 @@ impl BufferTensorDesc {
         }
     }
 
-    /// A view with at most `rank` axes: surplus axes at one end are joined into one axis.
+    /// Returns a view with at most `rank` axes. Surplus axes at one end are joined to one axis.
     ///
-    /// Axes are joined only if that leaves every element where it is; size-1 axes never be in the way.
-    /// ([`coalesce`](Self::coalesce) joins what it can anywhere.) The other axes keep their strides, used or
-    /// not, and axes of size 1 that are joined leave the last of theirs.
+    /// Axes are joined only if every element keeps its offset. Axes of size 1 never prevent this.
+    /// ([`coalesce`](Self::coalesce) joins axes at any position.) The other axes keep their strides, even if
+    /// no element uses them. If all joined axes have size 1, the joined axis gets the stride of the last one.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] with the axis that cannot be joined; [`ElementCountMismatch`](crate::ArgumentRule)
-    /// if `rank` is 0 and there is more than one element.
+    /// [`Error::NotAView`] names the axis that cannot be joined.
+    /// [`ElementCountMismatch`](crate::ArgumentRule) if `rank` is 0 and there is not exactly one element.
     ///
     /// ```
     /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
@@ -100,8 +100,9 @@ impl BufferTensorDesc {
         self.view(with((size, stride)))
     }
 
-    /// A new axis of size 1 at position `axis`; the later ones move up. (PyTorch's `unsqueeze`, NumPy's
-    /// `expand_dims`. What PyTorch calls `expand` is [`broadcast_to`](Self::broadcast_to).)
+    /// Returns a view with a new axis of size 1 at position `axis`. The later axes move up. This is
+    /// `unsqueeze` in PyTorch and `expand_dims` in NumPy. PyTorch's `expand` is
+    /// [`broadcast_to`](Self::broadcast_to).
     ///
     /// # Errors
     ///
@@ -121,11 +122,12 @@ impl BufferTensorDesc {
         Ok(self.same_elements(self.axes().take(axis).chain([(1, 0)]).chain(self.axes().skip(axis))))
     }
 
-    /// Without `axis`, whose size must be 1.
+    /// Returns a view without `axis`, whose size must be 1.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, or
+    /// [`SizeMismatch`](crate::ArgumentRule) if its size is not 1.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -1,4 +1,4 @@
-//! Views of the bytes of a tensor as elements of another type.
+//! Reads the bytes of a tensor as elements of another type.
 
 use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
@@ -11,15 +11,15 @@ use alloc::string::String;
 const OPERATION: &str = "reading the bytes as another type";
 
 impl BufferTensorDesc {
-    /// A view of the bytes as elements of `data_type`. With a narrower type the last axis grows, and with a
-    /// wider type it shrinks (NumPy's `view`). With a type of equal width nothing else changes.
+    /// Returns a view of the bytes as elements of `data_type`. With a narrower type the last axis grows, and
+    /// with a wider type it shrinks (NumPy's `view`). With a type of equal width only the type changes.
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the elements of the last axis are not next to each other, or do not fill
-    /// whole wider elements at aligned places; [`UnsupportedElementBits`](crate::ArgumentRule) if neither
-    /// width divides the other; [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the
-    /// wider element; [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
+    /// [`Error::NotAView`] if the elements of the last axis are not contiguous, or do not fill whole wider
+    /// elements at aligned offsets. [`UnsupportedElementBits`](crate::ArgumentRule) if neither width divides
+    /// the other. [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
+    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -67,13 +67,14 @@ impl BufferTensorDesc {
         self.regroup(OPERATION, &sizes)?.join_elements(data_type)
     }
 
-    /// A view of the bytes as narrower elements, with a new last axis that counts them inside one element of
-    /// this tensor: a `u32` as two `u16`, the low one first. This is always possible.
+    /// Returns a view of the bytes as narrower elements. A new last axis counts the narrower elements
+    /// inside one element of this tensor: a `u32` becomes two `u16`, the low half first. This is possible
+    /// for all strides.
     ///
     /// # Errors
     ///
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the new width does not divide this one;
-    /// [`Error::Overflow`].
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the new width does not divide this width.
+    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -94,14 +95,14 @@ impl BufferTensorDesc {
         self.build_view(data_type, list, checked::mul(self.base_offset(), parts, OFFSET)?)
     }
 
-    /// A view of the bytes as wider elements. The last axis of this tensor disappears, because it becomes one
-    /// element: the inverse of [`split_elements`](Self::split_elements).
+    /// Returns a view of the bytes as wider elements. The last axis of this tensor disappears, because it
+    /// becomes one element. This is the inverse of [`split_elements`](Self::split_elements).
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the last axis does not fill a wider element or its elements are not stored
-    /// next to each other, or if a wider element would begin at a place that is not a multiple of its width;
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new one;
+    /// [`Error::NotAView`] if the last axis does not fill exactly one wider element, if its elements are not
+    /// contiguous, or if a wider element would begin at an offset that is not a multiple of its width.
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new width.
     /// [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
     pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
@@ -129,7 +130,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// How many narrow elements make a wide one.
+/// The number of narrow elements in a wide element.
 fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     match wide.checked_div(narrow) {
         Some(parts) if wide.is_multiple_of(narrow) => Ok(parts.into()),
@@ -137,7 +138,8 @@ fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     }
 }
 
-/// A stride in narrower elements. One that is never used may be too large for that: it becomes 0.
+/// Converts a stride to narrower elements. A stride that no element uses may be too large, and
+/// then becomes 0.
 fn scaled(size: u64, stride: u64, parts: u64) -> Result<u64, Error> {
     match stride.checked_mul(parts) {
         Some(stride) => Ok(stride),

@@ -1,4 +1,4 @@
-//! Other sizes for the same elements in the same order, where no element has to move.
+//! Reshapes a tensor without moving an element: other sizes for the same elements in the same order.
 
 use crate::checked::{self, ELEMENTS, Exact};
 use crate::error::{ArgumentRule, Error};
@@ -8,17 +8,18 @@ use crate::strided::axis_list::AxisList;
 use alloc::format;
 
 impl BufferTensorDesc {
-    /// A view of the elements in their row-major order with other sizes.
+    /// Returns a view with other sizes of the elements in their row-major order.
     ///
-    /// A view exists exactly when this returns one: both lists of sizes are cut into the
-    /// shortest groups of equal product, and within a group of more than one axis
-    /// each step of an axis must go on where the next axis ends. Strides of size-1 axes are
-    /// not looked at. (NumPy's `reshape` with `copy=False` decides the same.)
+    /// The function finds a view whenever one exists. Both lists of sizes are cut into the shortest
+    /// groups of equal product. If a group of old axes has several axes, each axis must continue where
+    /// the next axis ends. Strides of axes of size 1 do not matter. NumPy's `reshape` with `copy=False`
+    /// follows the same rule.
     ///
     /// # Errors
     ///
-    /// [`ElementCountMismatch`](crate::ArgumentRule); [`Error::NotAView`] with the axis that cannot be joined
-    /// to the one after it; [`Error::Overflow`].
+    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs. [`Error::NotAView`]
+    /// names the axis that cannot be joined to the next axis. [`Error::Overflow`] if the number of elements
+    /// passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -37,7 +38,8 @@ impl BufferTensorDesc {
         self.regroup("a reshape", sizes)
     }
 
-    /// [`reshape`](Self::reshape) under the name of what was requested.
+    /// Does the work of [`reshape`](Self::reshape). `operation` is the name of the request in
+    /// the error message.
     pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
         let found = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
@@ -52,7 +54,7 @@ impl BufferTensorDesc {
         let mut list = AxisList::with_zero_strides(sizes);
         let (_, strides) = list.both_mut();
         let mut new = sizes.iter().zip(&mut *strides).rev().filter(|(size, _)| **size > 1);
-        // From the minor end: take the last old axis and whatever must be joined to it.
+        // The loop starts at the minor end. It takes the last old axis, and joins further axes as necessary.
         while let Some((_, (size, stride))) = old.next() {
             let mut joined = size;
             let mut covered = 1_u64;
@@ -60,7 +62,7 @@ impl BufferTensorDesc {
                 let Some((&new_size, slot)) = new.next() else {
                     break;
                 };
-                // Cannot saturate: both products are at most the number of elements, where a view exists.
+                // If a view exists, both products are at most the number of elements, so they fit 64 bits.
                 *slot = stride.times(covered);
                 covered = covered.times(new_size);
                 while covered > joined {
@@ -78,13 +80,13 @@ impl BufferTensorDesc {
             }
         }
         settle_unit_strides(sizes, strides);
-        // Every element stays where it is, so the number of them and the largest offset do too.
+        // Every element keeps its offset, so the number of elements and the largest offset do not change.
         Ok(self.with_axes(list))
     }
 }
 
-/// Gives axes of size 1 the stride a packed tensor would have there. It is never used, but some
-/// readers look at it.
+/// Gives axes of size 1 the stride that a packed tensor would have there. No element uses this stride, but
+/// some readers look at it.
 fn settle_unit_strides(sizes: &[u64], strides: &mut [u64]) {
     let mut next = 1_u64;
     for (&size, stride) in sizes.iter().zip(strides).rev() {

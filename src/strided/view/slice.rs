@@ -1,4 +1,4 @@
-//! Parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
+//! Views of parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
 use crate::checked::{self, Exact};
 use crate::error::{ArgumentRule, Error};
@@ -8,15 +8,16 @@ use crate::strided::slice::Slice;
 use alloc::vec::Vec;
 
 impl BufferTensorDesc {
-    /// The part that `slices` keep, one for each axis.
+    /// Returns the part of the tensor that `slices` keep. There is one slice for each axis.
     ///
-    /// The part begins at a [`base_offset`](Self::base_offset); its minimum size still counts from the
+    /// The part begins at a [`base_offset`](Self::base_offset). Its minimum size still counts from the
     /// start of the buffer.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule); [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end
-    /// is past the size; [`Error::OutOfLimits`] for a step of 0 or an end before its start.
+    /// [`RankMismatch`](crate::ArgumentRule) for another number of slices.
+    /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
+    /// for a step of 0 or an end before its start.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -42,16 +43,17 @@ impl BufferTensorDesc {
     }
 
     fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
-        // An empty part is nowhere: leave its base where it is.
+        // An empty part has no first element, so its base offset does not change.
         let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
         Ok(self.build_view(self.data_type(), axes, base)?.into_part_of(self))
     }
 
-    /// [`slice`](Self::slice) of one axis.
+    /// Returns the part that a [`slice`](Self::slice) of one axis keeps.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule), and as for [`slice`](Self::slice).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, and the errors of
+    /// [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
         let mut axes = self.axis_list().clone();
         let mut base = self.base_offset();
@@ -63,11 +65,12 @@ impl BufferTensorDesc {
         self.sliced(axes, base)
     }
 
-    /// One index of an axis, which disappears.
+    /// Returns the elements with one index of an axis. The axis disappears.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`IndexOutOfRange`](crate::ArgumentRule).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, or
+    /// [`IndexOutOfRange`](crate::ArgumentRule) if the index is not below its size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -86,12 +89,12 @@ impl BufferTensorDesc {
         one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
     }
 
-    /// The parts of the tensor along an axis, of these lengths one after the other.
+    /// Returns the parts of the tensor along an axis. The parts have these lengths and follow each other.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule), or [`SizeMismatch`](crate::ArgumentRule) if the lengths do
-    /// not add up to the size.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, or
+    /// [`SizeMismatch`](crate::ArgumentRule) if the lengths do not add up to the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -121,13 +124,14 @@ impl BufferTensorDesc {
         lengths.iter().map(part).collect()
     }
 
-    /// Windows that slide along an axis, `step` indices from one to the next: the axis then counts
-    /// windows, and a new last axis of size `length` counts within one. What a convolution reads.
+    /// Returns windows that slide along an axis, `step` indices from one window to the next. The axis then
+    /// counts windows, and a new last axis of size `length` counts the indices inside a window. Convolutions
+    /// read these windows.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule); [`Error::OutOfLimits`] for a length or a step of 0, or a
-    /// length above the size.
+    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist. [`Error::OutOfLimits`] for a
+    /// length or a step of 0, or for a length above the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -150,11 +154,11 @@ impl BufferTensorDesc {
     }
 }
 
-/// Narrows one axis to a slice of it.
+/// Reduces one axis to a slice of the axis.
 fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
     let taken = slice.on_axis(axis, *size)?;
-    // Neither saturates where it counts: both are within the span of the axis, which invariant 3 of
-    // the descriptor bounds. Of an empty tensor, base and strides are never used.
+    // Both results are within the span of the axis, which invariant 3 of the descriptor bounds, so they fit
+    // 64 bits. In an empty tensor, base and strides are never used.
     if taken.length > 0 {
         *base = base.plus(taken.start.times(*stride));
     }
