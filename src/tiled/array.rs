@@ -8,11 +8,11 @@ use crate::error::Error;
 
 use super::layout::Layout;
 
-/// An XLA array shape: what `f32[3,5]{1,0:T(2,2)}` says.
+/// An XLA array shape, with the text `f32[3,5]{1,0:T(2,2)}`.
 ///
-/// A shape read without a layout has XLA's default one, row-major and untiled. A dimension whose
-/// size is only known when the program runs is written `<=5`: its bound is its size here, as it is in
-/// every size and offset XLA computes.
+/// A text without a layout has XLA's default layout, row-major and untiled. A dimension whose size is only
+/// known when the program runs is written `<=5`. Its bound is used as its size, as in every size and offset
+/// that XLA computes.
 ///
 /// ```
 /// use tensor_layout::ArrayShape;
@@ -32,14 +32,14 @@ pub struct ArrayShape {
 }
 
 impl ArrayShape {
-    /// A shape of these `sizes` in the given layout.
+    /// Returns a shape of these `sizes` with the given layout.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if the layout orders another number of dimensions;
+    /// [`RankMismatch`](crate::ArgumentRule) if the layout orders another number of dimensions.
     /// [`ZeroTailAlignment`](crate::ArgumentRule), [`Error::OutOfLimits`] or [`Error::UnsupportedDataType`]
-    /// if a part of it is none that XLA has; [`Error::Overflow`] if the elements cannot be counted in 64
-    /// bits.
+    /// if XLA does not allow an attribute of the layout. [`Error::Overflow`] if the number of elements
+    /// passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
@@ -56,25 +56,25 @@ impl ArrayShape {
         Ok(ArrayShape { data_type, sizes: Dims::from_slice(sizes), dynamic, layout })
     }
 
-    /// A row-major, untiled shape.
+    /// Returns a row-major, untiled shape.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the elements cannot be counted in 64 bits.
+    /// [`Error::Overflow`] if the number of elements passes 64 bits.
     pub fn row_major(data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
         Self::new(data_type, sizes, Layout::row_major(sizes.len()))
     }
 
-    /// Returns this shape in another layout.
+    /// Returns this shape with another layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Result<ArrayShape, Error> {
         Ok(ArrayShape { layout: layout.checked(self.rank())?, ..self })
     }
 
-    /// Returns this shape, with the sizes for which `dynamic` is true as bounds: `f32[<=5]`.
+    /// Returns this shape, where the sizes with `dynamic` true are bounds: `f32[<=5]`.
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `dynamic` has not one entry for each dimension.
+    /// [`RankMismatch`](crate::ArgumentRule) if `dynamic` does not have one entry for each dimension.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, DataType};
@@ -91,14 +91,14 @@ impl ArrayShape {
         Ok(ArrayShape { dynamic: SmallVec::from_slice(dynamic), ..self })
     }
 
-    /// A view of the memory with the dimensions in another order: dimension `k` of the result is dimension
-    /// `order[k]` of this shape. Only the numbers of the dimensions change. Tiles and everything else that
-    /// describes memory stay.
+    /// Returns a view of the memory with the dimensions in another order: dimension `k` of the result is
+    /// dimension `order[k]` of this shape. Only the numbers of the dimensions change. Tiles and all other
+    /// attributes of the layout stay.
     ///
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule).
+    /// [`NotAPermutation`](crate::ArgumentRule) if `order` does not name every dimension once.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -121,7 +121,7 @@ impl ArrayShape {
         })
     }
 
-    /// For each dimension: is its size only a bound?
+    /// For each dimension, whether its size is only a bound.
     #[must_use]
     pub fn dynamic(&self) -> &[bool] {
         &self.dynamic
@@ -133,7 +133,7 @@ impl ArrayShape {
         self.data_type
     }
 
-    /// The sizes in elements.
+    /// The sizes, in elements.
     #[must_use]
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
@@ -145,22 +145,23 @@ impl ArrayShape {
         self.sizes.len()
     }
 
-    /// The layout.
+    /// The layout: the order of the dimensions in memory, and the tiles.
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The bits one element takes in memory: `E(n)`, or the data type's width in whole bytes.
+    /// The number of bits that an element takes in memory: `E(n)`, or the width of the data type
+    /// in whole bytes.
     #[must_use]
     pub fn element_bits(&self) -> u32 {
         self.layout.element_bits.unwrap_or(self.data_type.xla_storage_bits())
     }
 
-    /// The number of indices: the product of the sizes.
+    /// The number of elements: the product of the sizes.
     #[must_use]
     pub fn element_count(&self) -> u64 {
-        // Cannot saturate: `new` has checked it.
+        // The product fits 64 bits, because `new` has checked it.
         checked::element_count(&self.sizes)
     }
 }

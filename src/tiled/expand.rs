@@ -1,4 +1,4 @@
-//! How many elements and bytes an array takes with its padding.
+//! Computes the number of elements and bytes of an array with its padding.
 
 use crate::checked::{self, Dims, Exact, PHYSICAL};
 use crate::error::Error;
@@ -7,20 +7,21 @@ use super::array::ArrayShape;
 use super::layout::{Tile, TileSize};
 
 impl ArrayShape {
-    /// The number of elements the buffer holds, padding and tail alignment included.
+    /// The number of elements that the buffer has room for, padding and tail alignment included.
     ///
-    /// The sizes, in memory order, are expanded tile by tile: each tile acts on the minor-most
-    /// dimensions of what the tiles before it left, joins those marked `*` to the next one, pads each
-    /// to a multiple of its entry and replaces them by the numbers of blocks and the sizes of a
-    /// block. A tile with more entries than there are dimensions finds dimensions of size 1. If the
-    /// layout divides a dimension among memories, the largest part counts, as in XLA.
+    /// The sizes, in memory order, are expanded tile by tile. Each tile acts on the minor-most dimensions
+    /// after the previous tiles. It joins a dimension marked `*` to the next dimension, and pads each
+    /// dimension to a multiple of its entry. Then it replaces the dimensions by the numbers of blocks and
+    /// the sizes of a block. If a tile has more entries than there are dimensions, dimensions of size 1
+    /// are added in front. If the layout divides a dimension among several memories, the largest part
+    /// counts, as in XLA.
     ///
-    /// XLA's own `ShapeUtil::ArraySize` looks at the first tile only and drops the tail alignment of
-    /// untiled arrays; it is smaller wherever a later tile does not divide the one before it.
+    /// XLA's own `ShapeUtil::ArraySize` only uses the first tile and ignores the tail alignment of untiled
+    /// arrays. Its result is smaller if a later tile does not divide the tile before.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the count does not fit into 64 bits.
+    /// [`Error::Overflow`] if the number of elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -47,19 +48,19 @@ impl ArrayShape {
         checked::round_up(elements, self.layout().tail_padding_alignment, PHYSICAL)
     }
 
-    /// The sizes in the order they are in memory, major to minor.
+    /// The sizes in the order of memory, the major-most size first.
     #[must_use]
     pub(crate) fn physical_sizes(&self) -> Dims {
         let order = self.layout().minor_to_major().iter().rev();
         order.filter_map(|&dimension| self.sizes().get(dimension).copied()).collect()
     }
 
-    /// The bytes the buffer takes, padding included and rounded up to a whole byte. What `M(n)` puts
-    /// in front of the data is not part of it.
+    /// The size of the data in the buffer in bytes, padding included, rounded up to a whole byte. The prefix
+    /// `M(n)` is not included.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if they do not fit into 64 bits.
+    /// [`Error::Overflow`] if the size passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -73,19 +74,19 @@ impl ArrayShape {
         checked::bytes_for(self.physical_elements()?, self.element_bits())
     }
 
-    /// The bytes the elements alone take, without any padding, rounded up to a whole byte.
+    /// The size of the elements alone, in bytes, without any padding, rounded up to a whole byte.
     ///
     /// This is XLA's `ShapeUtil::ByteSizeOf`.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if they do not fit into 64 bits.
+    /// [`Error::Overflow`] if the size passes 64 bits.
     pub fn logical_size_in_bytes(&self) -> Result<u64, Error> {
         checked::bytes_for(self.element_count(), self.element_bits())
     }
 }
 
-/// The sizes one tile makes of `bounds`, both major to minor.
+/// Returns the sizes that one tile makes of `bounds`. Both lists are major to minor.
 fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     let entries = tile.entries();
     let missing = entries.len().saturating_sub(bounds.len());
@@ -107,7 +108,7 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     Ok(counts)
 }
 
-/// The size of the largest part of `size` elements cut in front of each index.
+/// Divides `size` elements in front of each index, and returns the size of the largest part.
 fn largest_part(size: u64, indices: &[u64]) -> u64 {
     let mut largest = 0;
     let mut start = 0_u64;

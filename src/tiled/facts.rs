@@ -1,11 +1,11 @@
-//! Facts about shapes: ranks, dimension numbers, byte sizes, comparisons.
+//! Facts about tiled shapes: the names of memory spaces, and the size of the whole buffer.
 
 use crate::checked::{self, BYTES};
 use crate::error::Error;
 
 use super::array::ArrayShape;
 
-/// What TPU dumps mean by the memory space `S(n)`. `None` for a space nothing is known of.
+/// Returns the name of the memory space `S(n)` in TPU dumps, or `None` for an unknown memory space.
 ///
 /// | n | name | holds | source |
 /// |---|---|---|---|
@@ -41,12 +41,12 @@ pub fn memory_space_name(memory_space: u64) -> Option<&'static str> {
 }
 
 impl ArrayShape {
-    /// The bytes of the whole buffer: what `M(n)` puts in front of the data, and the
-    /// [physical size](ArrayShape::physical_size_in_bytes).
+    /// The size of the whole buffer in bytes: the prefix `M(n)` in front of the data, and the [physical
+    /// size](ArrayShape::physical_size_in_bytes).
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`].
+    /// [`Error::Overflow`] if the size passes 64 bits.
     ///
     /// ```
     /// let shape: tensor_layout::ArrayShape = "s4[3,5]{1,0:T(2,2)E(4)M(8)}".parse()?;

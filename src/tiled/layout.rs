@@ -1,4 +1,4 @@
-//! `Layout` and `Tile`: in which order the dimensions are stored, and how they are cut into blocks.
+//! `Layout` and `Tile`: the order of the dimensions in memory, and the blocks that tiles cut them into.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
@@ -9,7 +9,7 @@ use crate::checked;
 use crate::element::{DataType, ElementKind};
 use crate::error::{ArgumentRule, Error};
 
-/// The largest number of a memory space. XLA stores it in a signed integer of 8 bits.
+/// The largest number of a memory space. XLA stores the number in a signed integer of 8 bits.
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 
 /// One entry of a tile.
@@ -26,11 +26,11 @@ pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 pub enum TileSize {
     /// The dimension is cut into blocks of this many elements.
     Size(NonZeroU64),
-    /// `*`: the dimension is joined with the next more minor one before that one is cut.
+    /// `*`: the dimension is joined with the next minor dimension, before the next dimension is cut.
     Combine,
 }
 
-/// One tile: how the minor-most dimensions are cut into blocks, major to minor.
+/// One tile: the sizes of the blocks that the minor-most dimensions are cut into, major to minor.
 ///
 /// ```
 /// use tensor_layout::tiled::Tile;
@@ -45,17 +45,17 @@ pub enum TileSize {
 pub struct Tile(SmallVec<[TileSize; 3]>);
 
 impl Tile {
-    /// A tile of plain sizes.
+    /// Returns a tile of plain sizes.
     ///
     /// # Errors
     ///
-    /// [`ZeroTile`](crate::ArgumentRule).
+    /// [`ZeroTile`](crate::ArgumentRule) if a size is 0.
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
         let entry = |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::zero_tile(0, entry));
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
-    /// A tile of any entries; the last may not be [`TileSize::Combine`].
+    /// Returns a tile of any entries. The last entry may not be [`TileSize::Combine`].
     pub(crate) fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
             Some(TileSize::Combine) => Err(ArgumentRule::TrailingCombine.by(0, 0)),
@@ -73,12 +73,12 @@ impl Tile {
 impl TryFrom<&[i64]> for Tile {
     type Error = Error;
 
-    /// A tile in XLA's numbers, where -1 and `i64::MIN` both mean `*`.
+    /// Converts a tile from XLA's numbers, where -1 and `i64::MIN` both mean `*`.
     ///
     /// # Errors
     ///
-    /// [`ZeroTile`](crate::ArgumentRule), [`TrailingCombine`](crate::ArgumentRule), or [`Error::Overflow`]
-    /// for other negative numbers.
+    /// [`ZeroTile`](crate::ArgumentRule) for a size of 0, [`TrailingCombine`](crate::ArgumentRule) if the
+    /// last entry is `*`, or [`Error::Overflow`] for other negative numbers.
     fn try_from(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -93,7 +93,7 @@ impl TryFrom<&[i64]> for Tile {
     }
 }
 
-/// `SC(1:50,200)`: one dimension divided among several memories.
+/// One dimension that is divided among several memories, with the text `SC(1:50,200)`.
 ///
 /// ```
 /// use tensor_layout::tiled::{Layout, SplitConfig};
@@ -105,15 +105,16 @@ impl TryFrom<&[i64]> for Tile {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
-    /// Which *physical* dimension is divided; 0 is the major-most.
+    /// The number of the *physical* dimension that is divided. 0 is the major-most dimension.
     pub dimension: u64,
-    /// The indices at which a new part begins, ascending.
+    /// The indices where a new part begins, in ascending order.
     pub indices: Vec<u64>,
 }
 
-/// How the dimensions of an array are in memory: their order, tiles, and what goes with them.
+/// The layout of an array in memory: the order of its dimensions, its tiles, and further attributes.
 ///
-/// Every part has XLA's default until set. An [`ArrayShape`](super::ArrayShape) checks them when it is made.
+/// Every attribute has XLA's default until it is set. An [`ArrayShape`](super::ArrayShape) checks the
+/// attributes when it is made.
 ///
 /// ```
 /// use tensor_layout::{tiled::{Layout, Tile}, DataType};
@@ -136,34 +137,37 @@ pub struct Layout {
     tiles: SmallVec<[Tile; 2]>,
     /// `L(n)`: the end of the buffer is padded to a multiple of this many elements. 1 by default, never 0.
     pub tail_padding_alignment: u64,
-    /// `E(n)`: how many bits an element takes, never 0. `None` stands for the bits of the data type, rounded
-    /// up to whole bytes.
+    /// `E(n)`: the number of bits that an element takes, never 0. `None` stands for the bits of the data
+    /// type, rounded up to whole bytes.
     pub element_bits: Option<u32>,
-    /// `S(n)`: the memory the buffer is in, at most 127, as XLA keeps it in 8 bits with a sign. 0 is the
-    /// default memory, 1 a TPU's VMEM, 5 the host's: see [`memory_space_name`](super::memory_space_name).
+    /// `S(n)`: the memory space of the buffer. It is at most 127, because XLA stores it in 8 bits with a
+    /// sign. 0 is the default memory, 1 is a TPU's VMEM, 5 is the host's memory: see
+    /// [`memory_space_name`](super::memory_space_name).
     pub memory_space: u64,
-    /// `SC(1:50,200)`: the dimensions divided among memories. None by default.
+    /// `SC(1:50,200)`: the dimensions that are divided among several memories. Empty by default.
     pub split_configs: Vec<SplitConfig>,
-    /// `M(n)`: the bytes in front of the data, for the sizes of dynamic dimensions. 0 by default.
+    /// `M(n)`: the number of bytes in front of the data, which hold the sizes of dynamic
+    /// dimensions. 0 by default.
     pub metadata_prefix_bytes: u64,
-    /// `#(u32)`: the type of a sparse array's indices, an unsigned integer. A dense array carries it without
-    /// any meaning.
+    /// `#(u32)`: the type of a sparse array's indices, an unsigned integer. It has no meaning
+    /// for a dense array.
     pub index_type: Option<DataType>,
     /// `*(u32)`: the type of a sparse array's pointers, an unsigned integer.
     pub pointer_type: Option<DataType>,
 }
 
 impl Layout {
-    /// An untiled layout: `minor_to_major` lists the dimensions, the fastest first.
+    /// Returns an untiled layout. `minor_to_major` lists the dimensions, the fastest dimension first.
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule).
+    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule) if
+    /// `minor_to_major` does not name every dimension once.
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
         Self::row_major(0).with_minor_to_major(minor_to_major)
     }
 
-    /// XLA's default: the last dimension is the fastest, no tiles.
+    /// Returns XLA's default layout: the last dimension is the fastest, and there are no tiles.
     #[must_use]
     pub fn row_major(rank: usize) -> Layout {
         Layout {
@@ -199,24 +203,24 @@ impl Layout {
         Layout { tiles: tiles.iter().cloned().collect(), ..self }
     }
 
-    /// Returns this layout with `bits` bits for each element: `E(n)`; 0 for the data type's own width.
+    /// Returns this layout with `bits` bits for each element: `E(n)`. 0 stands for the data type's own width.
     pub(crate) fn with_element_bits(self, bits: u32) -> Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
 
-    /// The dimensions, the fastest first.
+    /// The dimensions, the fastest dimension first.
     #[must_use]
     pub fn minor_to_major(&self) -> &[usize] {
         &self.minor_to_major
     }
 
-    /// The tiles, the outermost first.
+    /// The tiles, the outermost tile first.
     #[must_use]
     pub fn tiles(&self) -> &[Tile] {
         &self.tiles
     }
 
-    /// Returns this layout if it has `rank` dimensions and XLA accepts every part of it.
+    /// Returns this layout if it has `rank` dimensions and XLA accepts all its attributes.
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
         let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
         if self.minor_to_major.len() != rank {

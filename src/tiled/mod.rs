@@ -1,7 +1,7 @@
 //! XLA's model: a dimension order and nested tiles.
 //!
-//! The text form is the one XLA prints: `f32[3,5]{1,0:T(2,2)}`. Rules are those of the pages
-//! *Shapes and layout* and *Tiled layout*, and of XLA's printer.
+//! The text form is the form that XLA prints: `f32[3,5]{1,0:T(2,2)}`. The rules come from the pages *Shapes
+//! and layout* and *Tiled layout*, and from XLA's printer.
 //!
 //! ```
 //! use tensor_layout::tiled::{Layout, Tile};

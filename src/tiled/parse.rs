@@ -1,5 +1,5 @@
-//! The reader of shapes. It is strict where XLA's own is loose, and every error points at its
-//! column; docs/XLA.md lists the differences.
+//! Reads shapes. This reader is strict where XLA's reader is loose, and every error points at its column.
+//! docs/XLA.md lists the differences.
 //!
 //! ```text
 //! shape  := array | "token[]" | "opaque[]" | "(" [ shape { "," shape } ] ")" | "b(" array ")"
@@ -23,7 +23,7 @@ use super::parse_layout::read_layout;
 use super::parse_sizes::read_type_and_extents;
 use super::shape::{Extent, Shape, UnboundedArray};
 
-/// The deepest nesting of tuples that is read. XLA's limit is 32,768.
+/// The deepest nesting of tuples that is accepted. XLA's limit is 32,768.
 pub const MAX_TUPLE_DEPTH: usize = 128;
 
 impl FromStr for ArrayShape {
@@ -40,7 +40,7 @@ impl FromStr for ArrayShape {
 impl FromStr for UnboundedArray {
     type Err = Error;
 
-    /// Reads an array of which at least one size is `?`.
+    /// Reads an array with at least one size that is `?`.
     fn from_str(text: &str) -> Result<Self, Error> {
         match text.parse()? {
             Shape::Unbounded(array) => Ok(array),
@@ -61,14 +61,14 @@ impl FromStr for Shape {
 }
 
 impl Shape {
-    /// Reads a shape where the cursor is, and leaves the cursor after it: for texts that hold more than a
-    /// shape.
+    /// Reads a shape at the position of the cursor, and leaves the cursor after the shape. The function is
+    /// for texts that contain more than a shape.
     ///
     /// The method needs the feature `plan`.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`], and the errors of [`ArrayShape::new`].
+    /// [`Error::Parse`] if no shape is next, and the errors of [`ArrayShape::new`].
     ///
     /// ```
     /// use tensor_layout::{cursor::Cursor, Shape};
@@ -118,7 +118,7 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
     }
 }
 
-/// An array whose sizes all have a bound.
+/// Reads an array whose sizes all have a bound.
 fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
     let start = cursor.position();
     let (data_type, extents) = read_type_and_extents(cursor)?;

@@ -1,4 +1,4 @@
-//! The reader of what is in the braces.
+//! Reads the text of a layout, in braces.
 //!
 //! ```text
 //! layout := "{" [ dim { "," dim } ] [ ":" parts ] "}"
@@ -9,7 +9,8 @@
 //! level  := ( "D" | "C" | "S" | "H" ) [ "+" ] [ "~" ]
 //! ```
 //!
-//! Every n is below 2^63, as XLA's numbers are signed, and `S(n)` at most 127, as XLA keeps it in 8 bits.
+//! Every n is below 2^63, because XLA's numbers are signed. `S(n)` is at most 127, because XLA stores it in 8
+//! bits with a sign.
 
 use crate::checked::Exact;
 use alloc::format;
@@ -26,13 +27,13 @@ use crate::typed_sizes::{MAX_RANK, read_type};
 
 use super::layout::{Layout, MAX_MEMORY_SPACE, SplitConfig, Tile, TileSize};
 
-/// The most entries all tiles of a layout may have together in text. XLA sets no limit.
+/// The most entries that all tiles of a layout may have together in text. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;
 
 impl FromStr for Layout {
     type Err = Error;
 
-    /// Reads a layout alone, `{1,0:T(8,128)}`; its rank is the number of dimensions it lists.
+    /// Reads a layout without a shape, `{1,0:T(8,128)}`. Its rank is the number of dimensions that it lists.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut ahead = Cursor::new(text);
         ahead.expect("{", "`{`")?;
@@ -121,7 +122,8 @@ fn read_parts(cursor: &mut Cursor<'_>, mut layout: Layout) -> Result<Layout, Err
     Ok(layout)
 }
 
-/// `D(D,C+)`: how sparse arrays stored each dimension. XLA printed it until 2025 and drops it today.
+/// Reads `D(D,C+)`, the storage of each dimension of a sparse array. XLA printed this part until 2025 and
+/// ignores it today.
 fn read_level_types(cursor: &mut Cursor<'_>, rank: usize) -> Result<(), Error> {
     let start = cursor.position();
     if !cursor.eat("D") {
@@ -153,7 +155,8 @@ fn read_unsigned_type(cursor: &mut Cursor<'_>, mark: &str) -> Result<Option<Data
     Ok(Some(data_type))
 }
 
-/// `L(128)`: the number and where it is, or nothing if another part comes next.
+/// Reads an attribute such as `L(128)`. Returns the position of the number and the number, or `None` if
+/// another attribute is next.
 fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize, u64)>, Error> {
     if !cursor.eat(letter) {
         return Ok(None);
@@ -165,7 +168,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     Ok(Some((start, number)))
 }
 
-/// The divisions after `SC`.
+/// Reads the divisions after `SC`.
 fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
@@ -177,7 +180,7 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     }
 }
 
-/// A division, up to and with its `)`.
+/// Reads a division, including its closing bracket.
 fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
     cursor.expect(":", "`:` and the indices where the parts begin")?;
@@ -189,14 +192,14 @@ fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     Ok(SplitConfig { dimension, indices })
 }
 
-/// The tiles after `T`.
+/// Reads the tiles after `T`.
 fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     let (mut tiles, mut entries) = (Vec::new(), 0_usize);
     cursor.expect("(", "`(` and a tile")?;
     loop {
         let start = cursor.position();
         let tile = read_tile(cursor)?;
-        // An empty tile counts as well, or a text could hold any number of them.
+        // An empty tile counts as one entry. Otherwise a text could hold any number of empty tiles.
         entries = entries.plus(tile.entries().len().max(1));
         if entries > MAX_TILE_ENTRIES {
             return Err(cursor.error_at(start, &format!("at most {MAX_TILE_ENTRIES} tile entries in all")));
@@ -208,7 +211,7 @@ fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     }
 }
 
-/// The entries of a tile, up to and with its `)`.
+/// Reads the entries of a tile, including its closing bracket.
 fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     let mut last = cursor.position();
     let entries = cursor.list(")", |cursor| {
@@ -220,7 +223,7 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     })
 }
 
-/// `8` or `*`.
+/// Reads `8` or `*`.
 fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
     let start = cursor.position();
     if cursor.eat("*") {

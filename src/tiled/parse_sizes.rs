@@ -1,4 +1,4 @@
-//! The reader of what is before the braces: the type and the sizes.
+//! Reads the type and the sizes, which are in front of the braces of a shape.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::typed_sizes::{MAX_RANK, check_sizes, read_type};
 
 use super::shape::Extent;
 
-/// `f32[2,<=3,?]`: what an XLA shape begins with.
+/// Reads `f32[2,<=3,?]`, the beginning of an XLA shape.
 pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;

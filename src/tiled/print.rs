@@ -1,4 +1,5 @@
-//! The canonical text of shapes and layouts, as XLA prints it (Layout::Print, PrintHumanStringWithLayout).
+//! Writes the canonical text of shapes and layouts, as XLA prints it (Layout::Print,
+//! PrintHumanStringWithLayout).
 
 use core::fmt::{self, Display, Formatter};
 
@@ -34,7 +35,7 @@ impl Display for SplitConfig {
 }
 
 impl Layout {
-    /// Is every part but the order at its default, so that there is nothing after a colon?
+    /// Whether all attributes but the order have their defaults, so that nothing is written after a colon.
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
             && self.tail_padding_alignment == 1
@@ -94,7 +95,7 @@ impl Display for Extent {
     }
 }
 
-/// The layout after the sizes; a scalar's default one is not printed.
+/// Writes the layout after the sizes. The default layout of a scalar is not written.
 fn write_layout(f: &mut Formatter<'_>, layout: &Layout) -> fmt::Result {
     if layout.minor_to_major().is_empty() && layout.is_plain() { Ok(()) } else { write!(f, "{layout}") }
 }

@@ -1,4 +1,4 @@
-//! `Shape`: everything XLA calls a shape.
+//! `Shape`: the shape of any XLA value.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use super::layout::Layout;
 
 /// The shape of any XLA value: an array, a tuple of shapes, or one of the shapes without elements.
 ///
-/// Read and printed as XLA does it, with a comment in front of every fifth element of a tuple.
+/// Shapes are read and printed as in XLA, with a comment in front of every fifth element of a tuple.
 ///
 /// ```
 /// use tensor_layout::tiled::Shape;
@@ -24,22 +24,23 @@ use super::layout::Layout;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Shape {
-    /// `f32[3,5]{1,0}`: an array, whose place in memory is known.
+    /// `f32[3,5]{1,0}`: an array whose elements have known offsets.
     Array(ArrayShape),
-    /// `f32[?,5]{1,0}`: an array with a dimension that has no bound, so no size either.
+    /// `f32[?,5]{1,0}`: an array with a dimension that has no bound, and therefore without a size.
     Unbounded(UnboundedArray),
-    /// `(f32[], s32[])`: several values.
+    /// `(f32[], s32[])`: a tuple of several values.
     Tuple(Vec<Shape>),
-    /// `token[]`: an ordering of side effects.
+    /// `token[]`: a value that orders side effects.
     Token,
-    /// `opaque[]`: something only the backend understands.
+    /// `opaque[]`: a value that only the backend understands.
     Opaque,
     /// `b(f32[3,5]{1,0})`: a buffer that holds an array.
     Buffer(ArrayShape),
 }
 
 impl Shape {
-    /// The arrays in it that are in memory, each with the tuple indices that lead to it.
+    /// Returns the arrays inside this shape that are stored in memory, each with the tuple indices
+    /// that lead to it.
     ///
     /// ```
     /// use tensor_layout::tiled::Shape;
@@ -52,7 +53,7 @@ impl Shape {
     #[must_use]
     pub fn arrays(&self) -> Vec<(Vec<usize>, &ArrayShape)> {
         let mut found = Vec::new();
-        // Shapes still to visit; the first is on top.
+        // The shapes that are still to be visited. The next shape is the last one of the stack.
         let mut stack = vec![(Vec::new(), self)];
         while let Some((path, shape)) = stack.pop() {
             match shape {
@@ -77,7 +78,7 @@ impl From<ArrayShape> for Shape {
     }
 }
 
-/// The size of a dimension that may have none.
+/// The size of a dimension, which may have no bound.
 ///
 /// ```
 /// use tensor_layout::tiled::{Extent, Layout, UnboundedArray};
@@ -91,11 +92,11 @@ impl From<ArrayShape> for Shape {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
-    /// `5`.
+    /// `5`: a size that is known when the program is compiled.
     Static(u64),
-    /// `<=5`: known when the program runs, and at most this.
+    /// `<=5`: a size that is known when the program runs, with an upper bound.
     Bounded(u64),
-    /// `?`: known when the program runs.
+    /// `?`: a size that is known when the program runs, without a bound.
     Unbounded,
 }
 
@@ -109,8 +110,8 @@ impl Extent {
     }
 }
 
-/// An array with at least one dimension that has no bound. It has a layout, but no size and no
-/// offsets, so it is a type of its own beside [`ArrayShape`].
+/// An array with at least one dimension that has no bound. It has a layout, but no size and no offsets, so it
+/// is another type than [`ArrayShape`].
 ///
 /// ```
 /// use tensor_layout::tiled::{Extent, UnboundedArray};
@@ -123,8 +124,8 @@ impl Extent {
 pub struct UnboundedArray {
     /// The type of an element.
     pub data_type: DataType,
-    /// The sizes and bounds, where there are any.
+    /// The size or the bound of each dimension, if it has one.
     pub extents: Vec<Extent>,
-    /// The layout.
+    /// The layout: the order of the dimensions in memory, and the tiles.
     pub layout: Layout,
 }

@@ -1,10 +1,10 @@
-//! The layout a TPU compiler gives parameters and results when no one requires another: tiles and the order
-//! of the dimensions.
+//! The default layout of a TPU compiler: the tiles and the dimension order of parameters and results for
+//! which nothing else is requested.
 //!
-//! Both rules are observations of libtpu 0.0.51, compiled ahead of time (`jit(identity)`); docs/XLA.md says
-//! on how many arrays, and tests/data holds those that were not used to find them (tpu_tiles.tsv,
-//! tpu_orders.tsv). They say nothing about what the compiler does inside a program, and neither saw 1-bit
-//! types.
+//! Both rules are observations of libtpu 0.0.51, compiled ahead of time (`jit(identity)`). docs/XLA.md
+//! gives the number of arrays. tests/data holds arrays that were not used to find the rules
+//! (tpu_tiles.tsv, tpu_orders.tsv). The rules do not describe the layouts inside a program, and 1-bit
+//! types were not observed.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -23,7 +23,7 @@ use super::array::ArrayShape;
 use super::layout::{Layout, Tile};
 use super::shape::Shape;
 
-/// A generation of TPU, as far as default tiles go.
+/// A generation of TPU with its own rule for default tiles.
 ///
 /// ```
 /// use tensor_layout::{tiled::TpuGeneration, ArrayShape};
@@ -62,14 +62,14 @@ const NAMES: [(&str, TpuGeneration); 7] = [
     ("v7x", TpuGeneration::V7x),
 ];
 
-/// The rules for tiles that compilers follow, whichever the generation.
+/// The rules for tiles that compilers follow, independent of the generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TpuTiles {
-    /// From v4 on, inside programs: never more than 8 rows.
+    /// The rule from v4 on, inside programs: tiles never have more than 8 rows.
     LateInside,
-    /// From v4 on.
+    /// The rule from v4 on, for parameters and results.
     Late,
-    /// On v2 and v3.
+    /// The rule on v2 and v3.
     Early,
 }
 
@@ -100,10 +100,11 @@ impl fmt::Display for TpuGeneration {
 
 impl ArrayShape {
     /// Returns this shape with the tiles that a TPU of this generation gives it by default. The order of its
-    /// dimensions does not change; [`with_tpu_layout`](ArrayShape::with_tpu_layout) picks the order as well.
+    /// dimensions does not change; [`with_tpu_layout`](ArrayShape::with_tpu_layout) also chooses the order.
     ///
-    /// With p elements to a 32-bit word (types of 64 and 128 bits are several words; on v2 and v3 types below
-    /// a byte take a byte) and m = 2 on v2 and v3, 1 later:
+    /// In the table, p is the number of elements in a 32-bit word. Types of 64 and 128 bits are
+    /// several words, and on v2 and v3, types below a byte take a byte. m is 2 on v2 and v3, and 1 on
+    /// later generations.
     ///
     /// | rank | tiles |
     /// |---|---|
@@ -111,9 +112,10 @@ impl ArrayShape {
     /// | 1 | `T(n)(128)(p,1)`, n the next power of two of the size, from 128pm to 1024 |
     /// | 2 and more, H the second-fastest size | `T(r,128)(p,1)`, r the next power of two of H, from pm to 8; but 8p on v4 and later where p is 4 or more and 8p divides H |
     ///
-    /// Sub-tiles are left out where p is 1, and empty arrays have no tiles. On v2 and v3, integers of 2 bits
-    /// have r = 16. What is not covered: what the compiler does inside a program (other tiles in VMEM and
-    /// SMEM, fusions). Of the layout, the order and the memory space are kept.
+    /// The sub-tiles `(128)(p,1)` and `(p,1)` are left out if p is 1. Empty arrays have no tiles. On v2 and
+    /// v3, integers of 2 bits have r = 16. The rule does not cover the layouts inside a program (other tiles
+    /// in VMEM and SMEM, fusions). The result keeps the dimension order and the memory space of the layout,
+    /// and no other attributes.
     ///
     /// # Errors
     ///
@@ -138,11 +140,11 @@ impl ArrayShape {
         self.with_layout(layout)
     }
 
-    /// The tiles that a rule gives the shape in the order of dimensions it has.
+    /// Returns the tiles that a rule gives this shape, in the dimension order that the shape has.
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 6 bits.
+    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
     pub(crate) fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
         let generation = if tiles == TpuTiles::Early { TpuGeneration::V3 } else { TpuGeneration::V5e };
         let mut rule = TileRule::of(self.data_type(), generation)?;
@@ -160,13 +162,15 @@ impl ArrayShape {
         rule.tiles(width, height)
     }
 
-    /// The shape in the layout a TPU of this generation gives it when no one requires another: the order of
-    /// the dimensions and the [tiles](ArrayShape::with_tpu_tiles). The order the shape has does not matter.
+    /// Returns this shape with the layout that a TPU of this generation gives it by default: the order of
+    /// the dimensions and the [tiles](ArrayShape::with_tpu_tiles). The current order of the dimensions
+    /// does not matter.
     ///
-    /// The compiler takes the most compact order: the one whose buffer, with the padding of its tiles, is the
-    /// smallest; of several, the one nearest to row-major, which is the lexicographically largest
-    /// `minor_to_major`. Empty arrays are row-major. (For 2-bit types, whose tiles have at least 16 rows, an
-    /// order without padding comes first, and the others are compared as if tiles of 8 rows would do.)
+    /// The compiler takes the order whose buffer, with the padding of its tiles, is the smallest. Among
+    /// several orders of equal size, it takes the order nearest to row-major, which has the
+    /// lexicographically largest `minor_to_major`. Empty arrays are row-major. Tiles of 2-bit types have at
+    /// least 16 rows. For these types, an order without padding comes first, and the other orders are
+    /// compared as if tiles had 8 rows.
     ///
     /// # Errors
     ///
@@ -189,8 +193,8 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// The shape with every array in it as [`ArrayShape::with_tpu_layout`] lays it out. Arrays without a
-    /// bound stay as they are.
+    /// Returns this shape with every array laid out by [`ArrayShape::with_tpu_layout`]. Arrays without a
+    /// bound do not change.
     ///
     /// # Errors
     ///
@@ -215,18 +219,18 @@ impl Shape {
     }
 }
 
-/// What the tiles of a data type on a generation depend on, beside the sizes.
+/// The numbers that determine the tiles of a data type on a generation, besides the sizes.
 struct TileRule {
-    /// The bits of an element. Types of 64 and 128 bits are several 32-bit words, and the first generations
+    /// The number of bits of an element. Types of 64 and 128 bits are several 32-bit words, and v2 and v3
     /// store smaller types in bytes.
     bits: u32,
-    /// The elements of a 32-bit word of a tile.
+    /// The number of elements in a 32-bit word of a tile.
     packing: u64,
-    /// The rows of the smallest tile.
+    /// The number of rows of the smallest tile.
     least_rows: u64,
-    /// The rows where the rule has a tile of its own: 2-bit types on v2 and v3.
+    /// The number of rows, if it does not depend on the size: 2-bit types on v2 and v3.
     fixed_rows: Option<u64>,
-    /// Are tiles of 8 words in height used where they divide the size?
+    /// Whether tiles of 8 words in height are used if their height divides the size.
     has_large_tiles: bool,
 }
 
@@ -249,7 +253,7 @@ impl TileRule {
         })
     }
 
-    /// The tiles over the fastest size and the one after it, as far as there are any.
+    /// Returns the tiles for the fastest size and the second-fastest size, if they exist.
     fn tiles(&self, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
         let line = checked::mul(128, self.least_rows, checked::ELEMENTS)?;
         let mut tiles = match (width, height) {
@@ -266,7 +270,7 @@ impl TileRule {
         Ok(tiles)
     }
 
-    /// The rows of a tile, where the second-fastest size is `height`.
+    /// The number of rows of a tile, if the second-fastest size is `height`.
     fn rows(&self, height: u64) -> u64 {
         let large = self.packing.times(8);
         match self.fixed_rows {
@@ -276,10 +280,11 @@ impl TileRule {
         }
     }
 
-    /// The `minor_to_major` of the smallest buffer, and of several the lexicographically largest.
+    /// Returns the `minor_to_major` of the smallest buffer. Among several orders of equal size, returns the
+    /// lexicographically largest.
     ///
-    /// Only the two fastest dimensions are padded, so the pairs are tried; the others stay row-major. Without
-    /// elements no pair needs less than the first, the row-major one.
+    /// Only the two fastest dimensions are padded, so all pairs are tried, and the other dimensions stay
+    /// row-major. Without elements, no pair needs less than the first pair, which is row-major.
     fn compact_order(&self, sizes: &[u64], elements: u64) -> SmallVec<[usize; 8]> {
         let descending = || (0..sizes.len()).rev();
         let mut least: Option<(u128, usize, usize)> = None;
@@ -300,25 +305,26 @@ impl TileRule {
         }
     }
 
-    /// What the compiler compares orders by: 0 for an order without padding, else the elements of the buffer
-    /// with padding, counted with tiles of at most 8 rows. `width` and `height` are the two fastest of the
-    /// sizes, whose product is `elements`.
+    /// The number by which the compiler compares orders. It is 0 for an order without padding. Otherwise it
+    /// is the number of elements in the buffer with padding, for tiles of at most 8 rows. `width` and
+    /// `height` are the two fastest sizes, and `elements` is the product of all sizes.
     ///
-    /// Only 2-bit types have smallest tiles of more rows, 16; for all others this is the size of the buffer,
-    /// as tiles of 8 words in height are taken only where they add no padding.
+    /// Only 2-bit types have smallest tiles of more rows, 16. For all other types, this is the size of the
+    /// buffer: tiles of 8 words in height are used only where they add no padding.
     fn compared_size(&self, width: u64, height: u64, elements: u64) -> u128 {
         if width.is_multiple_of(128) && height.is_multiple_of(self.rows(height)) {
             return 0;
         }
         let rest = elements.checked_div(width).and_then(|rest| rest.checked_div(height)).unwrap_or(0);
         let rows = power_of_two_between(height, self.least_rows.min(8), 8);
-        // Below 2^74: a width grows to at most 128 times its size, a height to 8 times.
+        // The product is below 2^74: padding makes a width at most 128 times as large, and a height
+        // at most 8 times.
         let padded = |size: u64, multiple: u64| u128::from(size).next_multiple_of(u128::from(multiple));
         u128::from(rest).times(padded(width, 128)).times(padded(height, rows))
     }
 }
 
-/// The next power of two, but not below `least` nor (unless `least` is) above `most`.
+/// The next power of two, limited to `least..=most`. If `least` is above `most`, the result is `least`.
 fn power_of_two_between(value: u64, least: u64, most: u64) -> u64 {
     let power = value.checked_next_power_of_two().unwrap_or(most);
     power.min(most).max(least)

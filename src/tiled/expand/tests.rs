@@ -8,7 +8,7 @@ fn elements(text: &str) -> u64 {
 fn later_tiles_act_on_what_the_earlier_ones_left() {
     assert_eq!(elements("f32[4,8]{1,0:T(2,4)(2,1)}"), 32);
     assert_eq!(elements("bf16[8,1,1280,16384]{3,2,0,1:T(8,128)(2,1)}"), 167_772_160);
-    // 300 rows are 38 blocks of 8, each of them 3 sub-tiles of 3 rows.
+    // 300 rows are 38 blocks of 8 rows, and each block is 3 sub-tiles of 3 rows.
     assert_eq!(elements("bf16[300,500]{1,0:T(8,128)(3,1)}"), 38 * 4 * 9 * 128);
     assert_eq!(elements("f32[12,4]{1,0:T(6,2)(4,1)}"), 2 * 2 * 8 * 2);
     // (2,2,8,128) pads the tile counts 3 x 5 to 4 x 6.
