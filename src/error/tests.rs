@@ -1,4 +1,4 @@
-//! The page of the codes.
+//! Tests that the page of the error codes is complete.
 
 use super::{ArgumentRule, DeviceRule};
 
@@ -18,6 +18,6 @@ fn every_code_is_on_the_page() {
         assert!(page.contains(&format!("`{code}`")), "{code}");
     }
     let listed = page.lines().filter_map(|line| line.strip_prefix("| `")).count();
-    // One row lists two codes.
+    // One row of the page lists two codes.
     assert_eq!(listed + 1, codes.len(), "a code of the page is none");
 }

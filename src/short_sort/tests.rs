@@ -1,6 +1,6 @@
 use super::*;
 
-/// Short lists and long ones, with many equal keys.
+/// Sorts short lists and long lists with many equal keys.
 #[test]
 fn as_the_sort_of_slices() {
     let mut state = 1_u32;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Bit by bit, as the module text says it.
+/// Reads a field bit by bit, in the order that the module documents.
 fn literal(bytes: &[u8], start: usize, width: usize) -> u128 {
     (0..width).fold(0, |value, i| {
         let bit = start + i;

@@ -8,7 +8,7 @@ fn named_orders_equal_their_letters() {
     }
 }
 
-/// The axis of each letter in the order that sizes are given in: `OIHW` for HWIO.
+/// Tests the axis of each letter in the logical order: `OIHW` for HWIO.
 #[test]
 fn logical_order_is_fixed_by_the_letters() {
     for (memory, axes) in [

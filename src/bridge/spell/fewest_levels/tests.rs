@@ -12,21 +12,22 @@ fn found(text: &str, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
 fn no_more_tiles_are_tried_than_there_are_steps() {
     let mut steps = 0;
     assert_eq!(found("u8[2,3]{0,1}", &mut steps), None);
-    // The order of memory is tried first, and nothing else if no other is left to try.
+    // The order of memory is tried first, and one step allows no other order.
     steps = 1;
     assert_eq!(found("u8[2,3]{0,1}", &mut steps), Some((vec![1, 0], Vec::new())));
     assert_eq!(steps, 0);
     steps = 100;
     let tiles = vec![Tile::new(&[2, 2]).unwrap()];
     assert_eq!(found("u8[4,4]{1,0:T(2,2)}", &mut steps), Some((vec![0, 1], tiles)));
-    // In both orders: no tile, and one that moves 1, 2, 3 or all digits. Which they are need not be tried.
+    // In both orders, no tile is tried, and then one tile for 1, 2, 3 or all moved digits. The choice of the
+    // moved digits is not searched.
     assert_eq!(steps, 100 - 2 * (1 + 4));
-    // Of three levels, all but the last are tried.
+    // All tiles of three levels except the last tile are searched.
     assert!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 16_384).is_some());
     assert_eq!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 3), None);
 }
 
-/// The digits in the order of memory, cut into dimensions in every way.
+/// Returns the digits in the order of memory, cut into dimensions in every way.
 fn dimensions(digits: usize) -> Vec<Vec<Position>> {
     let single = |digit: usize| Position { dimension: digit, bound: 0, digits: [digit].into_iter().collect() };
     let orders = permutations(&(0..digits).map(single).collect::<Vec<_>>());
@@ -40,12 +41,12 @@ fn dimensions(digits: usize) -> Vec<Vec<Position>> {
         }
         found
     };
-    // The lowest bit says nothing: the first digit begins a dimension.
+    // The lowest bit has no meaning, because the first digit always begins a dimension.
     let cuts = (0..1_usize << digits).step_by(2);
     cuts.flat_map(|cuts| orders.iter().map(move |order| cut(order, cuts))).collect()
 }
 
-/// Do the digits in front of `place`, and those from there on, sit in the order of memory each?
+/// Whether the digits in front of `place` are in the order of memory, and the digits from `place` on too.
 fn is_sorted(order: &[Position], place: usize) -> bool {
     let digits = || order.iter().flat_map(|position| &position.digits);
     digits().filter(|&&digit| digit < place).is_sorted() && digits().filter(|&&digit| digit >= place).is_sorted()
@@ -55,8 +56,8 @@ fn in_front(order: &[Position], place: usize) -> usize {
     order.iter().take_while(|position| position.digits.iter().all(|&digit| digit < place)).count()
 }
 
-/// Up to this many dimensions are tried in every order, and each once. The dimension that a tile longer than
-/// the rank finds is in front.
+/// Up to this many dimensions are tried in every order, each order once. The dimension of size 1 that a tile
+/// longer than the rank covers is in front.
 #[test]
 fn all_orders_of_a_few_dimensions_are_tried_once() {
     for live in dimensions(4) {
@@ -85,7 +86,7 @@ fn if_one_tile_can_move_the_digits_the_order_for_it_is_found() {
                 let Some(most) = possible.map(|order| in_front(order, place)).max() else { continue };
                 let order = merged(&live, place).unwrap();
                 assert!(is_sorted(&order, place), "{place}");
-                // In front of the tile are as many dimensions as can.
+                // As many dimensions as possible are in front of the tile.
                 assert_eq!(in_front(&order, place), most, "{place}");
                 assert!(orders.contains(&order));
                 sorted += 1;

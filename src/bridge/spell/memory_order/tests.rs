@@ -6,7 +6,7 @@ fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()
 }
 
-/// Dimension, level and size of each digit, the major one first.
+/// Returns the dimension, the level and the size of each digit, the major digit first.
 fn digits(text: &str, room: Room) -> Vec<(usize, usize, u64)> {
     let memory = MemoryOrder::new(&map(text), room).unwrap();
     memory.digits.iter().map(|digit| (digit.dimension, digit.level, digit.size)).collect()
@@ -14,34 +14,36 @@ fn digits(text: &str, room: Room) -> Vec<(usize, usize, u64)> {
 
 #[test]
 fn the_top_digit_fills_the_buffer_or_has_the_values_it_needs() {
-    // Three elements in a buffer of 8.
+    // Three elements are in a buffer of 8 elements.
     assert_eq!(digits("u8[3]{0:T(8)}", Room::Buffer), [(0, 0, 8)]);
     assert_eq!(digits("u8[3]{0:T(8)}", Room::Digits), [(0, 0, 3)]);
-    // Blocks of 2 x 4: three rows and two columns of them, in a buffer of 6 or of 7 blocks.
+    // Blocks of 2 x 4 are in three rows and two columns, in a buffer of 6 or of 7 blocks.
     let blocks = [(0, 1, 3), (1, 1, 2), (0, 0, 2), (1, 0, 4)];
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)}", Room::Buffer), blocks);
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)}", Room::Digits), blocks);
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Buffer)[0], (0, 1, 4));
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Digits), blocks);
-    // A buffer that no number of blocks fills: what is after them is padding at the end.
+    // No number of blocks fills this buffer, so the end of the buffer is padding.
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(50)}", Room::Buffer), blocks);
 }
 
-/// Blocks that are half full, in which a dimension that counts further in only can be padded: to its two
-/// halves. Seen from it, what is further out is the higher digit.
+/// The blocks are half full. Only a dimension whose digits all have smaller strides can be padded to two
+/// halves. In this dimension, the padding is the higher digit.
 #[test]
 fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
     let [once, twice] = ["u8((2,2),3):((3,12),1)", "u8((2,2,2),4):((4,16,64),1)"];
     assert_eq!(digits(once, Room::Digits), [(0, 1, 2), (1, 1, 2), (0, 0, 2), (1, 0, 3)]);
     assert_eq!(digits(twice, Room::Digits), [(0, 2, 2), (1, 2, 2), (0, 1, 2), (1, 1, 2), (0, 0, 2), (1, 0, 4)]);
-    // If there is none, of the dimension that a tile longer than the rank finds.
+    // If there is no other dimension, the padding belongs to the one in front that a tile longer than
+    // the rank covers.
     assert_eq!(digits("u8[8,3]{0,1:T(4)(8)}", Room::Buffer), [(1, 0, 3), (0, 1, 2), (2, 0, 2), (0, 0, 4)]);
 }
 
 #[test]
 fn strides_that_do_not_fit_each_other_are_named() {
     for (text, stride) in [
-        // 5 is not a multiple of 2, and has room for two steps of it; 2 has no room for three steps of 1.
+        // 5 is not a multiple of 2 but has room for two steps of 2. A stride of 2 has no room for
+        // three steps of 1.
         ("u8[2,2]:[5,2]", "a stride of 2 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[2,1]", "a stride of 1 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[4,0]", "dimension 1 is broadcast (stride 0)"),

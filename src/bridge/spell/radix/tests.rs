@@ -4,8 +4,8 @@ use super::*;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 
-/// Views of tiled arrays: whole tiles and partial ones, digits in every order, gaps that are padding, sizes
-/// of 1.
+/// Returns views of tiled arrays with whole and partial tiles, digits in every order, gaps that are padding,
+/// and sizes of 1.
 fn views() -> Vec<IndexMap> {
     let arrays = [
         "u8[4,6]{1,0:T(2,3)}",
@@ -27,7 +27,8 @@ fn views() -> Vec<IndexMap> {
         let (rank, count) = (map.sizes().len(), map.element_count());
         let turned = (0..rank).map(|turn| map.permute(&(0..rank).map(|dim| (dim + turn) % rank).collect::<Vec<_>>()));
         for map in turned.map(Result::unwrap) {
-            // Every way to cut the elements into two dimensions, and with one of size 1.
+            // The elements are cut into two dimensions in every way, and into two dimensions with one of size
+            // 1 between them.
             let cuts = (1..=count).filter(|cut| count.is_multiple_of(*cut)).map(|cut| [cut, count / cut]);
             views.extend(cuts.flat_map(|[a, b]| [map.reshape(&[a, b]), map.reshape(&[a, 1, b])]).flatten());
             views.push(map);
@@ -43,14 +44,15 @@ fn any_order_of_digits_is_reached() {
         for room in [Room::Buffer, Room::Digits] {
             let Ok(memory) = MemoryOrder::new(&map, room) else { continue };
             let (order, tiles) = radix_sort(map.sizes(), &memory).unwrap();
-            // In front and after all digits nothing else is placed: the elements are where the map puts them.
+            // No other digits are in front or behind, so the elements are where the map puts them.
             let wanted = Wanted::new(&map);
             let filled = wanted.spelling(&order, &tiles);
             whole += u32::from(filled.is_some());
             let spelled = filled.or_else(|| wanted.padded_to_the_buffer()?.spelling(&order, &tiles));
             assert!(spelled.is_some() || room == Room::Digits, "{map:?} by {order:?} and {tiles:?}");
             sorted += u32::from(spelled.is_some());
-            // No more tiles than the bits of the number of digits, beside those that cut the dimensions.
+            // There is at most one tile for each bit of the number of digits, besides the tiles that cut
+            // the dimensions.
             let cuts = (0..=map.sizes().len()).map(|dimension| memory.levels(dimension)).max().unwrap_or(0);
             let bits = memory.digits.len().next_power_of_two().trailing_zeros();
             assert!(tiles.len() <= cuts + usize::try_from(bits).unwrap(), "{map:?}: {tiles:?}");
@@ -70,10 +72,10 @@ fn dimensions_that_only_change_places_need_no_tile() {
     assert_eq!(sorted("u8[2,1,3,1]{1,0,2,3}"), (vec![1, 3, 2, 0], vec![]));
 }
 
-/// Three dimensions a, b, c of two digits each, of which c is padded from 3 to 4. The first tile cuts off the
-/// minor digits, the second the major digit of c from the block that pads it: a1 b1 (1) a0 b0 c0, c1 (1) (1)
-/// (1). In memory they are to be as a1 b1 c1 a0 b0 c0, so that those at the odd places b1, a0 and c0 move
-/// first. What is left of size 1 is joined to its neighbour.
+/// The layout has three dimensions a, b, c of two digits each, and c is padded from 3 to 4. The first tile
+/// cuts off the minor digits. The second tile cuts the major digit of c off the block that pads it: a1 b1 (1)
+/// a0 b0 c0, c1 (1) (1) (1). The order in memory is a1 b1 c1 a0 b0 c0. The digits at odd positions in memory,
+/// b1, a0 and c0, move first. Dimensions of size 1 that remain are joined to a neighbour.
 #[test]
 fn leftovers_of_size_1_are_swallowed() {
     let (order, tiles) = sorted("u8[4,4,3]{2,1,0:T(2,2,2)}");

@@ -2,7 +2,7 @@ use super::*;
 use crate::element::DataType;
 use crate::strided::axis_list::AxisList;
 
-/// What is said of 2 x 3 elements of 4 bytes, rows 5 apart, after a change.
+/// Returns the broken invariant of 2 x 3 elements of 4 bytes in rows of 5 elements, after a change.
 fn after(change: impl FnOnce(&mut BufferTensorDesc)) -> String {
     let mut desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1])).unwrap();
     change(&mut desc);
