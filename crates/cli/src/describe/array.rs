@@ -236,7 +236,7 @@ impl Description {
         for line in self.lines.iter().filter(|line| line.text != own) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
-                written.push(format!("{title:<18} {text}{}", self.loss(text)));
+                written.push(format!("{title:<18} {text}{}", self.loss(line.notation, text)));
                 continue;
             }
             let reason = line.reason().unwrap_or_default();
@@ -254,19 +254,29 @@ impl Description {
 
     /// A note that says by how many bytes the buffer of `text` is shorter than the buffer of this layout;
     /// empty if it is not shorter.
-    fn loss(&self, text: &str) -> String {
-        let last = self.map.as_ref().map_or(0, |mapped| mapped.map.span_elements());
-        if last == self.physical_elements {
+    fn loss(&self, notation: Notation, text: &str) -> String {
+        let Ok(mapped) = &self.map else { return String::new() };
+        if mapped.map.span_elements() == self.physical_elements {
             // Every text has the last element.
             return String::new();
         }
-        let bytes =
-            text.parse::<Notated>().and_then(|layout| layout.to_index_map()).map(|map| map.physical_size_in_bytes());
-        match bytes {
-            Ok(bytes) if bytes < self.physical_size_in_bytes => {
-                format!("  (without the last {} bytes of padding)", self.physical_size_in_bytes - bytes)
+        let bytes = match notation {
+            // Tiles and blocks may have padding after the last element.
+            Notation::Xla | Notation::OneDnn => {
+                let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
+                map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
-            _ => String::new(),
+            // The text states the size of the whole buffer.
+            Notation::DirectMl => return String::new(),
+            // A layout of strides ends with its last element.
+            _ => {
+                let bits = u128::from(mapped.map.span_elements()) * u128::from(self.element_bits);
+                u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
+            }
+        };
+        match self.physical_size_in_bytes.checked_sub(bytes) {
+            None | Some(0) => String::new(),
+            Some(less) => format!("  (without the last {less} bytes of padding)"),
         }
     }
 }
