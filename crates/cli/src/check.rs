@@ -1,4 +1,4 @@
-//! `check`: would a device take this tensor in this buffer?
+//! `check`: whether a device takes a tensor in a buffer.
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -52,14 +52,14 @@ enum RoleName {
     Output,
 }
 
-/// The limits of this name, or in this JSON file. An unknown name is bad usage.
+/// The limits of this name, or of the JSON file with this name. An unknown name is wrong usage.
 pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
         let text =
             std::fs::read_to_string(name).map_err(|error| Stop::Unusable(format!("{name} cannot be read: {error}")))?;
         return serde_json::from_str(&text).map_err(|error| Stop::Unusable(format!("{name} holds no limits: {error}")));
     }
-    // Units of sizes after it keep their case.
+    // Only the name is made lower case: the unit `MiB` of a size keeps its capitals.
     let (name, changes) = name.split_at(name.find('=').unwrap_or(name.len()));
     let text = name.to_ascii_lowercase() + changes;
     text.parse::<DeviceLimits>().map_err(|error| Stop::Unusable(error.to_string()))
@@ -97,12 +97,12 @@ fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut 
     Ok(Verdict::well_if(answer.errors.is_empty()))
 }
 
-/// What was found of one tensor.
+/// What the check of one tensor found.
 struct Answer {
     desc: BufferTensorDesc,
-    /// How elements below a byte are stored.
+    /// How elements of less than 8 bits are stored.
     storage: Option<String>,
-    /// What is bound, if it is not the layout itself.
+    /// What is bound, if that is not the layout itself.
     remark: Option<&'static str>,
     min_size: u64,
     report: UploadReport,
@@ -111,7 +111,7 @@ struct Answer {
     /// Whether the length of the buffer was given.
     has_length: bool,
     suggestion: Option<Suggestion>,
-    /// Do bytes have to move to get to the suggestion?
+    /// Whether bytes move when the tensor is copied into the suggested layout.
     moves: bool,
     conflict: Option<ChannelConflict>,
 }
@@ -123,7 +123,7 @@ impl Answer {
             RoleName::Input => Role::Input,
             RoleName::Output => Role::Output,
         };
-        // A device that is told a type is told this one, not bytes instead.
+        // Limits that take strides also check the type, so they get this layout and not its bytes.
         let is_bytes = desc.data_type() != layout.to_index_map()?.data_type();
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
@@ -138,7 +138,7 @@ impl Answer {
         if let Some(sizes) = &arguments.box_sizes {
             errors.extend(validate_box(&desc, sizes, limits).err().into_iter().flatten());
         }
-        // Other strides do not help where only the offset in the buffer is wrong.
+        // Other strides do not help if only the offset in the buffer is wrong.
         let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
         let suggestion = if wide {
             packed().ok().and_then(|packed| suggest(&packed, limits).ok())
@@ -195,7 +195,7 @@ impl Answer {
         let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
         lines.extend(self.storage.as_ref().map(|storage| format!("storage          {storage}")));
         let report = &self.report;
-        // A number that is that of the row before says nothing.
+        // A row that repeats the number of the row before is left out.
         let is_repeated = |line: &str| {
             (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
                 || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
@@ -219,8 +219,8 @@ impl Answer {
     }
 }
 
-/// The smallest buffer that holds a tensor bound at `offset`. `None` if the tensor has no range of bytes, or
-/// one past 64 bits.
+/// The length of the smallest buffer that holds a tensor bound at `offset`, with at least `min_binding` bytes
+/// bound. `None` if the end of the tensor is not known, or is past 64 bits.
 fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_binding: u64) -> Option<u64> {
     let report = match description {
         Ok(report) => report,
@@ -234,7 +234,7 @@ fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_bi
         .filter(|&end| end < u64::MAX)
 }
 
-/// A layout and what is bound for it.
+/// A layout, and the tensor that is bound for it.
 struct Read {
     layout: Notated,
     desc: BufferTensorDesc,

@@ -69,7 +69,7 @@ impl FromStr for Fill {
     }
 }
 
-/// A layout, its map and how it was written.
+/// One side of a copy: how the layout was written, and its map.
 struct Side {
     text: String,
     map: IndexMap,
@@ -158,15 +158,15 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     Ok(Verdict::Well)
 }
 
-/// Would a new file with the name `target` take the place of the input?
+/// Whether a new file with the name `target` would replace the input.
 fn is_same_file(input: &Path, target: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
-    // What `target` is a link to stays as it is: the link is replaced.
+    // A link is replaced by the new file. The file that it points to stays.
     let target = real(folder_of(target)).zip(target.file_name()).map(|(folder, name)| folder.join(name));
     target.is_some() && target == real(input)
 }
 
-/// Copies a file, piece by piece.
+/// Copies the input file to the target, piece by piece.
 fn write_file(
     (input, from): (&Path, &Side),
     (target, to): (&Path, &Side),
@@ -203,7 +203,7 @@ fn write_file(
         return output.refuse(&input.to_string_lossy(), &error);
     }
     file.check_unchanged(input)?;
-    // Some systems replace no file that is mapped, and this may be the input's own name.
+    // Some systems refuse to replace a mapped file, and the target may be the input itself.
     drop(file);
     new.close()?.finish()?;
     if !output.is_json() {
@@ -213,7 +213,7 @@ fn write_file(
     Ok(Verdict::Well)
 }
 
-/// Like [`write_file`], but the bytes go to standard output as they are.
+/// Writes the bytes of the copy to standard output.
 fn to_standard_output((input, source): (&Path, &[u8]), plan: &Relayout, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         return Err(Stop::Unusable(
@@ -235,7 +235,7 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The layout that the header of a .npy file says.
+/// The layout that the header of a .npy file states.
 fn npy_layout(path: &Path) -> Result<String, Stop> {
     let bytes = Bytes::open(path)?;
     let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));
@@ -244,9 +244,9 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
 
 /// What the input file holds.
 enum Source {
-    /// Its bytes, and where the elements begin.
+    /// The bytes of the file, and where its elements begin.
     Of(Bytes, usize),
-    /// Not the layout: the rest of a sentence that says why.
+    /// The file does not hold this layout. The text is the rest of a sentence that begins with its name.
     Unfit(String),
 }
 
@@ -260,7 +260,7 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
         });
     }
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    // A buffer of DirectML's is rounded up to 4 bytes.
+    // DirectML rounds the length of a buffer up to a multiple of 4 bytes.
     let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
     if length != needed && length != rounded {
         let (length, needed) = (long_bytes(length), long_bytes(needed));
@@ -269,7 +269,7 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     Ok(Source::Of(bytes, 0))
 }
 
-/// Where the elements of a .npy file begin, which must be as many as the header says.
+/// Where the elements of a .npy file begin. Refuses a file whose data is not as long as its header says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = npy::read_header(file)?;
     header.check(&from.map, &from.text)?;

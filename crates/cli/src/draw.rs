@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-/// Refuses a file for a picture whose name says that it is no SVG.
+/// Refuses the name of a picture whose ending is not `.svg`.
 pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
     match path.filter(|path| !is_standard(path) && path.extension().is_some_and(|name| name != "svg")) {
         Some(path) => Err(Stop::Unusable(format!(

@@ -1,4 +1,5 @@
-//! Reading files and making room, without trusting a size.
+//! Reads files, and allocates buffers whose length a file states. A length that does not fit the memory is an
+//! error, never an abort.
 
 use std::io::Read;
 use std::ops::Deref;
@@ -8,7 +9,7 @@ use crate::mapped_file::{InputFile, MappedFile};
 use crate::output::Stop;
 use crate::table::short_bytes;
 
-/// An open file and its length in bytes.
+/// Opens a file for reading, and tells its length in bytes.
 pub(crate) fn open(path: &Path) -> Result<(InputFile, u64), Stop> {
     let unreadable = |reason: String| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
     let file = InputFile::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -19,19 +20,19 @@ pub(crate) fn open(path: &Path) -> Result<(InputFile, u64), Stop> {
     Ok((file, metadata.len()))
 }
 
-/// Is it `-`, which stands for standard input or output?
+/// Whether the path is `-`, which stands for standard input or output.
 pub(crate) fn is_standard(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The bytes of a file: mapped where that is possible, read where it is not (a pipe has no pages).
+/// The bytes of a file. A file is mapped if the system can do that; others, such as pipes, are read.
 pub(crate) enum Bytes {
     Mapped(MappedFile),
     Read(Vec<u8>),
 }
 
 impl Bytes {
-    /// The file, or standard input for `-`.
+    /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Bytes, Stop> {
         if is_standard(path) {
             let mut bytes = Vec::new();
@@ -52,7 +53,8 @@ impl Bytes {
         }
     }
 
-    /// An error if another program has changed the file meanwhile; checked before a result gets its name.
+    /// Returns an error if another program has changed the file meanwhile. It is called before a result gets
+    /// its name.
     pub(crate) fn check_unchanged(&self, path: &Path) -> Result<(), Stop> {
         match self {
             Bytes::Mapped(map) => map
@@ -83,15 +85,15 @@ pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec
     }
 }
 
-/// A buffer of zeros of this length, or a sentence if there is not enough memory.
+/// A buffer of zeros of this length, or a sentence that says that the memory is not enough.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
     let mut bytes = room(length)?;
-    // A length that does not fit `usize` was refused.
+    // `room` has refused a length that does not fit `usize`.
     bytes.resize(usize::try_from(length).unwrap_or(0), 0);
     Ok(bytes)
 }
 
-/// An empty buffer with this capacity, or a sentence if there is not enough memory.
+/// An empty buffer with this capacity, or a sentence that says that the memory is not enough.
 pub(crate) fn room(length: u64) -> Result<Vec<u8>, Stop> {
     let refuse = || Stop::Unusable(format!("there is not enough memory for a buffer of {}", short_bytes(length)));
     let length = usize::try_from(length).map_err(|_| refuse())?;

@@ -117,7 +117,7 @@ impl Command {
     }
 }
 
-/// The arguments, or the exit status.
+/// Reads the command line. Returns the exit status if it is wrong, or if it asks for the help or the version.
 fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
     let words: Vec<OsString> = words.into_iter().collect();
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -127,7 +127,7 @@ fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>)
             Ok(cli) => return Ok(cli),
             Err(error) => match usage::sentence(&error) {
                 Some(sentence) => sentence,
-                // The help, or the version.
+                // Clap calls the help and the version errors that do not go to standard error.
                 None if !error.use_stderr() => {
                     return Err(output
                         .line(error.to_string().trim_end())
@@ -153,7 +153,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
 }
 
-/// Whose process it is. Signals, and the terminal, are the program's only in its own.
+/// Who owns the process. Signals and the terminal are set up only in the process of the program itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
     Program,
@@ -211,7 +211,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
     match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => 0,
         Ok(Verdict::Failed) => 1,
-        // The reader closed the pipe, as `head` does.
+        // The reader of a pipe has closed it, as `head` does.
         Err(Stop::ClosedPipe) => 0,
         Err(Stop::Unusable(sentence)) => {
             output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));

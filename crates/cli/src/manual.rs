@@ -1,4 +1,4 @@
-//! `completions` and `man`: what a shell and `man` need to know of the program.
+//! `completions` and `man`: files that a shell and `man` read.
 
 use clap::Args;
 use clap_complete::Shell;

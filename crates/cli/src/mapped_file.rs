@@ -1,20 +1,19 @@
-//! Files as slices of bytes, without reading them first: with `signals.rs`, the only `unsafe` of the command
-//! line.
+//! Mapped files: a file as a slice of bytes, without reading it first. Besides `signals.rs` and
+//! `terminal.rs`, this is the only `unsafe` code of the command line.
 //!
 //! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anyone
-//! writes the file. So this is not a module of the library, where no one can say what the rest of a program
-//! does. Here one can:
+//! writes the file. A library cannot know what the rest of a program does, so mapping is not part of the
+//! library. This program can promise it, for these reasons:
 //!
-//! * An [`UnnamedFile`] can be reached through its own handle only, and mapping it takes the handle away.
-//! * Any other file is mapped by way of an [`InputFile`], which is open for reading only. This program never
-//!   opens a file for writing that exists already: `NewFile` creates its file and closes it before it is read
-//!   back. tests/house/architecture holds the list of the files here that may open one for writing.
-//! * Against other programs there is a lock, which they may ignore. What they overwrite meanwhile may be read
-//!   in the old state or the new one, as with any other way to read a file in steps; where they shorten the
-//!   file, zeros are read (`signals.rs`). Either is an error when the work is done
-//!   ([`MappedFile::check_unchanged`]), before anything that came of it has its name. So that nothing worse
-//!   can come of it, tensors are only copied and compared, and text is copied before it is checked to be
-//!   UTF-8 (`npy::copied_text`).
+//! * An [`UnnamedFile`] can be reached only through its own handle, and mapping consumes the handle.
+//! * Any other file is mapped through an [`InputFile`], which is open for reading only. This program never
+//!   opens an existing file for writing: `NewFile` creates its file, and closes it before it is read back.
+//!   tests/house/architecture lists the source files here that may open a file for writing.
+//! * Other programs may ignore the lock. If one of them overwrites the file, its old or its new bytes are
+//!   read, as when a file is read in steps. If one of them shortens the file, zeros are read (`signals.rs`).
+//!   In both cases [`MappedFile::check_unchanged`] fails before a result gets its name. Until then tensors
+//!   are only copied and compared, and text is copied before it is checked to be UTF-8 (`npy::copied_text`),
+//!   so changing bytes cause no other harm.
 #![allow(
     unsafe_code,
     reason = "mapping a file takes a promise that the compiler cannot check; it is kept in this file"
@@ -28,18 +27,18 @@ use std::time::{Duration, SystemTime};
 
 use crate::signals::Watched;
 
-/// A file in the address space: its pages are read when they are touched, and given back when memory is
-/// short.
+/// A file that is mapped into memory: a page is read when it is first touched, and may be dropped when memory
+/// is short.
 ///
-/// It is locked for reading as long as the map lives, so that a program that locks before it writes waits.
+/// The file is locked for reading as long as the map lives, so a program that locks before it writes waits.
 #[derive(Debug)]
 pub(crate) struct MappedFile {
-    /// Before the map in this order, because it names its addresses.
+    /// This field is dropped before `map`, because it holds addresses of the map.
     watched: Watched,
     map: memmap2::Mmap,
-    /// Holds the lock.
+    /// The open file holds the lock.
     file: File,
-    /// When it was mapped.
+    /// When the file was last written, at the time of mapping.
     written: Option<SystemTime>,
 }
 
@@ -48,16 +47,17 @@ impl MappedFile {
     ///
     /// # Errors
     ///
-    /// What the system says: a directory, a pipe, an empty file on some systems, or a file that is locked for
-    /// writing.
+    /// The error of the system: for a directory, a pipe, an empty file on some systems, or a file that is
+    /// locked for writing.
     ///
     /// # Safety
     ///
-    /// The program must not write the file or change its length as long as the value lives, through this
-    /// handle or any other.
+    /// While the value lives, the program must not write the file or change its length, through this handle
+    /// or any other.
     unsafe fn new(file: File) -> io::Result<MappedFile> {
         let mut locked = file.try_lock_shared();
-        // A run that looks for files that were left holds each for a moment (`unfinished.rs`).
+        // Another run may hold the lock for a moment to see whether the file was left by a killed run
+        // (`unfinished.rs`).
         if matches!(locked, Err(std::fs::TryLockError::WouldBlock)) {
             std::thread::sleep(Duration::from_millis(20));
             locked = file.try_lock_shared();
@@ -67,20 +67,20 @@ impl MappedFile {
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(io::Error::other("another program has locked it for writing"));
             }
-            // Some file systems have no locks.
+            // Some file systems have no locks. The file is mapped without one.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
-        // SAFETY: the map is read-only, and the caller promises that this program does not change what it
-        // shows. What another program may do is said above.
+        // SAFETY: the map is read-only, and the caller promises that this program does not change the file.
+        // The head of this module says what other programs may do.
         let map = unsafe { memmap2::MmapOptions::new().map(&file)? };
         let written = file.metadata().and_then(|metadata| metadata.modified()).ok();
         Ok(MappedFile { watched: Watched::new(&map), map, file, written })
     }
 
-    /// Was what was read the file as it was when it was mapped? If not, the rest of a sentence that begins
-    /// with its name.
+    /// Checks that the file is still as it was when it was mapped. The error is the rest of a sentence that
+    /// begins with the name of the file.
     ///
-    /// A file that another program has written meanwhile shows by its length or its time.
+    /// A write by another program shows in the length of the file or in its time.
     pub(crate) fn check_unchanged(&self) -> Result<(), &'static str> {
         let metadata = self.file.metadata();
         let length = metadata.as_ref().map(std::fs::Metadata::len).ok();
@@ -118,12 +118,12 @@ impl InputFile {
         self.0.metadata()
     }
 
-    /// Its bytes. Fails where a file cannot be mapped; it can still be read then.
+    /// Maps the file. A file that cannot be mapped can still be read.
     pub(crate) fn map(&self) -> io::Result<MappedFile> {
         let file = self.0.try_clone()?;
-        // SAFETY: the handle is for reading only, and so is every other handle of this program to a file that
-        // existed when it was opened. The one file that this program writes under a name is closed before its
-        // path is given to other code (`NewFile::close`).
+        // SAFETY: this handle is for reading only, and so is every other handle of this program to a file
+        // that already existed. `NewFile::close` closes the one file that this program writes before other
+        // code gets its path.
         unsafe { MappedFile::new(file) }
     }
 }
@@ -134,8 +134,8 @@ impl Read for InputFile {
     }
 }
 
-/// A file without a name, in the folder for temporary files: no one else can open it, and it is gone with the
-/// program however that ends.
+/// A file without a name in the folder for temporary files. No other program can open it, and it disappears
+/// when the program ends for any reason.
 #[derive(Debug)]
 pub(crate) struct UnnamedFile(File);
 
@@ -145,17 +145,17 @@ impl UnnamedFile {
         tempfile::tempfile().map(UnnamedFile)
     }
 
-    /// Writes on.
+    /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 
-    /// What was written.
+    /// Maps the bytes that were written.
     pub(crate) fn map(self) -> io::Result<MappedFile> {
         // Mapped pages that are still to be written would count as memory of this program.
         self.0.sync_data()?;
-        // SAFETY: the file has no name, and this was its only handle: no method hands it out or copies it.
-        // The map keeps it, and never writes.
+        // SAFETY: the file has no name, and this was its only handle, which no method hands out or copies.
+        // The map keeps the handle and never writes.
         unsafe { MappedFile::new(self.0) }
     }
 }

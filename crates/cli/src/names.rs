@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-/// What the table says, in words.
+/// The facts of a row, each with its word.
 fn cells(row: &Row) -> [(&'static str, String); 11] {
     [
         ("about", row.about.into()),

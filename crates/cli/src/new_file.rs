@@ -1,5 +1,5 @@
-//! Files that are complete or absent, whenever the power fails: written under a temporary name in the same
-//! folder, synced, renamed, and then the folder is synced.
+//! New files, which are complete or absent even if the power fails. A file is written under a temporary name
+//! in the same folder and synced. Then it is renamed, and the folder is synced.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,11 +10,11 @@ use tempfile::TempPath;
 use crate::output::Stop;
 use crate::unfinished::{ENDING, folder_of, name_leftovers, unfinished};
 
-/// A file that does not have its name yet.
+/// A file that is being written under a temporary name.
 pub(crate) struct NewFile {
-    /// Closed before the temporary file is removed: fields drop in this order.
+    /// Fields drop in this order, so the writer is closed before the temporary file is removed.
     writer: BufWriter<File>,
-    /// Removes the file if it never gets its name.
+    /// Removes the temporary file if it never gets its name.
     temporary: TempPath,
     target: PathBuf,
 }
@@ -22,8 +22,8 @@ pub(crate) struct NewFile {
 impl NewFile {
     /// Begins a file that will replace whatever is at `target`.
     ///
-    /// It is always a file of its own: what exists is never written, because it may be mapped. Its temporary
-    /// name no one else has: not a program on another machine that sees the folder, nor one that was killed.
+    /// An existing file is never written, because it may be mapped. The temporary name is unique: no program
+    /// on another machine that sees the folder has it, and no run that was killed.
     #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
@@ -38,7 +38,7 @@ impl NewFile {
         let made = named.prefix(&prefix).suffix(ENDING).make_in(folder_of(target), |path| File::create_new(path));
         let (file, temporary) = made.map_err(|error| unwritable(target, &error))?.into_parts();
         list.files.push(temporary.to_path_buf());
-        // Some file systems have no locks.
+        // Some file systems have no locks. The file is written without one.
         let _ = file.try_lock();
         Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary, target: target.to_owned() })
     }
@@ -50,22 +50,22 @@ impl NewFile {
         file.close()?.finish()
     }
 
-    /// Makes the file as long as it will be, so that a length no file can have is refused before anything is
+    /// Sets the length of the file, so that a length that the disk cannot hold is refused before anything is
     /// computed.
     #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.target, &error))
     }
 
-    /// Writes on.
+    /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         self.writer.write_all(bytes).map_err(|error| unwritable(&self.target, &error))
     }
 
-    /// Brings everything to the disk and closes the file: from now on it is only read.
+    /// Syncs the file to the disk and closes it. From now on it is only read.
     ///
-    /// Only here may it become known that the disk is full or broken. And pages that are still to be written
-    /// would count as memory of the caller, who maps them.
+    /// A full or broken disk may show only here. And pages that are still to be written would count as memory
+    /// of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
         let NewFile { mut writer, temporary, target } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
@@ -80,21 +80,21 @@ impl NewFile {
     }
 }
 
-/// A file that is written and does not have its name yet.
+/// A complete file that still has its temporary name.
 pub(crate) struct WrittenFile {
-    /// Open for reading, and locked, so that no other program takes the file for one that was left.
+    /// The locked file. Other programs see that it is not one that a killed run left.
     lock: Option<File>,
     temporary: TempPath,
     target: PathBuf,
 }
 
 impl WrittenFile {
-    /// Where it can be read until it has its name.
+    /// The path of the file until it gets its name.
     pub(crate) fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// Renames the file to its name, and syncs the folder.
+    /// Gives the file its name, and syncs the folder.
     pub(crate) fn finish(self) -> Result<(), Stop> {
         let WrittenFile { lock, temporary, target } = self;
         drop(lock);
@@ -106,12 +106,13 @@ impl WrittenFile {
     }
 }
 
-/// Brings the names in a folder to the disk: which file a name means after the power failed is known only
-/// then.
+/// Syncs the names in a folder to the disk. Before that, a name may mean either the old or the new file after
+/// the power fails.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     match File::open(folder).and_then(|opened| opened.sync_all()) {
-        // Some file systems cannot, and need not; and a folder may be writable but not readable.
+        // Some file systems cannot sync a folder and need not. A folder may also be writable but not
+        // readable.
         Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) => {
             Err(Stop::Unusable(format!("{} cannot be synced to the disk: {error}", folder.display())))
         }
@@ -119,7 +120,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     }
 }
 
-/// Other systems open no folder.
+/// Other systems do not open folders.
 #[cfg(not(unix))]
 pub(crate) fn sync_folder(_: &Path) -> Result<(), Stop> {
     Ok(())

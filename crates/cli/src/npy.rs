@@ -7,17 +7,17 @@ use crate::index_text::write_list;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) data_type: DataType,
-    /// The first index is the fastest.
+    /// Whether the first index is the fastest.
     pub(crate) fortran_order: bool,
     pub(crate) sizes: Vec<u64>,
 }
 
-/// Reads the header, and where the data begins; an error is the end of a sentence that begins with the file's
-/// name.
+/// Reads the header. Returns it, and the place where the data begins. An error is the end of a sentence that
+/// begins with the name of the file.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     let rest = file.strip_prefix(MAGIC).ok_or("is not a .npy file: it does not begin with \\x93NUMPY")?;
     let cut = || "ends inside its header".to_owned();
@@ -35,8 +35,7 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     Ok((Dictionary { rest: &text }.read()?, end))
 }
 
-/// A copy of a header, if it is text. Not the bytes themselves: those of a mapped file may change, and a
-/// `str` must not.
+/// A copy of a header, if it is text. The bytes of a mapped file may change, and those of a `str` must not.
 fn copied_text(header: &[u8]) -> Option<String> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(header.len()).ok()?;
@@ -44,7 +43,7 @@ fn copied_text(header: &[u8]) -> Option<String> {
     String::from_utf8(copy).ok()
 }
 
-/// A header for these elements, version 1 (or 2, if it is very long).
+/// The bytes of a header: version 1, or version 2 if it is very long.
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
     let descr = header.data_type.name_in(Naming::Npy).ok_or(Error::UnsupportedDataType {
         data_type: header.data_type.name_in(Naming::Xla).unwrap_or_default(),
@@ -78,7 +77,7 @@ pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
 }
 
 impl Header {
-    /// The layout of the file: packed, in the header's order.
+    /// The layout of the file, which is packed in the order of the header.
     pub(crate) fn map(&self) -> Result<IndexMap, Error> {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
@@ -88,8 +87,8 @@ impl Header {
         Ok(packed(self.data_type, &self.sizes, self.fortran_order)?.to_string())
     }
 
-    /// The header of a file in this layout, which must be packed with the last or the first index as the
-    /// fastest.
+    /// The header of a file with this layout, which must be packed with either the last or the first index as
+    /// the fastest.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {
         for fortran_order in [false, true] {
             let header = Header { data_type: map.data_type(), fortran_order, sizes: map.sizes().to_vec() };
@@ -105,7 +104,7 @@ impl Header {
         })
     }
 
-    /// Refuses a layout that is not the one of the file.
+    /// Checks that the file has this layout. The error is the rest of a sentence that begins with its name.
     pub(crate) fn check(&self, map: &IndexMap, layout: &str) -> Result<(), String> {
         if self.data_type != map.data_type() {
             return Err(format!("holds {}, but {layout} is of {}", self.data_type, map.data_type()));
@@ -139,7 +138,7 @@ fn packed(data_type: DataType, sizes: &[u64], fortran_order: bool) -> Result<Buf
     BufferTensorDesc::new(data_type, sizes, Some(&strides))
 }
 
-/// The Python dictionary a header is.
+/// A reader of the Python dictionary in a header.
 struct Dictionary<'a> {
     rest: &'a str,
 }
@@ -232,7 +231,7 @@ impl<'a> Dictionary<'a> {
             let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = self.rest.split_at_checked(digits).unwrap_or(("", self.rest));
             sizes.push(number.parse().map_err(|_| self.garbled("a size below 2^64"))?);
-            // Python 2 wrote an L after long integers.
+            // Python 2 appended an L to long integers.
             self.rest = rest.strip_prefix('L').unwrap_or(rest);
             if !self.eat(",") && !self.peeks(")") {
                 return Err(self.garbled("`,` or `)`"));

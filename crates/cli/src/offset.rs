@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-/// What places elements: one index map, or the parts of a named layout, each with a map of its own.
+/// A layout: one index map, or the parts of a named layout, each with its own index map.
 enum Layout {
     One(Box<Notated>, IndexMap),
     Parts(Box<NamedLayout>, Vec<u64>),
@@ -84,7 +84,7 @@ impl Layout {
         }
     }
 
-    /// The part that holds an index, its number, and the index in it.
+    /// The part of a named layout that holds an index: its number, the part, and the index inside the part.
     fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
         let Layout::Parts(named, _) = self else { return None };
         named.parts.iter().enumerate().find_map(|(number, part)| {
@@ -106,7 +106,7 @@ impl Layout {
             (Layout::One(_, map), _) => map.offset(index),
             (_, Some((_, part, inside))) => part.map.offset(&inside),
             (Layout::Parts(_, sizes), None) => {
-                // Says which axis: no part holds the index.
+                // No part holds the index, and this error says on which axis it is out of range.
                 BufferTensorDesc::packed(DataType::U8, sizes)?.to_index_map()?.offset(index)
             }
         }
@@ -128,7 +128,7 @@ impl Layout {
         Ok(None)
     }
 
-    /// The calculation of the offset of an index that is within the sizes, in words.
+    /// The steps that lead from an index, which is in range, to its offset.
     fn steps(&self, index: &[u64]) -> Vec<String> {
         match (self, self.part(index)) {
             (Layout::One(layout, _), _) => layout.layout().offset_steps(index).unwrap_or_default(),
@@ -149,7 +149,7 @@ impl Layout {
     }
 }
 
-/// An index and its offset.
+/// The answer of `offset`: an index and its offset.
 struct Answer {
     layout: Layout,
     sizes: Vec<u64>,
@@ -194,7 +194,7 @@ impl Answer {
         lines.join("\n")
     }
 
-    /// The calculation in words.
+    /// The steps of the calculation, in words.
     fn steps(&self) -> Vec<String> {
         let Some(index) = &self.index else {
             return vec![format!(

@@ -1,4 +1,4 @@
-//! What the commands print: lines for people or JSON objects, errors as sentences, a verdict at the end.
+//! What the commands print: lines for people or JSON objects, errors as sentences, and a verdict at the end.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
@@ -9,7 +9,7 @@ use tensor_layout::Error;
 use crate::table::wrapped;
 use crate::terminal::{self, Ink, painted_error};
 
-/// How a command that ran to its end turned out.
+/// The verdict of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Exit status 0.
@@ -19,7 +19,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Well if both are.
+    /// The verdict of two verdicts together: well if both are.
     pub(crate) fn and(self, other: Verdict) -> Verdict {
         if self == Verdict::Well { other } else { self }
     }
@@ -29,16 +29,16 @@ impl Verdict {
     }
 }
 
-/// Why a command stopped before its end.
+/// The reason why a command stopped before its end.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// Bad usage or an unreadable file: exit status 2, with a sentence that says what.
+    /// Wrong usage or an unreadable file: exit status 2. The sentence says what is wrong.
     Unusable(String),
-    /// Standard output was closed by its reader.
+    /// The reader of standard output has closed it.
     ClosedPipe,
 }
 
-/// Errors of standard output, the only ones that are not given a sentence where they occur.
+/// Only errors of standard output are converted. All other errors get a sentence where they occur.
 impl From<io::Error> for Stop {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -53,7 +53,7 @@ impl From<io::Error> for Stop {
 pub(crate) struct Object(Vec<(&'static str, Value)>);
 
 impl Object {
-    /// An object of this type: its first key says what the others are (docs/JSON.md).
+    /// An object of this type. The type is its first key, and docs/JSON.md lists the other keys.
     pub(crate) fn of(kind: &'static str) -> Object {
         Object::default().with("type", kind)
     }
@@ -83,15 +83,15 @@ impl From<Object> for Value {
     }
 }
 
-/// The error as part of a JSON object.
+/// The error as a JSON object.
 pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
 
-/// Where answers are printed, and where refusals are: standard output and standard error of the program.
+/// Where answers and refusals are printed. In the program these are standard output and standard error.
 pub(crate) struct Output<'w> {
     json: bool,
-    /// The line of standard input that is worked on, from 1; 0 if none is.
+    /// The number of the line of standard input that is being answered, from 1. It is 0 if no line is.
     input_line: u64,
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
@@ -112,22 +112,22 @@ impl<'w> Output<'w> {
         self.json
     }
 
-    /// One line, or several.
+    /// Prints one line or several.
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
         Ok(writeln!(self.out, "{line}")?)
     }
 
-    /// The lines of a table.
+    /// Prints the lines of a table.
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// Bytes as they are.
+    /// Writes bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Says why `input` was refused; the rest of a batch goes on.
+    /// Prints why `input` was refused. A batch goes on with its next line.
     pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
         if self.json {
             let object = Object::of("error").with("input", input).with("error", error_value(error));
@@ -150,7 +150,7 @@ impl<'w> Output<'w> {
         Ok(Verdict::Failed)
     }
 
-    /// A line of words. On a terminal it is broken at blanks where it would be too long.
+    /// Prints a line of words. On a terminal a long line is broken at blanks.
     pub(crate) fn sentence(&mut self, words: impl fmt::Display) -> Result<(), Stop> {
         match terminal::width() {
             Some(columns) => self.line(wrapped(&words.to_string(), columns)),
@@ -158,16 +158,16 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// A sentence on standard error, after all that has been printed so far.
+    /// Prints an error on standard error, after everything that was printed before it.
     pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
         self.flush()?;
         self.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
         Ok(())
     }
 
-    /// A line on standard error.
+    /// Prints a line on standard error.
     pub(crate) fn warn(&mut self, line: &str) {
-        // Nothing is left to be done if standard error is closed.
+        // A closed standard error cannot be reported anywhere.
         let _ = writeln!(self.err, "{line}");
     }
 
@@ -176,8 +176,8 @@ impl<'w> Output<'w> {
     }
 }
 
-/// Hands every line of standard input to `handle`. What was printed is flushed whenever the next line has to
-/// be waited for.
+/// Calls `handle` for every line of standard input. The output is flushed before the next line has to be
+/// waited for.
 pub(crate) fn each_line(
     output: &mut Output,
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
@@ -207,7 +207,7 @@ pub(crate) fn each_line(
     }
 }
 
-/// The two parts of a line with a tab between them; `second` names the second part.
+/// Splits a line at its tab. `second` says in an error what is missing after the tab.
 pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
     line.split_once('\t').ok_or_else(|| Error::Parse {
         text: line.to_owned(),

@@ -1,4 +1,4 @@
-//! A copy in pieces, one after the other: only one of them is stored in memory at a time.
+//! A copy in pieces. Only one piece is in memory at a time.
 
 use std::ops::Range;
 
@@ -9,27 +9,27 @@ use tensor_layout::relayout::{Piece, Relayout};
 use crate::input_file::zeroed;
 use crate::output::Stop;
 
-/// The end of a copy.
+/// How a copy ended.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
     Done,
-    /// This copy is refused; others go on.
+    /// This copy was refused. Other copies can go on.
     Refused(Error),
 }
 
-/// How many bytes of its output a copy has in memory at once, if it can be cut.
+/// How many bytes of its output a copy has in memory at once, unless its layouts cannot be cut.
 pub(crate) const PIECE: u64 = 64 << 20;
 
-/// A copy that was cut, in the order of its output.
+/// The pieces of a copy, in the order of its output.
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     longest: u64,
 }
 
 impl Pieces {
-    /// Cuts a copy into pieces of about `length` bytes. They are longer if the layouts cannot be cut as
-    /// often. A copy that keeps its padding is for [`run_over`](Self::run_over): otherwise there is in it
-    /// what the piece before left in memory.
+    /// Cuts a copy into pieces of about `length` bytes, or longer ones if the layouts cannot be cut as often.
+    /// A copy that keeps its padding needs [`run_over`](Self::run_over), because the buffer still holds the
+    /// piece before.
     pub(crate) fn of(plan: &Relayout, length: u64) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(length);
         let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1))?;
@@ -37,12 +37,12 @@ impl Pieces {
         Ok(Pieces { pieces, longest })
     }
 
-    /// The bytes of the longest piece.
+    /// The length of the longest piece, in bytes.
     pub(crate) fn longest(&self) -> u64 {
         self.longest
     }
 
-    /// Runs one piece after the other, hands its bytes to `take` and counts them on the bar.
+    /// Runs the pieces in order. The bytes of each are handed to `take` and counted on the bar.
     pub(crate) fn run(
         &self,
         source: &[u8],
@@ -52,8 +52,8 @@ impl Pieces {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
-    /// Like [`run`](Self::run), each piece over what `prepare` leaves in its buffer. Both get the range of
-    /// bytes in the whole output they are given.
+    /// Runs the pieces in order, each over the bytes that `prepare` leaves in the buffer. Both functions get
+    /// the range of the piece in the whole output, in bytes.
     pub(crate) fn run_over(
         &self,
         source: &[u8],

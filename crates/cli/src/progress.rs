@@ -1,23 +1,23 @@
-//! A progress bar on standard error for long work; nothing if standard error is not a terminal.
+//! A progress bar on standard error for long work. There is none if standard error is not a terminal.
 
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work on fewer bytes is over before a bar could be read.
+/// Less work, in bytes, is done before anyone could read a bar.
 const WORTH_A_BAR: u64 = 64 << 20;
 
-/// The bar that may be on the terminal.
+/// The bar that is on the terminal, if there is one.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
-/// Takes the bar from the terminal, so that a sentence may be printed.
+/// Removes the bar from the terminal, so that a sentence can be printed.
 pub(crate) fn clear() {
     if let Some(bar) = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take() {
         bar.finish_and_clear();
     }
 }
 
-/// A bar for this number of bytes.
+/// A bar for work of this many bytes.
 pub(crate) fn bar(bytes: u64) -> ProgressBar {
     if bytes < WORTH_A_BAR {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `Rule`: which layout a tensor gets.
+//! `Rule`: the layout that a command line asks for, without the type and the sizes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -35,7 +35,7 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Rule, String> {
         let lower = text.to_ascii_lowercase();
-        // The generation alone will do.
+        // A generation without `tpu:` is enough.
         if let Ok(generation) = lower.parse() {
             return Ok(Rule::Tpu(generation));
         }
@@ -86,7 +86,7 @@ pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> 
     read?.layout(data_type, sizes)
 }
 
-/// What a command line means by a layout: a layout, or a rule for a tensor of the type and sizes of `other`.
+/// The layout that a text means: a layout, or a rule for a tensor with the type and the sizes of `other`.
 pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> {
     let error = match text.parse() {
         Ok(layout) => return Ok(layout),
@@ -98,12 +98,12 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
     }
 }
 
-/// A generation of TPUs, in capitals or not.
+/// Reads a generation of TPUs, in upper or lower case.
 pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, Error> {
     text.to_ascii_lowercase().parse()
 }
 
-/// Is it an axis order or a oneDNN tag of any rank?
+/// Whether the text is an axis order or a oneDNN tag, of any rank.
 fn is_order(text: &str) -> bool {
     let letters: BTreeSet<char> =
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
@@ -111,12 +111,12 @@ fn is_order(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Notated>().is_ok()
 }
 
-/// The error with its column in the typed text, which followed `u8[1]{0:`.
+/// The error as a sentence, with its column in the typed text. The reader saw that text after `u8[1]{0:`.
 fn sentence(error: &Error, text: &str) -> String {
     match error {
         Error::Parse { column, expected, found, .. } => {
             let column = column.saturating_sub("u8[1]{0:".len()).max(1);
-            // The rest was appended by this function.
+            // The text after it was appended by `from_str`.
             let found = if column > text.chars().count() { "the end" } else { found.as_ref() };
             format!("column {column} of `{text}`: expected {expected}, found {found}")
         }
@@ -162,7 +162,7 @@ impl Rule {
         Ok(shape.into())
     }
 
-    /// What the rule leaves as it is.
+    /// A remark if the rule does not change tensors of this rank.
     pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {
         (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }

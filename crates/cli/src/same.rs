@@ -57,7 +57,7 @@ fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> 
 
 struct Answer {
     same: bool,
-    /// The first index that is stored at different offsets.
+    /// The first index that the two layouts store at different offsets.
     index: Option<Vec<u64>>,
     reason: Option<String>,
 }
@@ -74,7 +74,7 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
     if first.same_places(second)? {
         return Ok(Answer { same: true, index: None, reason: None });
     }
-    // It is known that the two differ. Finding the first difference may take too long.
+    // The two are known to differ, but finding the first difference may take too long.
     let Ok(Some(index)) = first.first_difference(second) else {
         return differ("some elements are stored at different offsets".into());
     };

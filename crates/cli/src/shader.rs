@@ -62,7 +62,7 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
     }
     let mut note = String::new();
     functions = match functions.clone().with_inverse() {
-        // The inverse is optional: everything else is printed without it.
+        // Everything else is printed even if there is no inverse.
         Err(error) if error.kind() == ErrorKind::Undecided => {
             note = format!("// No function from offsets to indices: {error}.\n\n");
             functions

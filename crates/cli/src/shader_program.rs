@@ -46,12 +46,12 @@ impl ProgramArguments {
         self.from.as_deref().zip(self.to.as_deref())
     }
 
-    /// The language, in which index functions are written as well.
+    /// The language. Index functions are printed in it as well.
     pub(crate) fn target(&self) -> Target {
         self.target
     }
 
-    /// Index functions are in WGSL or CUDA, and so is all that a build without naga writes.
+    /// Refuses a language that index functions do not have, or that this build cannot translate to.
     pub(crate) fn check_target(&self) -> Result<(), Stop> {
         let target = self.target;
         if !target.is_printed() && self.from.is_none() {
@@ -102,7 +102,7 @@ impl ProgramArguments {
         Ok(Verdict::Well)
     }
 
-    /// The program as one text: a module, where the language has modules of several shaders.
+    /// The program as one text. In a language whose modules hold several shaders, it is one module.
     fn text(&self, program: &Program) -> Result<String, Error> {
         let mut text = String::new();
         for line in program.explain().lines() {
@@ -133,7 +133,7 @@ impl ProgramArguments {
         Ok(text)
     }
 
-    /// The files of `--out`: a shader a pass, and what each is dispatched with.
+    /// The files of `--out`: a shader for each pass, and how each is dispatched.
     fn files(&self, program: &Program, from: &str, to: &str) -> Result<Vec<(String, String)>, Error> {
         let suffix = match self.target {
             Target::Cuda => "cu",
@@ -189,7 +189,7 @@ impl ProgramArguments {
     }
 }
 
-/// What a pass is dispatched with.
+/// How a pass is dispatched: its workgroups and bindings, in words.
 fn dispatched(pass: &Pass) -> String {
     let [x, y, z] = pass.workgroups();
     let mut text = format!("{x} x {y} x {z} workgroups; ");

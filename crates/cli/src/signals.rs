@@ -1,15 +1,13 @@
-//! Signals that would end the program in the middle of its work with files, and leave half a file.
+//! Signals that would otherwise end the program in the middle of its work, and leave half a file.
 //!
-//! * *SIGBUS* comes when a page of a mapped file is touched that the file does not have any more, because
-//!   another program has shortened it, or that its disk does not give. The page is replaced by one of zeros
-//!   and the loss is noted, so that the work goes on to where it is refused
-//!   ([`MappedFile::check_unchanged`](crate::mapped_file::MappedFile::check_unchanged)). At any other address
-//!   the signal does what it did before.
-//! * *SIGXFSZ* comes when a file grows beyond what the user may write (`ulimit -f`). Ignored, it is an error
-//!   of the write like any other.
-//! * *SIGINT*, *SIGTERM* and *SIGHUP* ask the program to end. A thread waits for them, so that what it does
-//!   then may be ordinary code (`unfinished.rs`). Those that the caller ignores, as `nohup` does, stay
-//!   ignored.
+//! * *SIGBUS* comes when the program touches a page of a mapped file that cannot be read: another program has
+//!   shortened the file, or the disk fails. The handler replaces the page by one of zeros and notes the loss.
+//!   The work goes on until [`MappedFile::check_unchanged`](crate::mapped_file::MappedFile::check_unchanged)
+//!   refuses the result. At any other address the signal has its former effect.
+//! * *SIGXFSZ* comes when a file grows beyond the limit of the user (`ulimit -f`). It is ignored, so that the
+//!   write fails with an error.
+//! * *SIGINT*, *SIGTERM* and *SIGHUP* ask the program to end. A thread waits for them, so its answer can be
+//!   ordinary code (`unfinished.rs`). A signal that the caller ignores, as `nohup` does, stays ignored.
 #![allow(unsafe_code, reason = "signal handlers; what they do is all in this file, and every block says why it may")]
 
 #[cfg(not(unix))]
@@ -27,17 +25,17 @@ mod with {
 
     use libc::{c_int, c_void, siginfo_t};
 
-    /// The first of the ranges that are watched, or were.
+    /// The first range of the list of all ranges.
     static RANGES: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
 
-    /// The bytes of a page.
+    /// The size of a page, in bytes.
     static PAGE: AtomicUsize = AtomicUsize::new(0);
 
-    /// What a bus error did before.
+    /// The action of a bus error before `prepare`.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// Addresses of a map. It is never freed, because a handler may look at it at any time; the next map
-    /// takes it over.
+    /// The addresses of a map. A range is never freed, because a handler may read it at any time. The next
+    /// map reuses it.
     #[derive(Debug)]
     struct Range {
         taken: AtomicBool,
@@ -47,7 +45,7 @@ mod with {
         next: *const Range,
     }
 
-    /// A map whose pages may get lost. It must not outlive the map.
+    /// A map that the handler watches. It must be dropped before the map.
     #[derive(Debug)]
     pub(crate) struct Watched(&'static Range);
 
@@ -63,13 +61,13 @@ mod with {
             let range = free_range();
             range.lost.store(false, Relaxed);
             let addresses = map.as_ptr_range();
-            // Empty until its end is there.
+            // The range is empty until its end is stored.
             range.start.store(addresses.start.addr(), Release);
             range.end.store(addresses.end.addr(), Release);
             Watched(range)
         }
 
-        /// Was one of them touched that is not there?
+        /// Whether a page was touched that could not be read.
         pub(crate) fn lost_a_page(&self) -> bool {
             self.0.lost.load(Acquire)
         }
@@ -89,7 +87,7 @@ mod with {
         std::iter::successors(first, |range| unsafe { range.next.as_ref() })
     }
 
-    /// One that no one uses, at the front of the list if it is new.
+    /// A range that is not in use. A new one is put at the front of the list.
     fn free_range() -> &'static Range {
         if let Some(free) = ranges().find(|range| !range.taken.swap(true, AcqRel)) {
             return free;
@@ -111,11 +109,12 @@ mod with {
         }
     }
 
-    /// Sets both signals up. To be called before the first file is mapped; more than once does no harm.
+    /// Sets up SIGBUS and SIGXFSZ. It must be called before the first file is mapped. Later calls do nothing.
     pub(crate) fn prepare() {
         BEFORE.get_or_init(|| {
-            // SAFETY: a question, and a signal that is ignored. The handler uses nothing but atomics and
-            // system calls, and leaves `BEFORE` alone until it is there: the first map comes later.
+            // SAFETY: the calls ask for a number, ignore a signal and set a handler. The handler uses only
+            // atomics and system calls. It does not read `BEFORE` until that is set, because the first map
+            // comes later.
             unsafe {
                 PAGE.store(usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(0), Release);
                 libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
@@ -130,10 +129,11 @@ mod with {
         });
     }
 
-    /// Hands the first signal that asks the program to end to `end`. To be called before any other thread
-    /// begins: the signals are blocked in all of them.
+    /// Calls `end` with the first signal that asks the program to end. It must be called before any other
+    /// thread starts, because the signals are then blocked in all threads.
     pub(crate) fn on_termination(end: fn(c_int) -> !) {
-        // SAFETY: both structures are of plain numbers, and live here; the calls read and write only them.
+        // SAFETY: both structures consist of plain numbers and live here, and the calls read and write only
+        // them.
         let signals = unsafe {
             let mut signals: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut signals);
@@ -149,7 +149,7 @@ mod with {
         };
         let waiting = std::thread::Builder::new().spawn(move || {
             let mut signal = 0;
-            // SAFETY: a set of this closure, and a number that is written.
+            // SAFETY: the set belongs to this closure, and the call writes only `signal`.
             if unsafe { libc::sigwait(&signals, &mut signal) } == 0 {
                 end(signal);
             }
@@ -161,24 +161,24 @@ mod with {
     }
 
     extern "C" fn on_bus_error(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
-        // SAFETY: the system hands a pointer to what it knows.
+        // SAFETY: the system passes a pointer to a valid structure.
         let address = unsafe { (*info).si_addr() }.addr();
         let page = PAGE.load(Acquire);
         for range in ranges().filter(|range| (range.start.load(Acquire)..range.end.load(Acquire)).contains(&address)) {
             let start = ptr::without_provenance_mut(address & !page.wrapping_sub(1));
             let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
-            // SAFETY: a page of a map of ours, which lives as long as it is watched and is only read. It
-            // cannot be read as it is, so that no reference can have seen a byte of it that changes now.
+            // SAFETY: the page belongs to a map of this program, which lives as long as it is watched and is
+            // only read. It could not be read so far, so no reference has seen a byte that changes now.
             if page > 0 && unsafe { libc::mmap(start, page, libc::PROT_READ, flags, -1, 0) } != libc::MAP_FAILED {
                 range.lost.store(true, Release);
                 return;
             }
         }
-        // Not ours: touched again, it does what it did before.
+        // The address is in no map. When it is touched again, the signal has its former effect.
         match BEFORE.get() {
-            // SAFETY: the action that the system gave.
+            // SAFETY: the system returned this action.
             Some(before) => unsafe { libc::sigaction(signal, before, ptr::null_mut()) },
-            // SAFETY: the end of the program.
+            // SAFETY: the call ends the program.
             None => unsafe { libc::_exit(2) },
         };
     }
@@ -186,7 +186,7 @@ mod with {
 
 #[cfg(not(unix))]
 mod without {
-    /// Other systems shorten no file that is mapped.
+    /// Other systems do not shorten a mapped file.
     #[derive(Debug)]
     pub(crate) struct Watched;
 
@@ -202,6 +202,6 @@ mod without {
 
     pub(crate) fn prepare() {}
 
-    /// Other systems have no signals that are waited for: the program ends, and may leave a file.
+    /// Other systems have no such signals to wait for: the program ends at once and may leave a file.
     pub(crate) fn on_termination(_: fn(i32) -> !) {}
 }

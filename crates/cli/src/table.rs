@@ -86,8 +86,8 @@ fn shortened(text: &str, most: usize) -> String {
     letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
-/// The text with its long lines broken at blanks, so that none has more than `columns` letters if its words
-/// allow it. Lines that continue another one are indented by four more blanks.
+/// The text with its long lines broken at blanks, so that no line has more than `columns` letters, as far as
+/// its words allow. Lines that continue another one are indented by four more blanks.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -140,7 +140,7 @@ pub(crate) fn percent(part: u128, whole: u128) -> String {
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
-/// A name from a file, without characters that would move the cursor.
+/// A name from a file, with `?` for characters that would move the cursor.
 pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -15,7 +15,7 @@ pub(crate) enum Colours {
     Never,
 }
 
-/// What a word is printed in.
+/// The style of a word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ink {
     Bold = 1,
@@ -27,10 +27,11 @@ pub(crate) enum Ink {
 static COLOURED_OUTPUT: AtomicBool = AtomicBool::new(false);
 static COLOURED_ERRORS: AtomicBool = AtomicBool::new(false);
 
-/// Whether the lines go to the standard output of this process at all: the commands are a function too.
+/// Whether lines are printed to the standard output of this process. They are not if a command is called as a
+/// function.
 static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, standard output and standard error are those of the process, in these colours.
+/// From now on, lines are printed to standard output and standard error of the process, with these colours.
 pub(crate) fn attach(colours: Colours) {
     IS_ATTACHED.store(true, Relaxed);
     let variable = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -44,12 +45,12 @@ pub(crate) fn attach(colours: Colours) {
     COLOURED_ERRORS.store(decide(stderr().is_terminal()), Relaxed);
 }
 
-/// The text for standard output.
+/// The text in this style, if standard output has colours.
 pub(crate) fn painted(text: &str, ink: Ink) -> String {
     if COLOURED_OUTPUT.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
 
-/// The text for standard error.
+/// The text in this style, if standard error has colours.
 pub(crate) fn painted_error(text: &str, ink: Ink) -> String {
     if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
@@ -58,7 +59,8 @@ fn in_ink(text: &str, ink: Ink) -> String {
     format!("\x1b[{}m{text}\x1b[0m", ink as u8)
 }
 
-/// The columns of the terminal that standard output is; `None` for a file or a pipe, whose lines may be long.
+/// The width of the terminal that standard output is, in columns. `None` for a file or a pipe, where lines
+/// may be long.
 pub(crate) fn width() -> Option<usize> {
     if !IS_ATTACHED.load(Relaxed) || !stdout().is_terminal() {
         return None;
@@ -68,14 +70,14 @@ pub(crate) fn width() -> Option<usize> {
 
 #[cfg(unix)]
 fn size_of_terminal() -> Option<usize> {
-    // SAFETY: a structure of four numbers, for which zeros are a value.
+    // SAFETY: the structure holds four numbers, and zero is a value of each.
     let mut size: libc::winsize = unsafe { std::mem::zeroed() };
     // SAFETY: the call writes this structure and nothing else.
     let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
     (asked == 0).then_some(size.ws_col.into())
 }
 
-/// Other systems say the width in another way; most terminals have at least this one.
+/// Other systems state the width in other ways, and most terminals have at least this one.
 #[cfg(not(unix))]
 fn size_of_terminal() -> Option<usize> {
     Some(80)

@@ -1,15 +1,15 @@
-//! What must go when the program is interrupted: new files that do not have their names yet.
+//! Removes what an interrupted program leaves: new files that do not have their names yet.
 //!
-//! Ctrl-C (SIGINT), `kill` (SIGTERM) and a terminal that closes (SIGHUP) end the program at once, wherever it
-//! is. A thread of its own waits for these signals (`signals.rs`), removes every file of this list, says what
-//! was written and ends the program. It takes the lock of the list and never gives it back, so that no file
-//! is made or renamed after that.
+//! Ctrl-C (SIGINT), `kill` (SIGTERM) and a terminal that closes (SIGHUP) end the program wherever it is. A
+//! thread waits for these signals (`signals.rs`). It removes every file of the list here, says what was
+//! written before, and ends the program. The thread never releases the lock of the list, so after that no
+//! file is made or renamed.
 //!
-//! A sharded model changes many names, and half of that must not be seen. [`all_or_nothing`] makes the signal
-//! wait until it is done.
+//! A sharded model changes many names, and no one may see only half of the changes. [`all_or_nothing`] makes
+//! the signal wait until all are done.
 //!
-//! SIGKILL gives nobody time to remove anything. So a new file is locked as long as its program lives, and
-//! [`name_leftovers`] tells a file that is being written from one that is left.
+//! SIGKILL leaves no time to remove anything. So a new file is locked as long as its program lives.
+//! [`name_leftovers`] sees by the lock whether a file is being written or was left.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
@@ -21,47 +21,47 @@ use crate::table::short_bytes;
 use crate::terminal::{Ink, painted_error};
 use crate::{progress, signals};
 
-/// The ending of a file that does not have its name yet.
+/// The ending of the temporary name of a file.
 pub(crate) const ENDING: &str = ".part";
 
-/// How long a file may be without its lock while its program lives.
+/// How long a file may be without its lock although its program lives.
 const MOMENT: Duration = Duration::from_millis(100);
 
 static UNFINISHED: Mutex<Unfinished> =
     Mutex::new(Unfinished { writes: false, files: Vec::new(), folders: Vec::new(), written: Vec::new() });
 
-/// Held while several names change together.
+/// This lock is held while several names change together.
 static SEVERAL_NAMES: Mutex<()> = Mutex::new(());
 
-/// The files and folders of this run.
+/// The files and folders of this run that an interruption removes or reports.
 pub(crate) struct Unfinished {
     /// Whether the command was asked to write a file at all.
     writes: bool,
-    /// Files without their names. One that is gone already does no harm.
+    /// Files under temporary names. A file that no longer exists does no harm.
     pub(crate) files: Vec<PathBuf>,
-    /// Folders that were made, the innermost last. They are removed if they are empty.
+    /// Folders that this run made, the innermost last. Only empty ones are removed.
     pub(crate) folders: Vec<PathBuf>,
-    /// Files that got their names.
+    /// Files that have their names.
     pub(crate) written: Vec<PathBuf>,
 }
 
-/// The list, for whoever makes or renames a file.
+/// Locks the list. Whoever makes or renames a file holds this lock.
 pub(crate) fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A signal waits as long as the guard lives.
+/// A signal has no effect as long as the guard lives.
 pub(crate) fn all_or_nothing() -> MutexGuard<'static, ()> {
     SEVERAL_NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on a signal removes what is unfinished. `writes` says whether the command writes a file.
+/// From now on a signal removes unfinished files. `writes` says whether the command writes a file at all.
 pub(crate) fn remove_when_interrupted(writes: bool) {
     unfinished().writes = writes;
     signals::on_termination(end);
 }
 
-/// Ends the program as a shell expects it: with 128 and the number of the signal.
+/// Ends the program with 128 plus the number of the signal, as a shell expects.
 fn end(signal: i32) -> ! {
     let _names = all_or_nothing();
     let list = unfinished();
@@ -84,7 +84,7 @@ fn end(signal: i32) -> ! {
     std::process::exit(128_i32.saturating_add(signal))
 }
 
-/// Makes the folders of this path that are missing.
+/// Makes the missing folders of this path.
 pub(crate) fn create_folders(folder: &Path) -> std::io::Result<()> {
     let mut list = unfinished();
     let missing: Vec<&Path> =
@@ -93,7 +93,7 @@ pub(crate) fn create_folders(folder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Says which files a killed program left that began to write `target`.
+/// Warns of files that a killed program left when it was writing `target`.
 pub(crate) fn name_leftovers(target: &Path) {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     for entry in fs::read_dir(folder_of(target)).into_iter().flatten().flatten() {
@@ -105,8 +105,7 @@ pub(crate) fn name_leftovers(target: &Path) {
             continue;
         }
         let path = entry.path();
-        // A program that lives holds the lock, but for a moment after it makes the file and when it closes
-        // it.
+        // A live program holds the lock, except for a moment after it makes the file and when it closes it.
         let is_free = || File::open(&path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
         let is_left = is_free() && {
             std::thread::sleep(MOMENT);
@@ -124,7 +123,7 @@ pub(crate) fn name_leftovers(target: &Path) {
     }
 }
 
-/// The folder that a file is in.
+/// The folder of a file.
 pub(crate) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use tensor_layout::Error as Refusal;
 
-/// What the user reads instead of the parser's own words; `None` for help and version, which are no mistakes.
+/// The sentence that replaces the words of the parser. `None` for help and version, which are no mistakes.
 pub(crate) fn sentence(error: &Error) -> Option<String> {
     use std::error::Error as _;
     let value = |kind: ContextKind| error.get(kind);
@@ -81,7 +81,7 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
     Some(if usage.is_empty() { words } else { format!("{words}\n\n{}", usage.trim_end()) })
 }
 
-/// The layout that the shell took apart: `f32[2,3]{1,0}` without quotes arrives as `f32[2,3]1 f32[2,3]0`.
+/// The layout that a shell has expanded: `f32[2,3]{1,0}` without quotes arrives as `f32[2,3]1 f32[2,3]0`.
 pub(crate) fn expanded_braces(words: &[String]) -> Option<String> {
     let parts = |word: &String| -> Option<(String, String)> {
         let (before, after) = word.rsplit_once(']')?;

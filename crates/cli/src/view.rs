@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     notation: Option<Notation>,
 }
 
-/// The options that change the layout, what follows them, and what they do.
+/// The options that change the layout: the name of each, the name of its value, and its help.
 const OPTIONS: [(&str, &str, &str); 4] = [
     ("reshape", "SIZES", "Other sizes for the same elements: 6,4; one of them may be -1"),
     ("permute", "AXES", "The axes in another order: 1,0"),
@@ -27,7 +27,7 @@ const OPTIONS: [(&str, &str, &str); 4] = [
     ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
 ];
 
-/// What is done to the layout, in the order of the command line: which option, and what follows it.
+/// The steps in the order of the command line: the name of the option, and its value.
 struct Steps(Vec<(&'static str, String)>);
 
 impl Args for Steps {
@@ -78,7 +78,7 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
     let steps = &arguments.steps.0;
     let view = View::of(&read, steps, arguments.notation);
     match &view {
-        // A step that cannot be read is no view that was refused.
+        // A step that cannot be read is an error of the input, not a refused view.
         Err((Some(step), error @ Error::Parse { .. }))
             if !output.is_json()
                 || steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
@@ -120,17 +120,17 @@ fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
 
 const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
 
-/// The layout all steps lead to.
+/// The layout after all steps.
 struct View {
-    /// If it has a spelling.
+    /// The layout as text, if a notation can write it.
     text: Option<String>,
-    /// The layout that stores the elements in the same way from element 0 on, if that has a spelling.
+    /// A layout that stores the elements in the same way from element 0 on, if a notation can write it.
     like: Option<String>,
     map: IndexMap,
 }
 
 impl View {
-    /// The view, or the number of the step that fails (from 0) and the reason.
+    /// Applies all steps. The error has the number of the step that fails, from 0, and the reason.
     fn of(
         read: &Notated,
         steps: &[(&'static str, String)],
@@ -155,7 +155,7 @@ impl View {
         Ok(View { text, like, map })
     }
 
-    /// The digits of each axis as `5 x 1024 + 16 x 1`: how many values, and the stride of each.
+    /// The digits of each axis as `5 x 1024 + 16 x 1`: the number of values of a digit, and its stride.
     fn digits(&self) -> Vec<String> {
         let digits = |(axis, &size): (usize, &u64)| {
             let component = self.map.components().iter().find(|component| component.dims().contains(&axis));
@@ -171,7 +171,7 @@ impl View {
         self.map.sizes().iter().enumerate().map(digits).collect()
     }
 
-    /// A view without a spelling.
+    /// The lines that describe a view that no notation can write.
     fn in_words(&self) -> Vec<String> {
         let (base, map) = (self.map.base(), &self.map);
         let mut lines = match &self.like {
@@ -186,12 +186,12 @@ impl View {
     }
 }
 
-/// The layout in the notation of `read` that stores the elements of `map` in the same way from element 0 on;
-/// if there is none and any will do, CuTe's.
+/// A text for the layout that stores the elements of `map` in the same way from element 0 on. It is in the
+/// notation of `read`. With `any`, CuTe is tried after that.
 fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
     let moved = map.clone().with_base(0).ok()?;
     let text = read.to_string();
-    // What comes after the sizes: tiles, an axis order or a tag.
+    // The text after the sizes: tiles, an axis order or a tag.
     let after = text.split_once(']').map_or("", |(_, after)| after);
     let candidate = format!("{}{}{after}", map.data_type(), write_list(map.sizes()));
     let is_like = |text: &String| {

@@ -1,6 +1,6 @@
 //! Numbers on the command line.
 
-/// A whole number of 0 or more, as the value of an option.
+/// Reads the value of an option that is a whole number.
 pub(crate) fn whole_number<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("expected a whole number, such as 4096".into());
@@ -9,7 +9,7 @@ pub(crate) fn whole_number<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     number.ok_or_else(|| "the number is too large".into())
 }
 
-/// A number of bytes, as the value of an option: `4096`, `4_194_304`, `4MiB`.
+/// Reads the value of an option that is a number of bytes: `4096`, `4_194_304`, `4MiB`.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }

@@ -11,13 +11,13 @@ use crate::output::Object;
 use crate::table::{long_bytes, percent_wasted};
 use crate::terminal::{Ink, painted};
 
-/// A layout and its facts.
 pub(super) struct Description {
     layout: Notated,
-    /// The layout in every notation, but for names.
+    /// The layout in every notation except named layouts.
     lines: Vec<Line>,
     with_names: bool,
-    /// Or the reason why there is none: an array that is divided among memories has no single buffer.
+    /// The index map, or the reason why there is none: an array that is divided among memories has no single
+    /// buffer.
     map: Result<Mapped, Error>,
     data_type: DataType,
     sizes: Vec<u64>,
@@ -27,7 +27,7 @@ pub(super) struct Description {
     pub(super) physical_size_in_bytes: u64,
 }
 
-/// What only an array in one buffer has.
+/// The facts that only an array in one buffer has.
 struct Mapped {
     map: IndexMap,
     lowering: Lowering,
@@ -42,7 +42,7 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 }
 
 impl Description {
-    /// `with_names`: whether the names that the layout has are looked up, which takes most of the time.
+    /// The facts of a layout. With `with_names` its names are looked up, which takes most of the time.
     pub(super) fn of(layout: Notated, with_names: bool) -> Result<Description, Error> {
         let notations: Vec<Notation> =
             Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
@@ -92,7 +92,7 @@ impl Description {
         self.map.as_ref().map_or_else(|_| "divided".into(), |mapped| mapped.map.class().to_string())
     }
 
-    /// The documented keys, after the text that was given.
+    /// The object of `--json`; docs/JSON.md documents its keys. `input` is the text that was given.
     pub(super) fn object(&self, input: Option<&str>) -> Object {
         let mapped = self.map.as_ref().ok();
         let split = match mapped.map(|mapped| &mapped.lowering) {
@@ -130,7 +130,8 @@ impl Description {
             .with("note", self.swapped_sizes())
     }
 
-    /// The letters of an axis order or of a oneDNN tag with their sizes, in the order of the sizes: `N=1`.
+    /// The letters of an axis order or of a oneDNN tag, each with its size: `N=1`. They are in the order of
+    /// the sizes.
     fn axes(&self) -> Option<Vec<String>> {
         if !matches!(self.layout.notation(), Notation::AxisOrder | Notation::OneDnn) {
             return None;
@@ -138,7 +139,8 @@ impl Description {
         let text = self.layout.to_string();
         let order: String = text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
         let order = order.to_ascii_uppercase();
-        // Sizes stay in this order, whatever the order in memory is; oneDNN's weights begin with the groups.
+        // Sizes are in this order, whatever the order in memory is. The weights of oneDNN begin with the
+        // groups.
         let letters = ["NCDHW", "GOIDHW", "LDNCIGO", "TNC", "ABCDEFGHIJKL"];
         let letters = letters.into_iter().find(|letters| order.chars().all(|letter| letters.contains(letter)))?;
         let letters: Vec<char> = letters.chars().filter(|&letter| order.contains(letter)).collect();
@@ -146,7 +148,8 @@ impl Description {
         (letters.len() == self.sizes.len()).then(|| letters.iter().zip(&self.sizes).map(pair).collect())
     }
 
-    /// A remark where the sizes look as if they were in the order of the memory: C a height, W the channels.
+    /// A remark if the sizes look like those of an image in NHWC order, so that C is a height and W the
+    /// number of channels.
     fn swapped_sizes(&self) -> Option<String> {
         let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
         let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
@@ -159,7 +162,7 @@ impl Description {
         ))
     }
 
-    /// The names of the layout, those on other axes with these; `None` if nobody asked.
+    /// The names that this layout has. `None` if they were not asked for.
     fn known_as(&self) -> Option<Vec<String>> {
         if !self.with_names {
             return None;
@@ -169,21 +172,21 @@ impl Description {
         Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
 
-    /// Every axis order that fits, without the type and the sizes.
+    /// The axis orders of the layout, without the type and the sizes.
     fn axis_orders(&self) -> Vec<String> {
         let lines = self.lines.iter().filter(|line| line.notation == Notation::AxisOrder);
         let order = |text: &String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
         lines.filter_map(|line| line.text.as_ref().ok().and_then(order)).collect()
     }
 
-    /// Each notation with its text or the reason why there is none.
+    /// For each notation its text, or the reason why there is none.
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();
             (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
         let mut lines = self.lines.clone();
-        // Of several axis orders the first is the text.
+        // Of several axis orders only the first is listed.
         lines.dedup_by_key(|line| line.notation);
         Value::Object(lines.into_iter().map(entry).collect())
     }
@@ -227,8 +230,8 @@ impl Description {
         lines.join("\n")
     }
 
-    /// The other notations: the texts, each with the padding that it loses, and the reasons why there is
-    /// none, each once.
+    /// The layout in the other notations: first the texts, each with the padding that it loses, then the
+    /// reasons why there is no text. Notations with the same reason share a line.
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
@@ -257,18 +260,18 @@ impl Description {
     fn loss(&self, notation: Notation, text: &str) -> String {
         let Ok(mapped) = &self.map else { return String::new() };
         if mapped.map.span_elements() == self.physical_elements {
-            // Every text has the last element.
+            // No byte comes after the last element, and every text has that.
             return String::new();
         }
         let bytes = match notation {
-            // Tiles and blocks may have padding after the last element.
+            // Tiles and blocks may store padding after the last element.
             Notation::Xla | Notation::OneDnn => {
                 let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
                 map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
             // The text states the size of the whole buffer.
             Notation::DirectMl => return String::new(),
-            // A layout of strides ends with its last element.
+            // Strides alone store no padding after the last element.
             _ => {
                 let bits = u128::from(mapped.map.span_elements()) * u128::from(self.element_bits);
                 u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
@@ -281,7 +284,7 @@ impl Description {
     }
 }
 
-/// The reason alone, without the subject of the sentence.
+/// The reason of an error, without the subject of its sentence.
 fn reason(error: &Error) -> String {
     match error {
         Error::NotExpressible { reason, .. } => reason.clone(),
@@ -290,7 +293,7 @@ fn reason(error: &Error) -> String {
 }
 
 impl Mapped {
-    /// The strides of an Affine layout, in whatever width.
+    /// The strides of an Affine layout. An index map also has strides that a descriptor cannot hold.
     fn strides(&self) -> Option<Vec<u64>> {
         match &self.lowering {
             Lowering::Strided(desc) => Some(desc.strides().to_vec()),

@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// What can be described.
+/// An input that can be described.
 enum Input {
     Layout(Notated),
     /// A tuple, or a shape without elements or without a size.
@@ -70,7 +70,7 @@ enum Input {
 
 /// Reads a layout in any notation, or else any XLA shape.
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
-    // A text with a layout keeps it.
+    // A text that states a layout keeps it.
     let tpu = tpu.filter(|_| !text.contains('{'));
     let error = match text.parse::<Notated>() {
         Ok(layout) => {
@@ -89,7 +89,7 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             Some(tpu) => shape.with_tpu_layout(tpu)?,
             None => shape,
         })),
-        // The error of a text that begins like an XLA shape is that of the shape.
+        // If the text begins like an XLA shape, the error of the shape is shown.
         Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
             Err(shape)
         }

@@ -9,21 +9,21 @@ use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
 
-/// The bytes of a pointer in the table of a tuple, on all of XLA's 64-bit backends.
+/// The size of a pointer in the table of a tuple, in bytes, on the 64-bit backends of XLA.
 const POINTER_BYTES: u64 = 8;
 
-/// A shape that is not one array: what it holds, and what that takes.
+/// The facts of a shape that is not a single array.
 pub(super) struct TupleDescription<'a> {
     shape: &'a Shape,
-    /// What is not a tuple, in order.
+    /// The elements that are not tuples, in the order of the text.
     elements: Vec<Element<'a>>,
-    /// The tuples, each with its number of elements; their pointers are a buffer of their own.
+    /// Each tuple with its number of elements. The table of its pointers is a buffer of its own.
     tables: Vec<(Vec<usize>, u64)>,
     sums: Sums,
 }
 
 struct Element<'a> {
-    /// The tuple indices that lead to it.
+    /// The index of the element: one number for each tuple around it.
     path: Vec<usize>,
     shape: &'a Shape,
     array: Option<Description>,
@@ -86,7 +86,7 @@ impl<'a> TupleDescription<'a> {
         Ok(TupleDescription { shape, elements, tables, sums })
     }
 
-    /// The keys of an array, as far as they have a meaning, and what is in it.
+    /// The object of `--json`. It has the keys of an array, `null` where they make no sense for a tuple.
     pub(super) fn object(&self, input: &str) -> Object {
         let elements = self.elements.iter().map(Element::value).collect();
         let tables = self.tables.iter().map(

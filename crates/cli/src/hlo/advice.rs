@@ -1,4 +1,5 @@
-//! Does the program fit, and what would make it smaller; and the arrays of an out-of-memory report.
+//! The advice of `hlo`: whether a program fits its device, what would make its peak smaller, and which arrays
+//! an out-of-memory report names.
 
 use tensor_layout::ArrayShape;
 use tensor_layout::tiled::TpuGeneration;
@@ -10,7 +11,7 @@ use super::space::small;
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
-/// Levers that save less than this part of the peak are not shown.
+/// A lever that saves less than this part of the peak is not shown: 1 of 100.
 const WORTH_A_LINE: u128 = 100;
 
 /// Prints how much memory the device of `--tpu` has left, and what would lower the peak of the main memory.
@@ -66,7 +67,7 @@ fn worth_a_line(live: &LiveMemory) -> Vec<Lever> {
     levers
 }
 
-/// What to change, in words.
+/// The advice of a lever as a sentence.
 fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     let place = &lever.first.place;
     let name = place.op_name.as_deref().unwrap_or(&place.instruction);
@@ -81,7 +82,8 @@ fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     }
 }
 
-/// What is padded, and what it takes in another order.
+/// Which dimension is padded, and how many bytes the array takes in the order that a TPU compiler would
+/// choose.
 fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
     let cause = match PaddedDimension::of(shape) {
         Some(PaddedDimension { axis, size, stored, .. }) => {
@@ -95,7 +97,7 @@ fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
     }
 }
 
-/// The arrays of a report: how large they are, how much of that is padding, and why.
+/// Prints the arrays of a report: how large they are, how much of that is padding, and why.
 pub(super) fn print_report(
     report: &OutOfMemoryReport,
     tpu: Option<TpuGeneration>,

@@ -8,7 +8,8 @@ use tensor_layout_hlo::BufferAssignment;
 use crate::input_file::open;
 use crate::output::Stop;
 
-/// The assignment in `named`, or the one beside the dump if there is one, with its path.
+/// The assignment in the file `named`, with its path. Without that name, the assignment beside the dump, if
+/// there is one.
 pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
     let Some(path) = named.map(Path::to_owned).or_else(|| beside(dump)) else { return Ok(None) };
     let (file, _) = open(&path)?;

@@ -1,18 +1,18 @@
-//! Equal arrays as one row of a table: `cache[*][*]`, 16 x 32 MiB.
+//! Arrays of equal shape and similar names as one row of a table: `cache[*][*]`, 16 x 32 MiB.
 
 use std::collections::HashMap;
 
 use tensor_layout_hlo::LiveBuffer;
 
-/// Buffers that differ in the numbers of their names only.
+/// Buffers of the same shape and use whose names differ only in numbers.
 pub(super) struct Group<'a> {
-    /// The first of them.
+    /// The first buffer of the group, which stands for all.
     pub(super) first: &'a LiveBuffer,
     pub(super) count: u64,
 }
 
 impl<'a> Group<'a> {
-    /// The groups of some buffers, the largest sum first.
+    /// Sorts buffers into groups. The group with the most bytes comes first.
     pub(super) fn of(buffers: &'a [LiveBuffer]) -> Vec<Group<'a>> {
         let mut found: Vec<Group<'a>> = Vec::new();
         let mut places = HashMap::new();
@@ -34,7 +34,7 @@ impl<'a> Group<'a> {
         u128::from(self.first.bytes) * u128::from(self.count)
     }
 
-    /// The name of the instruction, with `*` for the numbers if there are several.
+    /// The name of the instruction. In a group of several, `*` stands for its numbers.
     pub(super) fn instruction(&self) -> String {
         let place = &self.first.place;
         if self.count > 1 {
@@ -44,7 +44,7 @@ impl<'a> Group<'a> {
         format!("{}{part}", place.instruction)
     }
 
-    /// The operation of the source program, with `*` for the numbers if there are several.
+    /// The operation of the source program. In a group of several, `*` stands for its numbers.
     pub(super) fn op_name(&self) -> String {
         let name = self.first.place.op_name.as_deref().unwrap_or_default();
         if self.count > 1 { pattern(name) } else { name.to_owned() }
@@ -64,7 +64,7 @@ fn pattern(name: &str) -> String {
     text
 }
 
-/// The pattern of an instruction's name without the number that XLA appends.
+/// The pattern of an instruction name, without the number that XLA appends.
 fn stem(name: &str) -> String {
     let unnumbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
     pattern(unnumbered.map_or(name, |(stem, _)| stem))

@@ -1,4 +1,5 @@
-//! What `hlo` is given: the text of a module, an out-of-memory report, or something that it names.
+//! The input of `hlo`: the text of a module or an out-of-memory report. Other files are refused with a
+//! sentence that says what to do.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -16,7 +17,7 @@ pub(super) enum Input {
     OutOfMemory(OutOfMemoryReport),
 }
 
-/// The bytes at the beginning that show what a file is.
+/// How many bytes from the beginning of a file decide what it is.
 const HEAD: u64 = 1 << 18;
 
 const COMPRESSED: [(&[u8], &str, &str); 4] = [
@@ -26,7 +27,7 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"BZh", "bzip2", "bzip2 -dc"),
 ];
 
-/// The dump or the report in a file, or on standard input for `-`.
+/// Reads the dump or the report in a file, or from standard input for `-`.
 pub(super) fn read(path: &Path) -> Result<Input, Stop> {
     if is_standard(path) {
         return read_from(io::stdin().lock(), 0, path);
@@ -69,7 +70,7 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
     Ok(Input::Module(Box::new(module)))
 }
 
-/// Why a file that begins so is not the text of a module, and what to do.
+/// Why a file with this beginning is no dump, and what to do instead.
 fn unreadable(head: &[u8], path: &Path) -> Option<String> {
     let path = path.display();
     if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
@@ -88,7 +89,7 @@ fn unreadable(head: &[u8], path: &Path) -> Option<String> {
     })
 }
 
-/// What to name of a folder: its largest dump.
+/// The refusal of a folder, which names its largest dump.
 fn in_folder(path: &Path) -> String {
     let files = fs::read_dir(path).into_iter().flatten().flatten();
     let dumps = files.map(|file| (file.metadata().map_or(0, |metadata| metadata.len()), file.path()));

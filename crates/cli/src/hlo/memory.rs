@@ -13,21 +13,21 @@ use crate::table::{Table, long_bytes, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
-/// A memory whose peak is smaller than the largest peak by this factor gets no table.
+/// A memory gets no table if its peak is smaller than the largest peak by this factor.
 const NEGLIGIBLE: u128 = 10_000;
 
 const NOT_IN_THE_TEXT: &str =
     "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
 
-/// What `peak_memory_in_bytes` is made of.
+/// How JAX and its backends count `peak_memory_in_bytes`; docs/XLA.md has the comparison.
 const REPORTED_ON_TPU: &str = "as libtpu 0.0.52 counts (within 1% for 41 of 47 programs)";
 const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts";
 
-/// The last rows of a table, where a buffer assignment has more or less than the arrays that are alive.
+/// The last row of a table if the buffer assignment has more bytes, or fewer, than the arrays that are alive.
 const FRAGMENTATION: &str = "(fragmentation)";
 const SHARED: &str = "(shared, by the assignment)";
 
-/// What there is to say about a program's memory.
+/// The memory of a program, ready to be printed.
 pub(super) struct Report<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
     pub(super) assignment: Option<&'a Beside>,
@@ -87,8 +87,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// One memory: its totals, and the arrays that are alive at the peak. The rows of either table add up to
-    /// the peak.
+    /// Prints the totals of one memory and the arrays that are alive at its peak. The rows of each table add
+    /// up to the peak.
     fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         let total = &space.total;
         let at_least = if self.is_whole { "" } else { "about " };
@@ -124,7 +124,7 @@ impl Report<'_> {
         for group in groups.iter().take(self.rows) {
             let (buffer, bytes) = (group.first, group.bytes());
             let (instruction, opcode) = (group.instruction(), &buffer.place.opcode);
-            // The name of most instructions begins with what they do.
+            // Most names of instructions begin with the operation, so it is not repeated.
             let is_said = buffer.used_as == BufferUse::Argument || instruction.starts_with(opcode.as_str());
             table.row([
                 short_bytes(small(bytes)),
@@ -180,7 +180,7 @@ impl Report<'_> {
         }
         let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
         match self.live {
-            // Not as a `Value`, which would sort the keys.
+            // The object is written as text, because a `Value` would sort its keys.
             Some(live) => {
                 let object = with_total(Object::default().with("from", from), &live.total())
                     .with("reported_peak_bytes", small(live.reported_peak()))
@@ -192,7 +192,7 @@ impl Report<'_> {
     }
 }
 
-/// The largest temporaries of a memory that the text does not mention.
+/// Prints the largest temporaries of a memory that the text does not mention.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let mut table = Table::new(&[">bytes", ">offset", "value", "shape"]);
     for value in assignment.largest_temporaries(space).iter().take(rows) {
@@ -202,7 +202,7 @@ fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output
     output.line("")
 }
 
-/// Parameters, results and temporaries, each byte once.
+/// Prints what parameters, results and temporaries take. A byte that two of them share is counted once.
 fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
     let total = &space.total;
     let outside = total.peak_bytes.saturating_sub(total.temp_bytes);
@@ -228,12 +228,12 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
     output.line("")
 }
 
-/// `train.py:12`
+/// The source line of an instruction, as `train.py:12`.
 fn source(place: &InstructionPlace) -> Option<String> {
     place.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
 }
 
-/// The totals of one memory, its peak, and the buffers that are alive there.
+/// Prints the objects of one memory: its totals, its peak, and the buffers that are alive there.
 fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
     let peak = peak.map_or(Value::Null, |(time, place)| {

@@ -1,8 +1,8 @@
-//! How tables and objects write a memory space and its bytes.
+//! Memory spaces and their bytes, as tables and objects write them.
 
 use tensor_layout::tiled::memory_space_name;
 
-/// A total as 64 bits: the largest number if it is larger.
+/// The total as a number of 64 bits. A larger total becomes the largest number.
 pub(super) fn small(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }

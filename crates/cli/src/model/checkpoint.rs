@@ -1,4 +1,4 @@
-//! `Checkpoint`: the files of a model, one or the parts of a sharded one.
+//! `Checkpoint`: the files of a model. It is one file, or the parts of a sharded model.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,7 +11,7 @@ use tensor_layout::{Error, ModelFault};
 use crate::input_file::{Bytes, open, read};
 use crate::output::Stop;
 
-/// The most bytes of an index: no header is longer either.
+/// The most bytes of an index. The safetensors library has the same limit for a header.
 const MAX_INDEX: u64 = 100_000_000;
 
 /// `2/8`: every eighth part, from the second on.
@@ -34,7 +34,7 @@ impl FromStr for Share {
 }
 
 impl Share {
-    /// Whether the part of this number, from 0, is one of them.
+    /// Whether the share has the part of this number, which counts from 0.
     fn holds(self, place: usize) -> bool {
         place.checked_rem(self.of) == self.number.checked_sub(1)
     }
@@ -43,13 +43,13 @@ impl Share {
 /// The files of a model.
 pub(super) struct Checkpoint {
     pub(super) path: PathBuf,
-    /// What a sharded model has.
+    /// The index of a sharded model.
     pub(super) index: Option<Index>,
     /// The files that were opened, in the order of their names.
     pub(super) files: Vec<PartFile>,
 }
 
-/// A file whose bytes are there.
+/// An open file of the model.
 pub(super) struct PartFile {
     /// The name of the file in its folder.
     pub(super) name: String,
@@ -62,12 +62,12 @@ impl PartFile {
         Ok(PartFile { name, bytes: Bytes::open(&path)?, path })
     }
 
-    /// Refuses what was made of it if another program has changed it meanwhile.
+    /// Returns an error if another program has changed the file meanwhile.
     pub(super) fn check_unchanged(&self) -> Result<(), Stop> {
         self.bytes.check_unchanged(&self.path)
     }
 
-    /// The model in the bytes.
+    /// Reads the model in the file.
     pub(super) fn model(&self) -> Result<Model<'_>, Stop> {
         Model::read(&self.bytes).map_err(|error| match other_format(&self.bytes) {
             Some(what) => Stop::Unusable(format!("{} is {what}", self.path.display())),
@@ -77,8 +77,8 @@ impl PartFile {
 }
 
 impl Checkpoint {
-    /// Opens a model: a safetensors file or, by its ending, the index of a sharded one, of which `share` says
-    /// which parts.
+    /// Opens a safetensors file, or the index of a sharded model, which is known by its ending. `share` says
+    /// which of its parts are opened.
     pub(super) fn open(path: &Path, share: Option<Share>) -> Result<Checkpoint, Stop> {
         let is_index = path.extension().is_some_and(|ending| ending == "json");
         if !is_index {
@@ -99,7 +99,7 @@ impl Checkpoint {
         Ok(Checkpoint { path: path.to_owned(), index: Some(index), files })
     }
 
-    /// What is odd in the index, and no reason to refuse the model: a sentence each.
+    /// Sentences about oddities of the index that are no reason to refuse the model.
     pub(super) fn remarks(&self, models: &[Model<'_>]) -> Vec<String> {
         let (Some(index), path) = (&self.index, self.path.display()) else { return Vec::new() };
         let listed: HashSet<&str> = index.tensors().map(|(name, _)| name).collect();
@@ -109,7 +109,7 @@ impl Checkpoint {
             sentences.extend(missing.map(|name| format!("{path} does not list `{name}`, which is in {}", file.name)));
         }
         let bytes: usize = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.bytes().len()).sum();
-        // The number is that of all parts.
+        // The total size counts all parts.
         let is_whole = self.files.len() == index.parts().len();
         if let Some(total) = index.total_size().filter(|&total| is_whole && u64::try_from(bytes) != Ok(total)) {
             sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"));
@@ -117,7 +117,7 @@ impl Checkpoint {
         sentences
     }
 
-    /// The models in the files, held against the index and each other.
+    /// Reads the models in the files, and checks them against the index and against each other.
     pub(super) fn models(&self) -> Result<Vec<Model<'_>>, Stop> {
         let models: Vec<Model<'_>> = self.files.iter().map(PartFile::model).collect::<Result<_, _>>()?;
         let Some(index) = &self.index else { return Ok(models) };
@@ -136,7 +136,7 @@ impl Checkpoint {
     }
 }
 
-/// How the files of other formats begin, and what to do with them.
+/// The first bytes of files in other formats, and what to do with such a file.
 const OTHER_FORMATS: [(&[u8], &str); 7] = [
     (b"GGUF", "a GGUF file; `model` reads safetensors files"),
     (b"PK\x03\x04", "a zip archive, as PyTorch writes .pt and .pth; save its tensors with safetensors.torch.save_file"),
@@ -157,7 +157,7 @@ fn read_index(path: &Path) -> Result<Index, Stop> {
         let path = path.display();
         return Err(Stop::Unusable(format!("{path} is not an index: it has {length} bytes, more than {MAX_INDEX}")));
     }
-    // Not mapped: it is text.
+    // Text must not change while it is a `str`, so the index is read and not mapped.
     Index::read(&read(&mut file, length, path)?).map_err(|error| unusable(path, &error))
 }
 

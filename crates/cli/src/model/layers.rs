@@ -1,11 +1,11 @@
-//! The layers of a model repeat their tensors: the rows of a table for all of them become one.
+//! Repeated layers: the rows of a table for the same tensor of every layer become one row.
 
 use std::collections::HashMap;
 
-/// The rows of a table with those of repeated layers in one: rows that differ in the numbers of their names
-/// only. `layers.{0-31}.weight` stands for 32 tensors, and a second cell says so.
+/// Joins the rows that differ only in the numbers of their names. `layers.{0-31}.weight` stands for 32
+/// tensors, and a second cell says so.
 pub(super) fn grouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
-    /// From how many rows on one row says more than the rows themselves.
+    /// The fewest rows that are joined: a row for two of them would say no more than the two.
     const REPEATED: usize = 3;
     let numbers = |name: &str| -> Vec<u64> {
         let digits = name.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());

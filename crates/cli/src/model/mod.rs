@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     };
     let Some(laid_out) = lay_out(arguments, &rules, &limits, &way, output)? else { return Ok(Verdict::Failed) };
     let LaidOut { findings, files, index, parts, unwritten } = laid_out;
-    // A model is kept if all of it was read back as it should be.
+    // A model is kept only if every tensor was read back identical.
     let written = match &way {
         _ if unwritten.is_some() => None,
         Way::Nowhere => None,
@@ -121,20 +121,21 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// What came of a model, without anything of its files: they are closed by now, so that a new one may replace
-/// them. Some systems replace no file that is mapped.
+/// The result of a conversion. It borrows nothing from the files of the model, which are closed by now,
+/// because some systems refuse to replace a mapped file.
 struct LaidOut {
     findings: Findings,
-    /// The new files that do not have their names yet.
+    /// The new files, still under temporary names.
     files: Vec<WrittenFile>,
-    /// Of a whole sharded model.
+    /// The index, if a whole sharded model was converted.
     index: Option<Index>,
     parts: usize,
     /// A tensor that was not read back as it was.
     unwritten: Option<String>,
 }
 
-/// Reads the model, lays it out and reads it back; `None` if it was refused before anything was written.
+/// Reads the model, lays it out and reads it back. `None` means that it was refused before anything was
+/// written.
 fn lay_out(
     arguments: &Arguments,
     rules: &Rules,
@@ -208,7 +209,8 @@ fn plans<'m>(model: &'m Model<'m>, rules: &Rules, limits: &DeviceLimits) -> Plan
     model.tensors().iter().map(|tensor| Plan::new(tensor, rules, limits)).collect()
 }
 
-/// Refuses a pattern that matches no tensor of the whole model, whatever share of it is converted.
+/// Refuses a pattern that matches no tensor of the whole model, even if only a share of the parts is
+/// converted.
 fn refuse_unused(rules: &Rules, source: &Checkpoint, models: &[Model<'_>]) -> Result<(), Stop> {
     let held = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.name());
     let indexed = source.index.iter().flat_map(|index| index.tensors()).map(|(name, _)| name);
@@ -219,7 +221,7 @@ fn refuse_unused(rules: &Rules, source: &Checkpoint, models: &[Model<'_>]) -> Re
     }
 }
 
-/// Names the first tensor of each file that cannot be laid out.
+/// Refuses the first tensor that cannot be laid out.
 fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Result<Verdict, Stop> {
     let tensors = models.iter().flat_map(|model| model.tensors());
     let refusal = tensors.zip(plans.iter().flatten()).find_map(|(tensor, plan)| Some((tensor, plan.as_ref().err()?)));
@@ -229,23 +231,23 @@ fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Res
     }
 }
 
-/// What becomes of the new layouts.
+/// Where the new layouts are written.
 enum Way<'s> {
-    /// They are tried out.
+    /// Nowhere: every tensor is converted, compared and forgotten.
     Nowhere,
     File(PathBuf),
     Shards(&'s NewShards),
 }
 
-/// What came of a file.
+/// The result of one file.
 struct Done {
     answers: Vec<Answer>,
-    /// The new file, if it does not have its name yet and is to get it.
+    /// The new file, if it is still to get its name.
     file: Option<WrittenFile>,
     header: Option<Header>,
 }
 
-/// Lays out one file. `at_once` gives the new one its name as soon as it was read back.
+/// Lays out one file. With `at_once` the new file gets its name as soon as it was read back.
 fn convert(
     way: &Way<'_>,
     name: &str,
@@ -277,7 +279,7 @@ fn unwritten(plans: &[Plans<'_>], done: &[Done]) -> Option<String> {
     rows.find(|(_, answer)| answer.identical() != Some(true)).map(|(plan, _)| printable(plan.tensor.name()))
 }
 
-/// After the parts of a job: is the model complete now?
+/// Writes the index if the parts of this job complete the model.
 fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts: usize) -> Result<Written, Stop> {
     let index = shards.index().to_owned();
     match shards.progress(&arguments.file, rules)? {
@@ -296,7 +298,7 @@ fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output:
     }
 }
 
-/// The answer of a run that converted nothing.
+/// Prints the answer of a run that converted nothing.
 fn say(arguments: &Arguments, written: &Written, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         let file = arguments.file.to_string_lossy();

@@ -1,4 +1,4 @@
-//! `Plan`: what is known about a tensor before its bytes are read.
+//! `Plan`: the new layout of a tensor, decided before its bytes are read.
 
 use tensor_layout::bridge::lower;
 use tensor_layout::interop::safetensors::{Header, Model, Tensor};
@@ -13,11 +13,12 @@ use crate::table::short_bytes;
 use super::rules::Rules;
 use super::trip::{Answer, Trip};
 
-/// The most bytes of memory that one tensor may take, in all its forms together. Only layouts that cannot be
-/// cut take more than a few pieces.
+/// The most bytes of memory that the conversion of one tensor may take. Only layouts that cannot be cut take
+/// more than a few pieces.
 const MEMORY: u64 = 8 << 30;
 
-/// The most bytes of padding that one tensor may get: large tiles make any disk too small for a scalar.
+/// The most bytes of padding that one tensor may get. With large enough tiles, even a scalar would fill any
+/// disk.
 const PADDING: u64 = 8 << 30;
 
 /// A tensor and the layout it gets.
@@ -28,10 +29,10 @@ pub(super) struct Plan<'m> {
     pub(super) packed_bytes: u64,
     pub(super) lowering: &'static str,
     pub(super) reason: Option<String>,
-    /// What is wrong with it in the eyes of the device.
+    /// Why the device refuses the tensor.
     pub(super) limit_errors: Vec<Error>,
     pub(super) remark: Option<&'static str>,
-    /// The layout of the file.
+    /// The layout in which the file stores the tensor.
     stored: IndexMap,
 }
 
@@ -66,7 +67,8 @@ impl<'m> Plan<'m> {
         self.map.physical_size_in_bytes()
     }
 
-    /// The way into the new layout and back, or the answer if that is not to be tried.
+    /// Plans the copies to the new layout and back. The error is the answer for a tensor that is not to be
+    /// tried.
     pub(super) fn trip(&self) -> Result<Trip, Answer> {
         let padding = self.bytes().saturating_sub(self.packed_bytes);
         if padding > PADDING {

@@ -1,4 +1,4 @@
-//! What `model` found, as a table or as JSON.
+//! The findings of `model`, as a table or as JSON.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ use super::rules::Rules;
 use super::trial::Plans;
 use super::trip::Answer;
 
-/// A file of the model: a plan for each of its tensors, or the reason why there is none, and the result.
+/// The results for one file of the model: for each tensor a plan, or the reason why there is none, and what
+/// came of it.
 pub(super) struct FileReport<'m> {
     pub(super) file: &'m str,
     pub(super) model: &'m Model<'m>,
@@ -25,7 +26,7 @@ pub(super) struct FileReport<'m> {
     pub(super) answers: Vec<Answer>,
 }
 
-/// A tensor, in the order of the files and of theirs.
+/// One tensor. Rows are in the order of the files, and inside a file in its order.
 struct Row<'m> {
     file: &'m str,
     tensor: &'m Tensor<'m>,
@@ -43,15 +44,16 @@ fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
 
 /// What was written, and where.
 pub(super) enum Written {
-    /// A model: its file, or its index.
+    /// A whole model: the path of its file, or of its index.
     All(PathBuf),
-    /// The parts of one job, in a model that is not complete: `there` `of` all exist, and `why` there is no
-    /// index.
+    /// The parts of one job of a model that is not complete: `there` of the `of` parts exist. `why` says why
+    /// the index was not written.
     Share { index: PathBuf, parts: usize, there: usize, of: usize, why: String },
 }
 
 impl Written {
-    /// Returns the object with `written`, and for a share with the part of the model that is there.
+    /// Returns the object with the key `written`. A job that wrote a share also says how many parts of the
+    /// model exist.
     pub(super) fn keys(&self, object: Object) -> Object {
         match self {
             Written::All(path) => object.with("written", path.to_string_lossy().as_ref()),
@@ -76,7 +78,7 @@ impl fmt::Display for Written {
     }
 }
 
-/// What all rows have in common.
+/// The settings of a report.
 pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
     pub(super) rules: &'a Rules,
@@ -88,8 +90,8 @@ pub(super) struct Report<'a> {
     pub(super) is_sharded: bool,
 }
 
-/// A report that is ready to be printed, and holds nothing of the model's files: they may be closed, and
-/// replaced, before it is.
+/// A report that is ready to be printed. It borrows nothing from the files of the model, so they can be
+/// closed and replaced before it is printed.
 pub(super) struct Findings {
     lines: Vec<String>,
     /// The last object of `--json`.
@@ -114,7 +116,7 @@ impl Findings {
     }
 }
 
-/// What the rows come to.
+/// The sums over all rows.
 #[derive(Default)]
 struct Totals {
     packed: u64,
@@ -144,13 +146,14 @@ impl Totals {
 }
 
 impl Report<'_> {
-    /// Well if every tensor came back identical, and the device that the user named accepts it.
+    /// The verdict is well if every tensor came back identical, and the device that the user named accepts
+    /// all of them.
     fn verdict(&self, totals: &Totals, rows: &[Row<'_>]) -> Verdict {
         let is_accepted = !self.are_limits_asked || totals.accepted == rows.len();
         Verdict::well_if(totals.identical == rows.len() && is_accepted)
     }
 
-    /// The findings as JSON: an object for each tensor, and one for all.
+    /// The findings as JSON: an object for each tensor, and one object for the model.
     pub(super) fn objects(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let object = |row: &Row<'_>| self.object(row).to_string();
@@ -223,7 +226,7 @@ impl Report<'_> {
             percent_wasted(totals.packed, totals.laid_out)
         ));
         let accepted = match self.limits {
-            // Nobody accepts anything then.
+            // Without limits, no device accepts or refuses anything.
             "none" => String::new(),
             limits => format!("; {} of {all} accepted by {limits}", totals.accepted),
         };
@@ -234,14 +237,14 @@ impl Report<'_> {
             lines.push(format!("{} of {all} {remark}", exceptions.len()));
         }
         let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
-        // What nobody asked is a remark.
+        // Refusals by limits that the user did not name are remarks.
         let refusals = self.refusals(&rows);
         if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(refusals);
         Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
     }
 
-    /// What the limits refuse, a sentence for each kind: types that the device does not have, and one for
-    /// each other rule, with the first tensor that breaks it.
+    /// What the limits refuse, a sentence for each rule. Types that the device does not have are counted in
+    /// one sentence. Every other rule names the first tensor that breaks it.
     fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
         let mut types: Vec<(String, usize)> = Vec::new();
         let mut others: Vec<(&str, String, usize)> = Vec::new();
@@ -275,7 +278,8 @@ impl Report<'_> {
     }
 }
 
-/// What is wrong with a tensor, apart from what the limits refuse.
+/// The sentence about a tensor that could not be converted, or was not. Refusals by the limits are not
+/// included.
 fn complaint(Row { tensor, plan, answer, .. }: &Row<'_>) -> Option<String> {
     let name = printable(tensor.name());
     match (plan, answer) {
@@ -305,12 +309,12 @@ fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
         .with("error", error)
 }
 
-/// The bytes of the tensor without padding, as far as they are known.
+/// The bytes of the tensor without padding. If there is no plan, all bytes of the file count.
 fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
     plan.as_ref().map_or(tensor.bytes().len() as u64, |plan| plan.packed_bytes)
 }
 
-/// The layout the file names.
+/// The layout that the file names for a tensor.
 fn from(tensor: &Tensor<'_>) -> String {
     tensor.layout().map_or_else(|_| "-".into(), ToString::to_string)
 }

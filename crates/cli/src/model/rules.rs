@@ -7,8 +7,8 @@ use glob::Pattern;
 
 use crate::rule::Rule;
 
-/// `PATTERN=RULE`: a rule for the tensors whose names match, as a shell matches them: `*`, `?`, `[a-z]`,
-/// `[!a-z]`. Dots and slashes are characters as any other.
+/// `PATTERN=RULE`: a rule for the tensors whose names match a pattern of a shell: `*`, `?`, `[a-z]`,
+/// `[!a-z]`. Dots and slashes are ordinary characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Exception {
     pattern: Pattern,
@@ -19,14 +19,15 @@ impl FromStr for Exception {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Exception, String> {
-        // A name may hold `=`, a rule never does.
+        // A pattern may contain `=`, and a rule never does.
         let (pattern, rule) =
             text.rsplit_once('=').ok_or("expected PATTERN=RULE, such as 'conv*.weight=OIhw16i16o'")?;
         if pattern.is_empty() {
             return Err("an empty pattern matches nothing".into());
         }
         let pattern = pattern.parse::<Pattern>().map_err(|error| {
-            // Its message for `[` alone, "invalid range pattern", names no cure.
+            // The message of the library for a single `[` is "invalid range pattern", which does not say what
+            // to do.
             let cause = if error.msg.contains("range") { "opens a [ that it does not close" } else { error.msg };
             format!("`{pattern}` {cause}")
         })?;
@@ -34,8 +35,8 @@ impl FromStr for Exception {
     }
 }
 
-/// A rule for every tensor. Of the exceptions whose pattern matches, the last one given holds, as with most
-/// options that are given twice: so a general one may come first and a special one after it.
+/// A rule for every tensor. If several exceptions match, the last one given holds, as with most options that
+/// are given twice. So a general pattern can come first, and a special one after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rules {
     all: Rule,
@@ -53,7 +54,7 @@ impl Rules {
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// A pattern that matches none of these names: which is a mistake of the caller.
+    /// A pattern that matches none of these names, which is a mistake of the user.
     pub(super) fn unused<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
         let unused = |exception: &&Exception| !names.clone().any(|name| exception.pattern.matches(name));
         self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())

@@ -1,4 +1,4 @@
-//! `Scratch`: memory for a converted tensor that is not written to a file.
+//! `Scratch`: memory for a converted tensor that is not kept.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use crate::mapped_file::UnnamedFile;
 use crate::output::Stop;
 use crate::table::short_bytes;
 
-/// Memory for a short tensor, a file without a name for a long one.
+/// A buffer for a short tensor, and a file without a name for a long one.
 pub(super) enum Scratch {
     Memory(Vec<u8>),
     File { file: UnnamedFile, length: u64 },
 }
 
 impl Scratch {
-    /// Up to `most` bytes are held in memory.
+    /// Makes room for `length` bytes: in memory up to `most` bytes, in a file beyond that.
     pub(super) fn new(length: u64, most: u64) -> Result<Scratch, Stop> {
         if length <= most {
             return room(length).map(Scratch::Memory);
@@ -23,7 +23,7 @@ impl Scratch {
         Ok(Scratch::File { file, length })
     }
 
-    /// Writes on.
+    /// Appends bytes.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         match self {
             Scratch::Memory(memory) => memory.extend_from_slice(bytes),
@@ -32,7 +32,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// What was written.
+    /// The bytes that were written.
     pub(super) fn read_back(self) -> Result<Bytes, Stop> {
         match self {
             Scratch::Memory(memory) => Ok(Bytes::Read(memory)),

@@ -1,4 +1,4 @@
-//! Work on several parts at once.
+//! Runs work on several parts of a model at once.
 
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -7,16 +7,16 @@ use std::thread;
 
 use crate::output::Stop;
 
-/// The default for the number of parts at a time: each thread has buffers of its own.
+/// The most parts at once by default. Each thread has buffers of its own, so more threads take more memory.
 const MOST: usize = 4;
 
-/// How many parts of a model are worked on at the same time on this machine by default.
+/// How many parts of a model are converted at once on this machine by default.
 pub(super) fn usual() -> usize {
     thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST)
 }
 
-/// Runs `work` on every item, on this many threads, and returns the results in the order of the items. After
-/// the first failure no work begins; of several the one of the first item is given.
+/// Runs `work` on every item with this many threads. Returns the results in the order of the items. After a
+/// failure no new work begins. If several fail, the error of the first item is returned.
 pub(super) fn at_once<T: Sync, R: Send>(
     items: &[T],
     threads: usize,
@@ -33,7 +33,7 @@ pub(super) fn at_once<T: Sync, R: Send>(
             let Some(item) = items.get(place).filter(|_| !failed.load(Ordering::Relaxed)) else { return };
             let result = work(item);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            // Only a panic poisons it, and that ends the scope.
+            // Only a panic poisons the lock, and a panic ends the scope.
             results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, result));
         }
     };

@@ -1,20 +1,21 @@
 //! `NewShards`: where a sharded model is written, part by part, and its index last.
 //!
-//! A model is complete when its index is there. So the index is written after all parts have their names, and
-//! a folder that has one already is not touched part by part:
+//! A sharded model is complete when its index exists. So the index is written after all parts have their
+//! names, and a folder that already has an index is not changed part by part:
 //!
-//! * A whole conversion gives no part its name before every tensor of every part was read back. Then the old
-//!   index goes, the parts get their names, and the new index comes. What fails before leaves the old model;
-//!   what fails in between leaves none, and never parts of two models under one index.
-//! * With `--part`, every job names its own parts when they are read back, and refuses to begin where an
-//!   index is. After that it checks whether all parts exist, and if so writes the index. The last job to
-//!   rename its part finds all of them, so the index is written; several jobs may write it, each under a
-//!   temporary name of its own and all the same bytes. A job that is run again does its parts again, or finds
-//!   the model complete.
-//! * Is a part there? Its first bytes must be the header that the source and the rules give it, its length
-//!   must be right, and it must not be older than its source. So no part of another model, of other rules or
-//!   of an earlier source is taken for one of these.
-//! * On file systems that show a new file late to other machines, no job may see all parts: `--index` looks
+//! * A conversion of the whole model reads back every tensor of every part before any part gets its name.
+//!   Then the old index is removed, the parts get their names, and the new index is written. A failure before
+//!   that leaves the old model. A failure in between leaves no index, and never an index over parts of two
+//!   models.
+//! * With `--part`, each job names its own parts after they are read back. It refuses to begin if there is an
+//!   index. At its end it writes the index if all parts exist. The last job to name its parts finds all of
+//!   them, so the index is always written. Several jobs may write it: each uses a temporary name of its own,
+//!   and all write the same bytes. A job that is run again converts its parts again, or finds the model
+//!   complete.
+//! * A part counts as written if its first bytes are the header that the source and the rules give it, its
+//!   length is right, and it is not older than its source. So a part of another model, of other rules or of
+//!   an earlier source is never taken for it.
+//! * Some file systems show a new file late to other machines, so that no job sees all parts. `--index` looks
 //!   again and converts nothing.
 
 use std::fs;
@@ -38,17 +39,17 @@ pub(super) struct NewShards {
     index: PathBuf,
 }
 
-/// What is there of a new model.
+/// How much of a new model exists.
 pub(super) enum Progress {
-    /// All parts, and this index belongs to them.
+    /// All parts exist, and this is their index.
     AllParts(String),
-    /// Not all, and the first that is missing or is not what it should be.
+    /// Some parts are missing. `why` is about the first of them.
     Missing { there: usize, of: usize, why: String },
 }
 
 impl NewShards {
-    /// `out` is the new index, or the folder for an index of the same name. The folder is made if it is not
-    /// there.
+    /// Prepares the folder of a new model. `out` is the new index, or the folder for an index of the same
+    /// name. A missing folder is made.
     pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
         let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
         let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
@@ -64,7 +65,7 @@ impl NewShards {
         Ok(NewShards { folder, index })
     }
 
-    /// Where a part is written.
+    /// The path of a part.
     pub(super) fn part(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -90,7 +91,8 @@ impl NewShards {
         NewFile::write(&self.index, text.as_bytes())
     }
 
-    /// Refuses a folder with an index; `Ok(true)` if it is that of this very model, complete.
+    /// Refuses a folder with an index. `Ok(true)` means that it is the index of this very model, which is
+    /// complete.
     pub(super) fn is_complete(&self, source: &Path, rules: &Rules) -> Result<bool, Stop> {
         let Some(found) = fs::read(&self.index).map(Some).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(None),
@@ -108,7 +110,7 @@ impl NewShards {
         }
     }
 
-    /// Looks at all parts of the new model.
+    /// Looks for all parts of the new model.
     pub(super) fn progress(&self, source: &Path, rules: &Rules) -> Result<Progress, Stop> {
         let source = Checkpoint::open(source, None)?;
         let (models, of) = (source.models()?, source.files.len());
@@ -129,7 +131,7 @@ impl NewShards {
         index.map(|index| Progress::AllParts(index.to_string())).map_err(|error| Stop::Unusable(error.to_string()))
     }
 
-    /// Is this part of the new model there, made of this file? If not, why not.
+    /// Checks that this part of the new model exists and was made of this file. The error says what is wrong.
     fn is_there(&self, source: &PartFile, header: &Header) -> Result<(), String> {
         let path = self.part(&source.name);
         let name = path.display();

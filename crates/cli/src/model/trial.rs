@@ -1,5 +1,5 @@
-//! Every tensor of a file converted and converted back: through the new file, or through memory that is not
-//! kept.
+//! Converts every tensor of a file and converts it back: through the new file, or in memory that is given
+//! back.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use super::plan::Plan;
 use super::scratch::Scratch;
 use super::trip::Answer;
 
-/// A plan for each tensor of a file, in its order, or the reason why there is none.
+/// A plan for each tensor of a file, in its order, or the reason why the tensor has none.
 pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
-/// Tries each plan without keeping the result. Tensors are tried one by one, each in memory of its own, so no
-/// more memory is needed than the largest tensor takes.
+/// Tries each plan without keeping the result. Tensors are tried one after the other, so the memory is that
+/// of the largest tensor.
 pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let answer = |plan: &Result<Plan<'_>, _>| match plan {
         Ok(plan) => try_out(plan, bar),
@@ -30,7 +30,8 @@ pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec
     plans.iter().map(answer).collect()
 }
 
-/// Writes a file and reads it back. It is to get its name if there is one: every tensor is the same then.
+/// Writes a file and reads it back. The file is returned, to be given its name, only if every tensor came
+/// back identical.
 pub(super) fn into_a_file(
     path: &Path,
     plans: &[&Plan<'_>],
@@ -45,7 +46,7 @@ pub(super) fn into_a_file(
     let file = file.close()?;
     let answers: Vec<Answer> = {
         let bytes = Bytes::open(file.path())?;
-        // The new file is read as any model is.
+        // The new file is read in the same way as any model.
         let written =
             Model::read(&bytes).map_err(|error| Stop::Unusable(format!("the new file is not a model: {error}")))?;
         plans.iter().map(|plan| compare(plan, &written, bar)).collect::<Result<_, _>>()?
@@ -86,7 +87,7 @@ fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), S
     Err(Stop::Unusable(format!("nothing was written: `{name}` could not be laid out{why}")))
 }
 
-/// The file itself must say that the tensor is in the planned layout.
+/// Compares a tensor with what the new file holds. The metadata of the file must name the planned layout.
 fn compare(plan: &Plan<'_>, written: &Model<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
     bar.set_message(printable(plan.tensor.name()));
     let laid_out = written.tensor(plan.tensor.name()).filter(|tensor| {

@@ -1,4 +1,4 @@
-//! `Trip`: a tensor's way into its new layout and back, piece by piece, and `Answer`: what came of it.
+//! `Trip`: converts a tensor to its new layout and back, piece by piece. `Answer`: the result.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::pieces::{Outcome, Pieces};
 /// The result of converting a tensor and converting it back.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// There was no plan, or it would have taken this much memory or padding.
+    /// The tensor has no plan, or the conversion would have taken this much memory or padding.
     NotTried(String),
     Tried {
         identical: bool,
@@ -38,17 +38,16 @@ impl Answer {
     }
 }
 
-/// Both copies, cut into pieces.
+/// The copy to the new layout and the copy back, both cut into pieces.
 pub(super) struct Trip {
     there: Pieces,
     back: Pieces,
-    /// The bits of the stored layout that belong to no element.
+    /// The number of bits of the stored layout that belong to no element.
     padding_bits: u128,
 }
 
 impl Trip {
-    /// From the layout a tensor is stored in to a new one, in pieces of about `length` bytes where the
-    /// layouts can be cut.
+    /// Plans both copies. Pieces have about `length` bytes where the layouts can be cut.
     pub(super) fn new(stored: &IndexMap, new: &IndexMap, length: u64) -> Result<Trip, Error> {
         let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
         let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
@@ -58,8 +57,8 @@ impl Trip {
         Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
     }
 
-    /// How many bytes of memory the trip takes: a piece in either direction, and a packed buffer between the
-    /// passes of a layout that cannot be cut.
+    /// How many bytes of memory the two copies take: a piece in each direction, and a packed buffer between
+    /// the passes of a layout that cannot be cut.
     pub(super) fn memory(&self) -> u64 {
         self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
     }
@@ -74,11 +73,12 @@ impl Trip {
         self.there.run(stored, bar, append)
     }
 
-    /// Converts back what was laid out: is every element the same, bit by bit?
+    /// Converts `laid_out` back and compares every element with `stored`, bit by bit.
     ///
-    /// The padding of the stored layout holds whatever its writer left there. So each piece begins as the
-    /// opposite of what is stored: every bit of an element must change back, and those that still differ must
-    /// be as many as belong to none. Where nothing is padding, every byte is written anyway.
+    /// The padding of the stored layout may hold anything, so it cannot be compared. Before it is written,
+    /// each piece is filled with the inverse of the stored bytes. Every bit of an element must then change
+    /// back, and the bits that still differ are those of the padding: they must be as many as the padding
+    /// has. A layout without padding needs no fill, because every byte is written.
     pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
         let (mut compared, mut different) = (0_usize, 0_u128);
         let held = |range: Range<usize>| stored.get(range).unwrap_or_default();
