@@ -9,11 +9,11 @@ use crate::map::{Component, IndexMap};
 pub(super) struct Extent {
     /// The logical size.
     pub(super) size: u64,
-    /// The size with the padding that belongs to this dimension: at least `size`.
+    /// The size with the padding that belongs to this dimension; at least `size`.
     pub(super) padded: u64,
-    /// How many indices share a tile: 0 if the dimension is not cut.
+    /// How many indices share a tile; 0 if the dimension is not cut.
     pub(super) tile: u64,
-    /// The first index that is shown; `size` and `padded` count from it.
+    /// The first index that is shown. `size` and `padded` count from this index.
     pub(super) start: u64,
 }
 
@@ -34,13 +34,13 @@ pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     map.sizes().iter().enumerate().map(extent).collect()
 }
 
-/// The component of a dimension that is not tied to others.
+/// The component of a dimension, if no other dimension is part of that component.
 pub(super) fn own_component(map: &IndexMap, dim: usize) -> Option<&Component> {
     map.components.iter().find(|component| component.dims() == [dim])
 }
 
-/// How many steps of `stride` fit before the next larger stride takes over, if strides alone place the
-/// elements.
+/// How many steps of `stride` fit before the next larger stride. `None` if the layout is not one of strides
+/// alone, or if the number is not whole.
 fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     let strides = map.strides().filter(|_| map.base() == 0 && stride > 0)?;
     let next = strides.iter().copied().filter(|&other| other > stride).min().unwrap_or(map.physical_elements());
@@ -48,7 +48,7 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     (!shared && next.is_multiple_of(stride)).then(|| next.checked_div(stride)).flatten()
 }
 
-/// How many neighbours in memory belong to one tile: 0 if nothing is cut.
+/// How many elements side by side in memory belong to one tile; 0 if nothing is cut.
 pub(super) fn tile_length(map: &IndexMap) -> u64 {
     let tops = map.components.iter().filter_map(|component| match component.chain.digits() {
         [top, _, ..] => Some(top.stride),
@@ -57,8 +57,8 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
     tops.min().unwrap_or(0)
 }
 
-/// The elements of one row of the memory picture: the largest stride that still fits,
-/// or all of it if there is none.
+/// The number of elements in one row of the memory picture: the largest stride of at most `most`. Without
+/// such a stride, the whole memory is one row if it fits.
 pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
     let digits = map.components.iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);

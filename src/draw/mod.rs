@@ -1,8 +1,9 @@
-//! Pictures of a layout: the tensor with the place of each element, and the memory with what is stored there.
+//! Pictures of a layout: the tensor with the offset of each element, and the memory with the index of each
+//! element.
 //!
 //! The module needs the feature `draw`, which is on by default.
 //!
-//! Everything is read off the index map, so any layout of any model can be drawn that is small enough to look
+//! A picture needs only the index map of a layout, so every layout can be drawn that is small enough to look
 //! at.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! `Picture`: what there is to draw, whatever it is drawn with.
+//! `Picture`: the contents of a picture, which text and SVG share.
 
 use crate::checked::{self, Exact};
 use alloc::borrow::ToOwned;
@@ -29,20 +29,20 @@ use super::extents::{Extent, extents, own_component, row_length, tile_length};
 /// ```
 pub const MAX_ELEMENTS: u64 = 1024;
 
-/// The most columns that a picture shows: the size of the last dimension.
+/// The most columns that a picture shows. A column is an index of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// Of a layout too large for a whole picture: the indices shown of each of the last two dimensions, the
-/// matrices of the others, and the places in memory.
+/// The corner that is shown of a layout too large for a whole picture: how many indices of each of the last
+/// two dimensions, how many matrices of the others, and how many physical elements.
 const CORNER: u64 = 16;
 const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;
 
-/// The most cells in one row of the memory, and the most characters of their labels (with room between them).
+/// The most cells in one row of the memory, and the most characters of such a row.
 const ROW: u64 = 16;
 const ROW_CHARACTERS: u64 = 80;
 
-/// The most columns of a matrix that are drawn beside each other; the next ones are drawn below.
+/// The most columns of a matrix that are drawn side by side. Further columns are drawn below them.
 const BAND: u64 = 16;
 
 /// A layout, ready to be drawn.
@@ -51,49 +51,50 @@ pub struct Picture {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
     pub(super) memory: Vec<Cell>,
-    /// The offset of the first of these places.
+    /// The offset of the first cell of `memory`, in elements.
     pub(super) start: u64,
-    /// The cells of one row of the memory.
+    /// The number of cells in one row of the memory.
     pub(super) row: usize,
-    /// The memory is parted after every `tile` cells; 0 for not at all.
+    /// A gap in the memory follows every `tile` cells; 0 means no gaps.
     pub(super) tile: usize,
-    /// The bits of an element.
+    /// The size of an element, in bits.
     pub(super) bits: u64,
-    /// Whether elements share places because an axis has stride 0.
+    /// Whether elements share an offset because an axis has stride 0.
     pub(super) has_broadcast: bool,
-    /// How many elements and places there are, and what of them is shown.
+    /// A line that says how many elements and physical elements there are, and which are shown.
     summary: String,
 }
 
-/// What of a layout is shown.
+/// The part of a layout that is shown.
 struct Corner {
     /// The extents of all dimensions.
     extents: Vec<Extent>,
-    /// The places in memory.
+    /// The offsets that are shown, in elements.
     places: Range<u64>,
 }
 
-/// The last two dimensions at one index of all others.
+/// The matrix of the last two dimensions at one index of all others.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
-    /// Empty if there is only one panel.
+    /// The title of the matrix. It is empty if there is only one.
     pub(super) title: String,
     /// The index in all other dimensions.
     leading: Vec<u64>,
-    /// The logical numbers of the first row and the first column that are drawn.
+    /// The indices of the first row and of the first column that are drawn.
     pub(super) first: (usize, usize),
     pub(super) rows: Vec<Vec<Spot>>,
-    /// The logical rows and columns; the rest is padding.
+    /// How many columns and rows are not padding.
     pub(super) columns: usize,
     pub(super) logical_rows: usize,
-    /// The rows and columns of a tile; 0 for no tiles.
+    /// The rows and the columns of a tile; 0 for no tiles.
     pub(super) tile: (usize, usize),
-    /// Is the first of the two dimensions real? (It is not for rank 0 and 1.)
+    /// Whether the tensor has the first of the two dimensions, and whether it has the second. Rank 0 has none
+    /// of them, and rank 1 has only the second.
     pub(super) has_rows: bool,
     pub(super) has_columns: bool,
 }
 
-/// A cell of the tensor.
+/// A cell of the picture of the tensor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Spot {
     Element { offset: u64, colour: usize },
@@ -111,22 +112,22 @@ impl Panel {
     }
 }
 
-/// A cell of the memory.
+/// A cell of the picture of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The index of the element that is stored here, as text; `None` for padding.
+    /// The index of the element that is stored here, as text. `None` for padding.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
 }
 
 impl Picture {
-    /// Takes a layout apart for drawing. The caption is a line of text, best the layout's own.
+    /// The picture of a whole layout. The caption is a line of text, usually the layout itself.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements (or places for them), or more
-    /// than [`MAX_COLUMNS`] columns; [`Error::Undecided`] if strides that do not nest take too long to look
-    /// through.
+    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements, more physical elements than
+    /// that, or more than [`MAX_COLUMNS`] columns. [`Error::Undecided`] if strides that do not nest take too
+    /// long to search.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -138,18 +139,18 @@ impl Picture {
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
-        // What is in front of the base offset belongs to others.
+        // The memory before the base offset belongs to other tensors.
         let places = map.base().min(map.physical_elements())..map.physical_elements();
         Picture::of(map, caption, &Corner { extents: extents(map), places })
     }
 
-    /// The picture of any layout: the whole if [`Picture::new`] draws it, or else its corner, with a line
-    /// that says what is left out. The corner is the first 16 indices of each of the last two dimensions, of
-    /// at most 4 matrices, and the first 256 physical elements from the base offset on.
+    /// The picture of any layout. If [`Picture::new`] cannot draw it whole, its corner is drawn, and a line
+    /// says what is left out. The corner consists of the first 16 indices of each of the last two dimensions,
+    /// of at most 4 matrices, and of the first 256 physical elements from the base offset on.
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if strides that do not nest take too long to look through.
+    /// [`Error::Undecided`] if strides that do not nest take too long to search.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
@@ -163,8 +164,9 @@ impl Picture {
         Picture::around(map, caption, &vec![0; map.sizes().len()])
     }
 
-    /// Like [`Picture::corner`], but a layout that is too large is drawn around this index: 16 indices of
-    /// each of the last two dimensions, and 256 physical elements, among which it is.
+    /// The picture of any layout. If [`Picture::new`] cannot draw it whole, the part around an index is
+    /// drawn: 16 indices of each of the last two dimensions, and 256 physical elements that include the one
+    /// of the index.
     ///
     /// # Errors
     ///
@@ -224,29 +226,29 @@ impl Picture {
         })
     }
 
-    /// `15 elements, 24 physical: 9 of them are padding`.
+    /// The summary, such as `15 elements, 24 physical: 9 of them are padding`.
     pub(super) fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// The offset of a place, counted among those shown.
+    /// The offset of a cell of `memory`, in elements.
     pub(super) fn offset_of(&self, place: usize) -> u64 {
         self.start.plus(checked::count(place))
     }
 
-    /// Where a place begins: its byte, and its bit in that byte.
+    /// The byte at which a cell begins, and the bit in that byte.
     pub(super) fn byte_of(&self, place: usize) -> (u64, u64) {
         let bits = u128::from(self.offset_of(place)).times(self.bits.into());
         let byte = u64::try_from(bits.divided_by(8)).unwrap_or(u64::MAX);
         (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
     }
 
-    /// Does a byte begin at this place, where several elements share one?
+    /// Whether a byte begins at this cell and several elements share a byte.
     pub(super) fn begins_byte(&self, place: usize) -> bool {
         self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
     }
 
-    /// The rows of the memory: where each begins, and whether it stands for several that hold nothing but
+    /// The rows of the memory: the cells of each, and whether the row stands for several rows that hold only
     /// padding.
     pub(super) fn memory_rows(&self) -> Vec<(Range<usize>, bool)> {
         let (mut rows, row): (Vec<(Range<usize>, bool)>, _) = (Vec::new(), self.row.max(1));
@@ -259,12 +261,12 @@ impl Picture {
                 _ => rows.push((range, is_padding)),
             }
         }
-        // One row of padding is shown as it is.
+        // A single row of padding is shown cell by cell.
         rows.iter_mut().for_each(|(range, folded)| *folded = *folded && range.len() > row);
         rows
     }
 
-    /// The greatest offset that is shown.
+    /// The largest offset that is shown.
     pub(super) fn last_offset(&self) -> u64 {
         let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
         let in_panels = spots.filter_map(|spot| match spot {
@@ -275,7 +277,7 @@ impl Picture {
     }
 }
 
-/// Is a layout small enough for a whole picture?
+/// Checks that a layout is small enough for a whole picture.
 fn fits(map: &IndexMap) -> Result<(), Error> {
     let limit = |what, value, max| match value {
         value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
@@ -287,7 +289,7 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
-/// The extents of the window in which an index is.
+/// The extents of the window that contains an index.
 fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
     let leading = extents.len().saturating_sub(2);
     let mut matrices = CORNER_MATRICES;
@@ -297,7 +299,7 @@ fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
         let (start, most) = if dim < leading {
             (at, matrices)
         } else {
-            // Whole tiles, or a part of one tile.
+            // A window consists of whole tiles, or of a part of one tile.
             let tile = extent.tile.max(1);
             let (step, rest) = match CORNER.divided_by(tile) {
                 0 => (CORNER, tile.minus(at.modulo(tile).minus(at.modulo(tile).modulo(CORNER)))),
@@ -322,7 +324,7 @@ fn plural(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// What a whole picture shows, in a line.
+/// The summary of a whole picture.
 fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     let (logical, physical) = (map.element_count(), checked::count(memory.len()));
     let elements = plural(logical, "element");
@@ -344,12 +346,13 @@ fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     }
 }
 
-/// A number that is known to be small.
+/// The number as a `usize`. Pictures are small, so it fits.
 pub(super) fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Elements of one panel share a colour; if there is only one panel, those of one row do.
+/// The colour of an element. If there are several panels, each has a colour. In a single panel, each row has
+/// a colour.
 fn colour(sizes: &[u64], index: &[u64]) -> usize {
     let number = |dims: usize| {
         let pairs = index.iter().zip(sizes).take(dims);
@@ -360,7 +363,7 @@ fn colour(sizes: &[u64], index: &[u64]) -> usize {
     count(number(dims))
 }
 
-/// The axes along which nothing moves: all their indices share a place.
+/// For each axis whether all its indices share an offset.
 fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
     let moves = |dim: usize| {
         let components = map.components.iter().filter(|component| component.dims().contains(&dim));
@@ -396,7 +399,7 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     let mut panels = Vec::new();
     let mut index: Vec<u64> = vec![0; sizes.len()];
     let matrices: u64 = leading.iter().map(|extent| extent.size).product();
-    // Of a tensor without elements one matrix is enough.
+    // One matrix is enough for a tensor without elements.
     let number = if map.element_count() == 0 { matrices.min(1) } else { matrices };
     for panel in 0..number {
         let mut rest = panel;
@@ -447,7 +450,7 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     Ok(panels)
 }
 
-/// The columns of a matrix in bands of whole tiles, or of parts of one tile.
+/// Cuts the columns of a matrix into bands of whole tiles, or of parts of one tile.
 fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
     let most = count(BAND);
     let whole = most.checked_div(tile).map_or(most, |tiles| if tiles > 0 { tiles.times(tile) } else { most });
@@ -459,11 +462,11 @@ fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
         bands.push(start..end);
         start = end;
     }
-    // Rows without columns are drawn too.
+    // Rows are drawn even if they have no columns.
     if bands.is_empty() { core::iter::once(0..0).collect() } else { bands }
 }
 
-/// The place an index past the sizes would take, if it is padding indeed.
+/// The offset that an index past the sizes would have, if that offset is padding.
 fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A picture in SVG.
+//! Draws a picture as SVG.
 #![allow(clippy::arithmetic_side_effects, reason = "coordinates: at most 1024 cells of less than 200 units")]
 
 use crate::checked::Exact;
@@ -12,7 +12,8 @@ use core::fmt::Write;
 use super::picture::{Panel, Picture, Spot};
 use super::text::begins_tile;
 
-/// Fill, border and text of the cells of one group: light colours that stay apart, also for the colour-blind.
+/// The fill, the border and the text of the cells of each group. The light colours differ for colour-blind
+/// readers too.
 const COLOURS: [(&str, &str, &str); 8] = [
     ("#cfe3f7", "#7fb0de", "#163f66"),
     ("#fde2b8", "#e3b05c", "#6b4300"),
@@ -38,30 +39,30 @@ const DARK_COLOURS: [(&str, &str, &str); 8] = [
 
 const MARGIN: usize = 28;
 const CELL_HEIGHT: usize = 28;
-/// Between cells, and what comes on top between tiles.
+/// The gap between cells, and the additional gap between tiles.
 const GAP: usize = 3;
 const TILE_GAP: usize = 9;
-/// What comes on top between bytes that hold several elements.
+/// The additional gap between bytes that hold several elements.
 const BYTE_GAP: usize = 5;
-/// Room for the names of rows.
+/// The width of the names of rows.
 const NAMES: usize = 34;
-/// Room for the bytes at which the rows of the memory begin.
+/// The width of the byte offsets of the rows of the memory.
 const BYTES: usize = 56;
-/// The panels are placed in lines of about this width.
+/// Panels are placed side by side up to about this width.
 const PAGE: usize = 860;
 
-/// Pixels of a character of the two fonts, rounded up.
+/// The width of a character of the two fonts, in pixels, rounded up.
 const DIGIT: usize = 8;
 const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
-    /// The picture as an SVG document: the tensor with the place of each element, below it the memory.
-    /// Elements of one row share a colour (or elements of one matrix, if there are several), and padding is
+    /// The picture as an SVG document: the tensor with the offset of each element, and below it the memory.
+    /// The elements of one row share a colour, or the elements of one matrix if there are several. Padding is
     /// hatched.
     ///
-    /// The group of each cell has its offset as `data-offset`, in elements; cells of the tensor that hold an
-    /// element have its index as `data-index`. So a script can pair the cells of the tensor with those of the
-    /// memory.
+    /// The group of each cell has its offset in elements as `data-offset`. A cell of the tensor that holds an
+    /// element also has its index as `data-index`. So a script can pair the cells of the tensor with those of
+    /// the memory.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -93,7 +94,7 @@ impl Picture {
         page.finish(y + MARGIN, &self.caption, self.summary())
     }
 
-    /// What colours, hatching and signs mean.
+    /// Draws the legend: the meaning of colours, hatching and signs.
     fn draw_legend(&self, page: &mut Page, top: usize) {
         let group = if self.panels.len() > 1 { "one colour: a matrix" } else { "one colour: a row" };
         let has_padding = self.memory.iter().any(|cell| cell.index.is_none());
@@ -167,7 +168,7 @@ impl Picture {
     }
 }
 
-/// Where a cell begins, from the start of its row.
+/// The position of a cell, in pixels from the start of its row.
 fn place(number: usize, width: usize, tile: usize) -> usize {
     let boundaries = if tile > 1 { number.saturating_sub(1).divided_by(tile) } else { 0 };
     number * (width + GAP) + boundaries * TILE_GAP
@@ -215,7 +216,7 @@ fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width
     bottom
 }
 
-/// The document as it grows.
+/// The document while it is drawn.
 #[derive(Default)]
 struct Page {
     body: String,
@@ -242,7 +243,7 @@ impl Page {
         self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
     }
 
-    /// A cell with a label and what scripts are given of it; no colour is padding.
+    /// Draws a cell with a label and with attributes for scripts. A cell without a colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
             Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),

@@ -1,4 +1,4 @@
-//! A picture in characters.
+//! Draws a picture in characters.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -10,14 +10,14 @@ use core::fmt;
 use super::picture::{Panel, Picture, Spot};
 use crate::checked::Exact;
 
-/// What a place of padding looks like.
+/// The label of padding in the memory.
 const PADDING: &str = "··";
 
 impl fmt::Display for Picture {
-    /// The picture for a terminal: the tensor with the place of each element, then the memory row by row.
+    /// The picture for a terminal: the tensor with the offset of each element, then the memory row by row.
     ///
-    /// Padding has its place in parentheses in the tensor and two dots in the memory; bars are
-    /// between tiles.
+    /// In the tensor, the offsets of padding are in parentheses. In the memory, padding is two dots. Bars
+    /// separate tiles.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
         let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
@@ -80,7 +80,7 @@ impl Picture {
     }
 }
 
-/// Is there a tile boundary in front of this place?
+/// Whether a tile begins at this position, and it is not the first.
 pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
     tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
 }

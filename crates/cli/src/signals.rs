@@ -53,7 +53,7 @@ mod with {
     // forever.
     unsafe impl Sync for Range {}
 
-    // SAFETY: as above.
+    // SAFETY: a range may be moved to another thread for the same reason as it may be shared.
     unsafe impl Send for Range {}
 
     impl Watched {
@@ -83,7 +83,7 @@ mod with {
     fn ranges() -> impl Iterator<Item = &'static Range> {
         // SAFETY: every range in the list was leaked, and so is the one after it.
         let first = unsafe { RANGES.load(Acquire).cast_const().as_ref() };
-        // SAFETY: as above.
+        // SAFETY: `next` is null or points to such a range.
         std::iter::successors(first, |range| unsafe { range.next.as_ref() })
     }
 
@@ -155,7 +155,8 @@ mod with {
             }
         });
         if waiting.is_err() {
-            // SAFETY: as above. Without the thread, the signals end the program as they always did.
+            // SAFETY: the call reads the set and nothing else. Without the thread, the signals end the
+            // program at once.
             unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &signals, ptr::null_mut()) };
         }
     }

@@ -1,6 +1,6 @@
-//! What is after an instruction's operands: `calls=%body, metadata={op_name="..."}`.
+//! The text after the operands of an instruction: `calls=%body, metadata={op_name="..."}`.
 
-/// The parts of `text` between commas that are in no bracket and in no string, trimmed.
+/// Splits a text at the commas that are in no bracket and in no string. The parts are trimmed.
 pub(super) fn split_at_commas(text: &str) -> CommaSplit<'_> {
     CommaSplit { rest: Some(text), is_open: false }
 }
@@ -29,12 +29,12 @@ impl<'a> Iterator for CommaSplit<'a> {
     }
 }
 
-/// The byte at which the bracket closes that `text` is in.
+/// The place of the bracket that closes an enclosing bracket of `text`.
 pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     Scan::new(text).find(|&(_, _, depth)| depth < 0).map(|(at, ..)| at)
 }
 
-/// What the attributes of an instruction say, as far as memory is concerned.
+/// The attributes of an instruction that matter for memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes<'a> {
     /// The computations that are called, without their `%`.
@@ -55,7 +55,7 @@ pub(super) struct Attributes<'a> {
     pub(super) target: Option<&'a str>,
     /// `output_to_operand_aliasing={...}`
     pub(super) aliasing: Option<&'a str>,
-    /// Whether the text ends inside an attribute or after a comma, so that the next line goes on with it.
+    /// Whether the text ends inside an attribute or after a comma. The next line then continues it.
     pub(super) is_open: bool,
 }
 
@@ -74,7 +74,7 @@ const CALLS: [&str; 10] = [
 ];
 
 impl<'a> Attributes<'a> {
-    /// Reads what is after the operands. What it does not know it passes over.
+    /// Reads the text after the operands. Unknown attributes are skipped.
     pub(super) fn read(text: &'a str) -> Attributes<'a> {
         let mut found = Attributes::default();
         let mut parts = split_at_commas(text);
@@ -97,7 +97,7 @@ impl<'a> Attributes<'a> {
         found
     }
 
-    /// `{op_name="jit(f)/add" stack_frame_id=5}`: fields between blanks.
+    /// Reads the fields of `{op_name="jit(f)/add" stack_frame_id=5}`.
     fn metadata(&mut self, text: &'a str) {
         let mut rest = text.trim_start_matches('{');
         while let Some((key, value)) = rest.split_once('=') {
@@ -114,7 +114,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// A string without the backslashes before its quotes and before other backslashes.
+/// The string without the backslashes that escape quotes and backslashes.
 pub(super) fn unescaped(text: &str) -> String {
     let (mut plain, mut escaped) = (String::with_capacity(text.len()), false);
     for letter in text.chars() {
@@ -132,8 +132,8 @@ pub(super) fn unescaped(text: &str) -> String {
     plain
 }
 
-/// The value of a field, a string without its quotes, and the rest of the text. `None` for a string without
-/// an end.
+/// Splits the value of a field from the rest of the text. A string loses its quotes. `None` means that the
+/// string does not end.
 fn field_value(text: &str) -> Option<(&str, &str)> {
     if let Some(string) = text.strip_prefix('"') {
         let mut escaped = false;
@@ -144,7 +144,7 @@ fn field_value(text: &str) -> Option<(&str, &str)> {
         })?;
         return Some((string.get(..end)?, string.get(end.saturating_add(1)..)?));
     }
-    // A value in braces goes to the end of the braces.
+    // A value in braces ends with the closing brace.
     if text.starts_with('{') {
         let inside = text.get(1..)?;
         let end = closing_bracket(inside)?;
@@ -154,7 +154,7 @@ fn field_value(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(end)
 }
 
-/// Brackets and strings that are open at the end of a text that arrives in pieces.
+/// The brackets and strings that are open at the end of a text, which may arrive in pieces.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Open {
     depth: i64,
@@ -168,7 +168,7 @@ impl Open {
         self.depth > 0 || self.in_string
     }
 
-    /// Takes the next piece; says whether there is a byte in it after which no bracket and no string was
+    /// Adds the next piece. Returns whether there is a byte in it after which no bracket and no string is
     /// open.
     pub(super) fn add(&mut self, piece: &str) -> bool {
         let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
@@ -181,7 +181,8 @@ impl Open {
     }
 }
 
-/// Every byte outside strings and comments, with its place and the brackets that are open after it.
+/// An iterator over the bytes outside strings: the place of each, the byte, and how many brackets are open
+/// after it.
 struct Scan<'a> {
     bytes: std::iter::Enumerate<std::str::Bytes<'a>>,
     open: Open,

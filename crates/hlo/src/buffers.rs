@@ -33,17 +33,17 @@ pub struct BufferRow {
     pub instruction: String,
     /// What the instruction does.
     pub opcode: String,
-    /// The computation it belongs to, without the `%`.
+    /// The computation of the instruction, without the `%`.
     pub computation: Arc<str>,
-    /// The operation of the source program it comes from.
+    /// The operation of the source program that the instruction comes from.
     pub op_name: Option<String>,
-    /// Where the array is in the instruction's tuple: empty if the result is not a tuple.
+    /// The index of the array in the instruction's tuple. It is empty if the result is not a tuple.
     pub tuple_index: Vec<usize>,
     /// The array.
     pub shape: ArrayShape,
     /// The bytes of its elements alone.
     pub logical_bytes: u64,
-    /// The bytes with padding, and with what `M(n)` puts in front of the data.
+    /// The bytes with padding, and with the metadata that `M(n)` puts in front of the data.
     pub padded_bytes: u64,
     /// The line of the dump; the first is 1.
     pub line: u64,
@@ -56,14 +56,14 @@ impl BufferRow {
         self.padded_bytes.saturating_sub(self.logical_bytes)
     }
 
-    /// The memory the array is in, as `S(n)` has it: see
-    /// [`memory_space_name`](tensor_layout::tiled::memory_space_name).
+    /// The memory space of the array, the `n` of `S(n)`;
+    /// [`memory_space_name`](tensor_layout::tiled::memory_space_name) names it.
     #[must_use]
     pub fn memory_space(&self) -> u64 {
         self.shape.layout().memory_space
     }
 
-    /// How many times the size of its elements the array takes; 1 for an empty one.
+    /// The padded size divided by the size of the elements; 1 for an empty array.
     #[must_use]
     pub fn expansion(&self) -> f64 {
         if self.logical_bytes == 0 {
@@ -79,7 +79,7 @@ impl BufferRow {
     }
 }
 
-/// Rows in the order of their waste.
+/// Orders rows by their waste.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ranked(BufferRow);
 
@@ -95,7 +95,7 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// What all buffers of one memory come to. The sum of their sizes is not the peak: XLA reuses memory.
+/// The sums over all buffers of one memory. The sum of the sizes is not the peak, because XLA reuses memory.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
@@ -119,12 +119,12 @@ pub struct SpaceTotal {
     pub padded_bytes: u128,
 }
 
-/// The buffers of a dump: the ones that waste most, and totals for each memory.
+/// The buffers of a dump: the rows that waste most, and totals for each memory.
 ///
-/// It keeps a limited number of rows. Results that are only
-/// another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
-/// [`Instruction::aliased_element`](super::Instruction::aliased_element)), and so are the values inside
-/// fusions and of what a `reduce` applies.
+/// A limited number of rows is kept. Results that are only another name for a buffer are left out
+/// ([`Instruction::is_alias`](super::Instruction::is_alias),
+/// [`Instruction::aliased_element`](super::Instruction::aliased_element)). So are the values inside fusions,
+/// and those inside the function of a `reduce`.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferTable, Module};
@@ -143,7 +143,7 @@ pub struct SpaceTotal {
 #[derive(Debug, Clone)]
 pub struct BufferTable {
     kept: usize,
-    /// The row that wastes least is on top.
+    /// A heap with the row that wastes least on top.
     rows: BinaryHeap<Reverse<Ranked>>,
     totals: BTreeMap<u64, SpaceTotal>,
     refused: Vec<(String, Error)>,
@@ -151,10 +151,10 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// The most arrays whose size is not a number that are kept to be shown; all are counted.
+    /// The most arrays of unknown size that are kept to be shown. All of them are counted.
     pub const SHOWN: usize = 20;
 
-    /// The table of a module, with this many of the most wasteful rows.
+    /// The table of a module, with `kept` rows: those that waste most.
     ///
     /// ```
     /// use tensor_layout_hlo::{BufferTable, Module};
@@ -205,7 +205,7 @@ impl BufferTable {
                 Reverse(owner.line),
                 Reverse(tuple_index.as_slice()),
             );
-            // Most rows of a long dump are not kept: they need no names.
+            // Most rows of a long dump are not kept, so their names are not copied.
             if self.rows.len() >= self.kept
                 && self.rows.peek().is_none_or(|Reverse(Ranked(least))| rank <= least.rank())
             {
@@ -228,14 +228,14 @@ impl BufferTable {
         }
     }
 
-    /// Counts the arrays `f32[?]`, which have no size in the text.
+    /// Counts the arrays such as `f32[?]`, whose size the text does not state.
     fn refuse_unbounded(&mut self, name: &str, shape: &Shape) {
         match shape {
             Shape::Unbounded(array) => {
                 let error = array.to_string().parse::<ArrayShape>().err();
                 error.into_iter().for_each(|error| self.refuse(name, array, error));
             }
-            // The recursion is as deep as the reader of shapes lets tuples nest.
+            // Tuples nest at most 128 deep, which the reader of shapes ensures.
             Shape::Tuple(elements) => elements.iter().for_each(|element| self.refuse_unbounded(name, element)),
             _ => {}
         }
@@ -267,14 +267,14 @@ impl BufferTable {
         self.totals.get(&memory_space).copied()
     }
 
-    /// How many arrays have no size (`f32[?]`), or one that does not fit into 64 bits. They are in no row and
-    /// in no total.
+    /// How many arrays have no known size: `f32[?]`, or a size that passes 64 bits. They are in no row and in
+    /// no total.
     #[must_use]
     pub fn refused_buffers(&self) -> u64 {
         self.refused_buffers
     }
 
-    /// The first of the arrays without a size: the instruction and its shape, and why.
+    /// The first arrays without a size: the instruction with its shape, and the reason.
     #[must_use]
     pub fn refused(&self) -> &[(String, Error)] {
         &self.refused

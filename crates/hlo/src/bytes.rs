@@ -1,10 +1,10 @@
-//! The bytes of an array's buffer, and numbers of bytes as text.
+//! The size of the buffer of an array, and sizes in bytes as text.
 
 use tensor_layout::{ArrayShape, Error, checked};
 
-/// The bytes of the buffer of an array. XLA's CPU and GPU backends append the sizes of an array with dynamic
-/// dimensions, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with `CpuExecutable::ShapeSizeBytes`);
-/// on a TPU the layout has `M(n)` for them.
+/// The size of the buffer of an array, in bytes. For an array with dynamic dimensions, the CPU and GPU
+/// backends of XLA append its sizes, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with
+/// `CpuExecutable::ShapeSizeBytes`). On a TPU the layout has `M(n)` for them.
 pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     let bytes = array.buffer_size_in_bytes()?;
     let layout = array.layout();
@@ -13,7 +13,7 @@ pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     if appended { checked::add(bytes, dimensions.saturating_mul(4), "the bytes of a buffer") } else { Ok(bytes) }
 }
 
-/// `96 B`, `4.0 KiB`, `1.5 GiB`, rounded down.
+/// The bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded down.
 ///
 /// ```
 /// use tensor_layout_hlo::short_bytes;

@@ -5,7 +5,7 @@ use tensor_layout::cursor::Cursor;
 
 use super::attributes;
 
-/// What the line `HloModule name, is_scheduled=true, input_output_alias={..}, ..` says.
+/// The contents of the line `HloModule name, is_scheduled=true, input_output_alias={..}, ..`.
 ///
 /// ```
 /// use tensor_layout_hlo::{InputOutputAlias, Module};
@@ -30,11 +30,11 @@ use super::attributes;
 pub struct ModuleHeader {
     /// The name of the module.
     pub name: String,
-    /// Do the instructions of each computation sit in the order in which they run?
+    /// Whether the instructions of each computation are in the order in which they run.
     pub is_scheduled: bool,
     /// The results that are written over a parameter (a donated buffer).
     pub aliases: Vec<InputOutputAlias>,
-    /// Whether it has an `entry_computation_layout`.
+    /// Whether the line has an `entry_computation_layout`.
     pub(crate) has_entry_layout: bool,
 }
 
@@ -51,16 +51,16 @@ pub struct ModuleHeader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputOutputAlias {
-    /// Where the array is in the tuple of results; empty if the result is not a tuple.
+    /// The index of the array in the tuple of results. It is empty if the result is not a tuple.
     pub output: Vec<usize>,
     /// The number of the parameter.
     pub parameter: u64,
-    /// Where the array is in the parameter; empty if the parameter is not a tuple.
+    /// The index of the array in the parameter. It is empty if the parameter is not a tuple.
     pub parameter_index: Vec<usize>,
 }
 
 impl ModuleHeader {
-    /// Reads what is after `HloModule `. An attribute that cannot be read counts as missing.
+    /// Reads the text after `HloModule `. An attribute that cannot be read counts as missing.
     pub(super) fn read(text: &str) -> ModuleHeader {
         let mut header = ModuleHeader::default();
         for (position, part) in attributes::split_at_commas(text).enumerate() {
@@ -76,7 +76,7 @@ impl ModuleHeader {
     }
 }
 
-/// `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`, also without the words.
+/// Reads `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`. The words may be missing.
 pub(super) fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
     let mut cursor = Cursor::new(text);
     cursor.expect("{", "`{`")?;
@@ -95,7 +95,7 @@ pub(super) fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
     })
 }
 
-/// `{}`, `{0}`, `{1,2}`.
+/// Reads `{}`, `{0}` or `{1,2}`.
 fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
     cursor.expect("{", "`{` and a place in a tuple")?;
     cursor

@@ -32,35 +32,35 @@ use super::sources::{SourceLine, Sources};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instruction {
-    /// Its name, without the `%`.
+    /// The name of the instruction, without the `%`.
     pub name: String,
-    /// What it does: `add`, `fusion`, `get-tuple-element`.
+    /// The operation: `add`, `fusion`, `get-tuple-element`.
     pub opcode: String,
-    /// The names of the instructions it reads, without the `%`; none for a parameter and a constant.
+    /// The names of the operands, without the `%`. A parameter and a constant have none.
     pub operands: Vec<String>,
-    /// The shape of its result.
+    /// The shape of the result.
     pub shape: Shape,
-    /// The name of the computation it belongs to, without the `%`.
+    /// The name of the computation that the instruction belongs to, without the `%`.
     pub computation: Arc<str>,
-    /// Does it belong to the module's entry computation?
+    /// Whether that computation is the entry of the module.
     pub in_entry: bool,
-    /// Is its result the result of the computation?
+    /// Whether the result of the instruction is the result of the computation.
     pub is_root: bool,
-    /// The computations it calls, without the `%`.
+    /// The computations that the instruction calls, without the `%`.
     pub calls: Vec<String>,
-    /// The operation of the source program it comes from (`op_name` of its metadata).
+    /// The operation of the source program, from `op_name` of the metadata.
     pub op_name: Option<String>,
-    /// The line of the source program it comes from.
+    /// The line of the source program.
     pub source: Option<SourceLine>,
-    /// The number of a `parameter`, or the place in the tuple that a `get-tuple-element` takes.
+    /// The number of a `parameter`, or the element of the tuple that a `get-tuple-element` takes.
     pub number: Option<u64>,
     /// The kind of a `fusion`: `kLoop`, `kInput`, `kOutput`, `kCustom`.
     pub fusion_kind: Option<String>,
-    /// What a `custom-call` calls.
+    /// The target of a `custom-call`.
     pub custom_call_target: Option<String>,
     /// The parts of the result that are written over an operand (`output_to_operand_aliasing`).
     pub operand_aliases: Vec<OperandAlias>,
-    /// The line of the dump it starts in; the first is 1.
+    /// The line of the dump that the instruction starts in. The first line is 1.
     pub line: u64,
 }
 
@@ -78,16 +78,17 @@ pub struct Instruction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OperandAlias {
-    /// Where the array is in the result; empty if the result is not a tuple.
+    /// The index of the array in the result. It is empty if the result is not a tuple.
     pub output: Vec<usize>,
     /// The position of the operand.
     pub operand: usize,
-    /// Where the array is in the operand; empty if the operand is not a tuple.
+    /// The index of the array in the operand. It is empty if the operand is not a tuple.
     pub operand_index: Vec<usize>,
 }
 
 impl Instruction {
-    /// Reads one line. `cut` says that the end of the line is missing, which only a constant survives.
+    /// Reads one line. `cut` says that the end of the line is missing. Only a constant can be read without
+    /// its end.
     pub(super) fn read(
         text: &str,
         cut: bool,
@@ -142,26 +143,27 @@ impl Instruction {
         })
     }
 
-    /// Is the result no buffer of its own, but one of its operands or of the computation around it?
+    /// Whether the result has no buffer of its own, because it is in a buffer of an operand or of the
+    /// computation around it.
     ///
-    /// True for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`, `tuple`,
-    /// `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain` and the `-update`
-    /// and `-done` parts of an asynchronous operation. Which other results share memory is up to XLA's
-    /// buffer assignment and not in this text.
+    /// This is so for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`,
+    /// `tuple`, `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain`, and the
+    /// `-update` and `-done` parts of an asynchronous operation. XLA shares the memory of other results too,
+    /// but that is decided by its buffer assignment, not by the text.
     #[must_use]
     pub fn is_alias(&self) -> bool {
         is_alias(&self.opcode, self.in_entry)
     }
 
-    /// The element of the result's tuple that is only another name for the operands: the start of
-    /// an asynchronous operation returns them beside its results, and so does a `send`.
+    /// The element of the result's tuple that only names the operands. The start of an asynchronous operation
+    /// returns the operands beside its results, and so does a `send`.
     #[must_use]
     pub fn aliased_element(&self) -> Option<usize> {
         aliased_element(&self.opcode)
     }
 }
 
-/// What a table of buffers says of the instruction that leaves arrays in memory.
+/// The facts of an instruction that a table of buffers shows.
 pub(super) struct Owner<'a> {
     pub(super) name: &'a str,
     pub(super) opcode: &'a str,
@@ -170,7 +172,7 @@ pub(super) struct Owner<'a> {
     pub(super) line: u64,
 }
 
-/// [`Instruction::is_alias`] for an operation.
+/// Like [`Instruction::is_alias`], for the operation alone.
 pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
     const ALIASES: [&str; 9] = [
         "bitcast",
@@ -189,7 +191,7 @@ pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
         || (opcode == "parameter" && !in_entry)
 }
 
-/// [`Instruction::aliased_element`] for an operation.
+/// Like [`Instruction::aliased_element`], for the operation alone.
 pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
     match opcode {
         "copy-start" => Some(1),
@@ -198,7 +200,7 @@ pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
     }
 }
 
-/// A name with or without `%`, as instructions and computations have it.
+/// Reads the name of an instruction or a computation, with or without `%`.
 pub(super) fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, Error> {
     cursor.eat("%");
     read_while(cursor, |c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'), "a name")
@@ -219,13 +221,13 @@ fn read_while<'a>(cursor: &mut Cursor<'a>, accept: fn(char) -> bool, expected: &
     Ok(rest.get(..end).unwrap_or(""))
 }
 
-/// `%x` of `f32[3]{0} %x` or `/*index=5*/%x`.
+/// The name `x` in `f32[3]{0} %x` or `/*index=5*/%x`.
 fn operand_name(operand: &str) -> Option<&str> {
     let name = operand.rsplit(|c: char| c.is_whitespace() || c == '/').next()?;
     Some(name.trim_start_matches('%')).filter(|name| !name.is_empty())
 }
 
-/// `{{0}: (1, {}), {1}: (2, {0})}`
+/// Reads `{{0}: (1, {}), {1}: (2, {0})}`.
 fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
     let alias = |InputOutputAlias { output, parameter, parameter_index }| {
         let operand = checked::narrow(parameter, "the position of an operand")?;

@@ -1,9 +1,10 @@
-//! HLO text dumps: every instruction with its shape, and what the padding of their buffers costs.
+//! HLO text dumps: every instruction with its shape, the memory of the program, and the padding of its
+//! buffers.
 //!
 //! The text is what `--xla_dump_to` writes and `compiled.as_text()` returns: computations in braces, one
-//! instruction a line. [`Reader`] takes it from any [`BufRead`](std::io::BufRead), one instruction at a
-//! time, so a dump of any length takes no more memory than its longest line (of which [`MAX_LINE_BYTES`]
-//! are kept). Lines it cannot read come out as [`Record::Unreadable`], never silently nothing.
+//! instruction a line. [`Reader`] reads it from any [`BufRead`](std::io::BufRead), one instruction at a time.
+//! So a dump of any length takes no more memory than its longest line, of which [`MAX_LINE_BYTES`] are kept.
+//! A line that cannot be read is returned as [`Record::Unreadable`], never skipped.
 //!
 //! ```
 //! use tensor_layout_hlo::{BufferTable, Module};

@@ -1,10 +1,10 @@
-//! Lines of a stream, of which only the beginning is kept when they are very long.
+//! Lines of a stream. Only the beginning of a very long line is kept.
 
 use std::io::{self, BufRead, Read};
 
-/// The most bytes of a line (or of an instruction that goes over several) that are kept: 1 MiB.
+/// The most bytes of a line, or of an instruction of several lines, that are kept: 1 MiB.
 ///
-/// Longer lines are large constants, whose values no one needs here.
+/// A longer line is a large constant, whose values are not needed.
 ///
 /// ```
 /// use tensor_layout_hlo::MAX_LINE_BYTES;
@@ -13,17 +13,17 @@ use std::io::{self, BufRead, Read};
 /// ```
 pub const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// One line without its end.
+/// A line without its line feed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub(super) number: u64,
     pub(super) text: String,
-    /// Was it longer than what is kept?
+    /// Whether the line was longer than the part that is kept.
     pub(super) cut: bool,
 }
 
 impl Line {
-    /// Adds the next line to the text.
+    /// Appends the next line to the text.
     pub(super) fn append(&mut self, next: &Line) {
         self.text.push('\n');
         self.text.push_str(&next.text);
@@ -43,12 +43,12 @@ impl<R: BufRead> Lines<R> {
         Lines { input, number: 0, bytes: 0, put_back: None }
     }
 
-    /// The bytes taken from the stream.
+    /// How many bytes were read from the stream.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The number of the last line taken.
+    /// The number of the last line that was read.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -63,7 +63,7 @@ impl<R: BufRead> Lines<R> {
             return Ok(Some(line));
         }
         let mut kept = Vec::new();
-        // One byte more shows whether that is all of the line.
+        // One byte more shows whether the line goes on.
         let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let mut taken = self.input.by_ref().take(most).read_until(b'\n', &mut kept)?;
         if taken == 0 {

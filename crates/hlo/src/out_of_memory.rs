@@ -1,4 +1,4 @@
-//! `OutOfMemoryReport`: what XLA prints where a program does not fit.
+//! `OutOfMemoryReport`: the report that XLA prints if a program does not fit.
 
 use std::io::{self, BufRead};
 
@@ -6,8 +6,8 @@ use tensor_layout::ArrayShape;
 
 use crate::lines::Lines;
 
-/// An out-of-memory report of XLA (`RESOURCE_EXHAUSTED`), as a log or an exception has it: other text around
-/// it, and in front of each line, is passed over.
+/// An out-of-memory report of XLA (`RESOURCE_EXHAUSTED`), as a log or an exception contains it. Other text
+/// around it, and in front of each line, is skipped.
 ///
 /// ```
 /// use tensor_layout_hlo::OutOfMemoryReport;
@@ -30,9 +30,9 @@ use crate::lines::Lines;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutOfMemoryReport {
-    /// What the program needs of the memory, in bytes, as far as the report's two decimals go.
+    /// The bytes that the program needs, with the precision of the two decimals in the report.
     pub used_bytes: Option<u64>,
-    /// What there is, in bytes.
+    /// The bytes that the memory has.
     pub capacity_bytes: Option<u64>,
     /// The largest allocations, in the order of the report. Newer compilers leave them out.
     pub allocations: Vec<ReportedArray>,
@@ -42,24 +42,25 @@ pub struct OutOfMemoryReport {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportedArray {
-    /// Its bytes: exact if the shape could be read, else of the report's two decimals.
+    /// The bytes of the array. They are exact if the shape could be read, and otherwise have the precision of
+    /// the report.
     pub bytes: u64,
     /// The bytes without padding.
     pub unpadded_bytes: u64,
     /// The array, as the report writes it.
     pub shape: String,
-    /// The array, unless the report has a tuple or another text there.
+    /// The array as a shape. `None` if the report has a tuple or another text there.
     pub array: Option<ArrayShape>,
     /// The instruction, without the `%`.
     pub instruction: String,
     /// The operation of the source program.
     pub op_name: String,
-    /// What it is for: `HLO temp`, `arguments`.
+    /// The use of the array: `HLO temp`, `arguments`.
     pub kind: String,
 }
 
 impl OutOfMemoryReport {
-    /// Whether a text has the words that XLA puts into such a report.
+    /// Whether a text contains words of such a report.
     #[must_use]
     pub fn is_in(text: &str) -> bool {
         ["Ran out of memory", "Largest program allocations", "RESOURCE_EXHAUSTED"]
@@ -71,7 +72,7 @@ impl OutOfMemoryReport {
     ///
     /// # Errors
     ///
-    /// What the stream itself fails with.
+    /// An error of the stream itself.
     pub fn read(log: impl BufRead) -> io::Result<OutOfMemoryReport> {
         let mut report = OutOfMemoryReport::default();
         let mut lines = Lines::new(log);
@@ -84,8 +85,8 @@ impl OutOfMemoryReport {
     fn add(&mut self, line: &str) {
         let after = |words: &str| line.split_once(words).map(|(_, after)| after.trim());
         let number = |words: &str| after(words).and_then(bytes);
-        // `Used 41.74G of 16.00G hbm`, or `required for HLO temporaries (18.36G) exceeds available HBM
-        // (15.75G)`.
+        // The line is `Used 41.74G of 16.00G hbm`, or `required for HLO temporaries (18.36G) exceeds
+        // available HBM (15.75G)`.
         self.used_bytes =
             self.used_bytes.or_else(|| number("Used ")).or_else(|| number("required for HLO temporaries ("));
         let capacity = || after("Used ")?.split_once(" of ").and_then(|(_, after)| bytes(after));
@@ -116,7 +117,7 @@ impl OutOfMemoryReport {
     }
 }
 
-/// `41.74G`, `530.00M`, `4.0K`, `0B`, and what is after it.
+/// Reads a size such as `41.74G`, `530.00M`, `4.0K` or `0B`. Text after it is ignored.
 fn bytes(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, unit) = text.split_at_checked(end)?;

@@ -1,11 +1,11 @@
-//! Why an array is padded, and what it would take in another order.
+//! Why an array is padded, and how large it is in another order.
 
 use tensor_layout::ArrayShape;
 use tensor_layout::tiled::{TileSize, TpuGeneration};
 
 use crate::bytes::buffer_bytes;
 
-/// The dimension that costs an array most padding.
+/// The dimension of an array that is padded most.
 ///
 /// ```
 /// use tensor_layout_hlo::PaddedDimension;
@@ -18,16 +18,17 @@ use crate::bytes::buffer_bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PaddedDimension {
-    /// Which dimension it is.
+    /// The number of the dimension.
     pub axis: usize,
-    /// Its size.
+    /// The logical size.
     pub size: u64,
-    /// The size as stored: the next multiple of the tile's.
+    /// The size as stored: the next multiple of the size of the tile.
     pub stored: u64,
 }
 
 impl PaddedDimension {
-    /// The dimension whose size grows most by the first tile; `None` if none grows.
+    /// The dimension whose size the first tile increases by the largest factor. `None` if it increases no
+    /// size.
     #[must_use]
     pub fn of(shape: &ArrayShape) -> Option<PaddedDimension> {
         let layout = shape.layout();
@@ -38,13 +39,14 @@ impl PaddedDimension {
             let stored = size.max(1).checked_next_multiple_of(tile.get())?;
             (stored > size).then_some(PaddedDimension { axis, size, stored })
         });
-        // The larger of two factors, without a division.
+        // The larger factor is found without a division.
         let product = |a: u64, b: u64| u128::from(a).saturating_mul(b.into());
         padded.reduce(|a, b| if product(b.stored, a.size) > product(a.stored, b.size) { b } else { a })
     }
 }
 
-/// The array as a TPU's compiler would lay it out by itself, and its bytes there, if it is smaller so.
+/// The array in the layout that the compiler of a TPU would choose, and its bytes there. `None` if it is not
+/// smaller.
 ///
 /// ```
 /// use tensor_layout::tiled::TpuGeneration;

@@ -1,4 +1,4 @@
-//! `Reader`: the instructions of a dump, one after the other.
+//! `Reader`: reads a dump instruction by instruction.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::instruction::{Instruction, read_name};
 use super::lines::{Line, Lines, MAX_LINE_BYTES};
 use super::sources::{SourceTable, Sources};
 
-/// What one or more lines of a dump say.
+/// A record of a dump: one or more of its lines.
 ///
 /// ```
 /// use tensor_layout_hlo::{Reader, Record};
@@ -57,19 +57,19 @@ pub enum Record {
 pub struct UnreadableLine {
     /// The number of the line; the first is 1.
     pub line: u64,
-    /// How it begins: at most 200 characters.
+    /// The beginning of the line: at most 200 characters.
     pub text: String,
     /// The byte where reading stopped; the first is 1. It may be in a later line of the same instruction.
     pub column: usize,
-    /// Why. The text of the error, and its column, are those of a short excerpt around that byte.
+    /// The error. Its text, and its column, are those of a short excerpt around that byte.
     pub error: Error,
 }
 
 /// Reads a dump instruction by instruction.
 ///
-/// Besides instructions it knows, and passes over, the line of the module, the tables of source locations
-/// that XLA prints in front, the heads and ends of computations, comments and empty lines. An instruction may
-/// go over several lines.
+/// Other lines are known and skipped: the line of the module, the tables of source locations that XLA prints
+/// first, the heads and ends of computations, comments and empty lines. An instruction may take several
+/// lines.
 ///
 /// ```
 /// use tensor_layout_hlo::{Reader, Record};
@@ -101,8 +101,8 @@ enum Section {
     Ended,
 }
 
-/// How often the lines of one instruction are read again with one more line: an instruction that is whole is
-/// found after a few, and a text that is none must not be read once for each of its lines.
+/// How often an instruction is read again with one more line. A few times are enough for an instruction that
+/// an editor has wrapped. Without a limit, a text that is no dump would be read once for each of its lines.
 const MOST_READINGS: usize = 16;
 
 /// The most characters of an excerpt, on each side of the byte where reading stopped.
@@ -114,13 +114,13 @@ impl<R: BufRead> Reader<R> {
         Reader { lines: Lines::new(input), place: Section::Outside, header: None, sources: Sources::default() }
     }
 
-    /// The bytes of the dump that have been taken so far.
+    /// The number of bytes of the dump that were read so far.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.lines.bytes()
     }
 
-    /// What the first line says of the module, once it has been read.
+    /// The header of the module, after the first line was read.
     ///
     /// ```
     /// let mut reader = tensor_layout_hlo::Reader::new(&b"HloModule step, is_scheduled=true\n"[..]);
@@ -191,8 +191,8 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// Appends the next lines to the first line of a module or a computation whose brackets are still open,
-    /// as in a text that an editor has wrapped.
+    /// Appends the next lines to the first line of a module or of a computation if its brackets are still
+    /// open. An editor may have wrapped such a line.
     fn join_open_brackets(&mut self, line: &mut Line) -> io::Result<()> {
         let mut open = Open::default();
         // The `{` that begins a computation is closed elsewhere.
@@ -220,11 +220,11 @@ impl<R: BufRead> Reader<R> {
         }
         let error = match self.instruction(&line, name, entry) {
             Ok(record) if !self.join_commas(&mut line)? => return Ok(Some(record)),
-            // The next line does not begin with a comma, so this ends.
+            // The next line does not begin with a comma, so this call does not recurse further.
             Ok(_) => return self.in_computation(line, name, entry),
             Err(error) => error,
         };
-        // Where the text only ended too early, the next lines may go on with it.
+        // If the text ended too early, the next lines may continue it.
         let ended = |error: &Error, line: &Line| error.column().is_some_and(|at| at > line.text.trim_end().len());
         if !ended(&error, &line) || line.cut {
             return Ok(Some(unreadable(&line, &error)));
@@ -240,7 +240,7 @@ impl<R: BufRead> Reader<R> {
                 break;
             }
             line.append(&next);
-            // Nothing can have become whole where no bracket closed.
+            // Without a closing bracket, the instruction cannot have become whole.
             if !open.add(&next.text) {
                 continue;
             }
@@ -251,12 +251,12 @@ impl<R: BufRead> Reader<R> {
                 Err(_) => {}
             }
         }
-        // The first reading stopped where the first line ends: that is the place to show.
+        // The first reading stopped at the end of the first line, and that is the place to show.
         Ok(Some(unreadable(&line, &error)))
     }
 
-    /// Appends the next lines that begin with a comma, as attributes that were wrapped do, and says whether
-    /// there are any.
+    /// Appends the next lines that begin with a comma: these are wrapped attributes. Returns whether there
+    /// are any.
     fn join_commas(&mut self, line: &mut Line) -> io::Result<bool> {
         let mut joined = false;
         while let Some(next) = self.lines.next()? {
@@ -290,7 +290,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Does this line end a computation, or begin an instruction or a computation of its own?
+/// Whether this line ends a computation, or begins an instruction or a computation.
 fn begins_anew(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
     if cursor.rest().is_empty() || cursor.peek() == Some(b'}') {
@@ -298,7 +298,7 @@ fn begins_anew(text: &str) -> bool {
     }
     cursor.eat("ROOT ");
     let name = cursor.rest();
-    // `condition=%c` is an attribute: the name of an instruction is followed by a blank.
+    // `condition=%c` is an attribute. In an instruction, a blank follows the name.
     let is_attribute = name
         .split_once('=')
         .is_some_and(|(key, _)| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
@@ -307,7 +307,7 @@ fn begins_anew(text: &str) -> bool {
         && (cursor.eat("=") || (cursor.peek() == Some(b'(') && text.trim_end().ends_with('{')))
 }
 
-/// `ENTRY %main (x: f32[3]) -> f32[3] {`: the name, and whether it is the entry computation.
+/// Reads `ENTRY %main (x: f32[3]) -> f32[3] {`. Returns the name, and whether it is the entry computation.
 fn computation_head(line: &Line) -> Result<(Arc<str>, bool), Error> {
     let text = line.text.trim_end();
     let mut cursor = Cursor::new(text);
@@ -329,15 +329,14 @@ fn unreadable(line: &Line, error: &Error) -> Record {
     Record::Unreadable(UnreadableLine { line: line.number, text, column, error })
 }
 
-/// The column of the error in its whole text, and the error with no more text than a line of a terminal
-/// shows.
+/// The column of the error in its whole text, and the error with an excerpt that fits a line of a terminal.
 fn excerpt(error: &Error) -> (usize, Error) {
     let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
     let at = column.saturating_sub(1).min(text.len());
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
     let before = before.get(start..).unwrap_or("");
-    // An instruction of several lines becomes one.
+    // An instruction of several lines is shown as one line.
     let one_line = |text: &str| text.replace(char::is_control, " ");
     let mut shown = one_line(before);
     let column_shown = shown.len().saturating_add(1);

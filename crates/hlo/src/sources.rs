@@ -1,4 +1,4 @@
-//! `SourceLine`: the line of the user's program an instruction comes from.
+//! `SourceLine`: the line of the source program that an instruction comes from.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ pub struct SourceLine {
     pub line: u64,
 }
 
-/// One of the tables XLA prints in front of the computations.
+/// A table that XLA prints before the computations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceTable {
     /// `1 "train.py"`
     Files,
-    /// `1 "main"`: not kept.
+    /// `1 "main"`. This table is not kept.
     Functions,
     /// `3 {file_name_id=1 function_name_id=2 line=12 ..}`
     Locations,
@@ -37,7 +37,7 @@ pub(super) enum SourceTable {
 }
 
 impl SourceTable {
-    /// The table whose title this line is.
+    /// The table with this line as its title.
     pub(super) fn titled(line: &str) -> Option<SourceTable> {
         match line {
             "FileNames" => Some(SourceTable::Files),
@@ -49,20 +49,20 @@ impl SourceTable {
     }
 }
 
-/// The tables, to find the line that `stack_frame_id=5` or `source_file=".." source_line=7` means.
+/// The tables that `stack_frame_id=5` refers to, and the last file of a `source_file=".." source_line=7`.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sources {
     files: HashMap<u64, Arc<str>>,
-    /// The number of the file, and the line.
+    /// The file number and the line of each location.
     locations: HashMap<u64, (u64, u64)>,
-    /// The number of the location.
+    /// The location number of each frame.
     frames: HashMap<u64, u64>,
-    /// The file that was named last; the next instruction most likely names the same.
+    /// The file that was named last. The next instruction most likely names it too.
     last: Option<Arc<str>>,
 }
 
 impl Sources {
-    /// Takes one line of a table; what it cannot read it leaves out.
+    /// Adds one line of a table. A line that cannot be read is skipped.
     pub(super) fn add(&mut self, table: SourceTable, line: &str) {
         let Some((id, rest)) = line.split_once(' ') else { return };
         let Ok(id) = id.parse() else { return };
@@ -90,7 +90,7 @@ impl Sources {
         Some(SourceLine { file: Arc::clone(self.files.get(&file)?), line })
     }
 
-    /// The line of a file that is named in the instruction itself.
+    /// The line of a file that the instruction itself names.
     pub(super) fn named(&mut self, file: &str, line: u64) -> SourceLine {
         let file = match &self.last {
             Some(last) if **last == *file => Arc::clone(last),
@@ -101,7 +101,7 @@ impl Sources {
     }
 }
 
-/// The number after `key=` among fields between blanks and braces.
+/// The number of the field `key=`. Fields are separated by blanks and braces.
 fn number(fields: &str, key: &str) -> Option<u64> {
     fields
         .split([' ', '{', '}'])

@@ -1,4 +1,4 @@
-//! `Aliases`: which results are in the same memory.
+//! `Aliases`: which results share memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,18 +8,20 @@ use super::module::{Module, NONE, place};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// A number for every part of every result in the schedule, and the buffer each of them is in.
+/// Numbers for all parts of all results in the schedule, and the buffer of each part.
 ///
-/// By the rules of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`: tuples, bitcasts and the later halves
-/// of asynchronous operations are names for what exists; the state of a loop is in one buffer; what is
-/// updated in place, or shares the memory of a parameter (`input_output_alias`), in that of its operand.
+/// The rules are those of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`. Tuples, bitcasts and the later
+/// halves of asynchronous operations only name existing values. The state of a loop is in one buffer. A
+/// result that is updated in place is in the buffer of its operand, and a result of `input_output_alias` is
+/// in the buffer of a parameter.
 #[derive(Debug)]
 pub(super) struct Aliases {
-    /// For each instruction the number of its first part; [`NONE`] outside the schedule.
+    /// The number of the first part of each instruction; [`NONE`] outside the schedule.
     first: Vec<u32>,
     /// A forest with one tree for each buffer: the part that represents the buffer is its own parent.
     parents: Vec<u32>,
-    /// For each buffer (where its part is): do several values are in it, one after the other?
+    /// Whether several values are in a buffer, one after the other. The entry is at the part that represents
+    /// the buffer.
     several: Vec<bool>,
 }
 
@@ -57,7 +59,7 @@ impl Aliases {
         self.parents.len()
     }
 
-    /// The buffer a part is in: the number of one of the parts in it.
+    /// The buffer of a part: the number of the part that represents it.
     pub(super) fn buffer(&mut self, part: u32) -> u32 {
         let mut at = part;
         loop {
@@ -65,7 +67,7 @@ impl Aliases {
             if parent == at {
                 return at;
             }
-            // Halves the way for the next time.
+            // Halving the path makes the next search shorter.
             let next = self.parents.get(place(parent)).copied().unwrap_or(parent);
             if let Some(entry) = self.parents.get_mut(place(at)) {
                 *entry = next;
@@ -83,7 +85,7 @@ impl Aliases {
         at
     }
 
-    /// Do several values sit in the buffer, one after the other?
+    /// Whether several values are in the buffer, one after the other.
     pub(super) fn holds_several(&self, buffer: u32) -> bool {
         self.several.get(place(buffer)).copied().unwrap_or(false)
     }
@@ -95,7 +97,7 @@ impl Aliases {
         }
         let (a, b) = (self.buffer(a), self.buffer(b));
         let several = several || self.holds_several(a) || self.holds_several(b);
-        // The earlier part represents both; halving keeps the paths short.
+        // The earlier part represents the joined buffer. Halving keeps the paths short.
         let (low, high) = (a.min(b), a.max(b));
         if let Some(entry) = self.parents.get_mut(place(high)) {
             *entry = low;
@@ -105,7 +107,7 @@ impl Aliases {
         }
     }
 
-    /// Joins all parts at two places, if there are as many.
+    /// Joins all parts at two places, if both have the same number of parts.
     fn join_all(&mut self, module: &Module, (a, a_part): (u32, u32), (b, b_part): (u32, u32), several: bool) {
         let count = module.parts(a).count(a_part);
         if count != module.parts(b).count(b_part) {
@@ -118,7 +120,7 @@ impl Aliases {
         }
     }
 
-    /// Results that are other names for an operand.
+    /// Joins a result that only names an operand with that operand.
     fn join_names(&mut self, module: &Module, id: u32) {
         let parts = module.parts(id);
         let operands = module.operands(id);
@@ -155,7 +157,7 @@ impl Aliases {
         }
     }
 
-    /// Operands become parameters, roots become results.
+    /// Joins the operands of a call with the parameters, and the root with the result.
     fn join_called(&mut self, module: &Module, schedule: &Schedule, id: u32) {
         let role = module.role(id);
         let first = module.operand(id, 0);
@@ -174,7 +176,8 @@ impl Aliases {
                 Role::While if body == Some(called) => self.join_all(module, root, (first, 0), true),
                 Role::Conditional => self.join_all(module, root, (id, 0), true),
                 Role::Call => self.join_all(module, root, (id, 0), false),
-                // Without operands, the result belongs to the update that brings them.
+                // A start without operands has no result yet: it belongs to the update that brings the
+                // operands.
                 Role::Start(_) if !module.operands(id).is_empty() => {
                     if let Some(part) = module.parts(id).at(&[1]) {
                         self.join_all(module, root, (id, part), false);
@@ -191,8 +194,9 @@ impl Aliases {
         }
     }
 
-    /// The operands that an `async-update` brings to an `async-start` without any, as for a SparseCore: they
-    /// are the parameters of the computation that the start calls, and its root is element 1 of the update.
+    /// Joins the operands that an `async-update` brings to an `async-start` without operands, as for a
+    /// SparseCore. They are the parameters of the computation that the start calls, and its root is element 1
+    /// of the update.
     fn join_brought(&mut self, module: &Module, schedule: &Schedule, id: u32) {
         let Some((&start, brought)) = module.operands(id).split_first().filter(|(_, brought)| !brought.is_empty())
         else {
@@ -214,8 +218,8 @@ impl Aliases {
         }
     }
 
-    /// Puts the values into one buffer that the compiler put into one place, and gives the bytes of each part
-    /// that it has a place for.
+    /// Joins the values that the compiler put into one place. Returns the bytes of each part that has a place
+    /// in the assignment.
     pub(super) fn join_assigned(
         &mut self,
         module: &Module,
@@ -235,7 +239,7 @@ impl Aliases {
         bytes
     }
 
-    /// Results that share the memory of a parameter.
+    /// Joins donated parameters with the results that are written over them.
     fn join_donated(&mut self, module: &Module, entry: u32) {
         let Some(root) = module.root(entry) else { return };
         let mut parameters: Vec<(u32, u32)> = module.parameters(entry).collect();

@@ -1,4 +1,4 @@
-//! `BufferAssignment`: the memory that the compiler really gave to a program.
+//! `BufferAssignment`: the memory that the compiler assigned to a program.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -10,8 +10,8 @@ use tensor_layout::cursor::Cursor;
 
 use super::report::MemoryTotal;
 
-/// A `*buffer-assignment.txt`, which `--xla_dump_to` writes beside the text of the module: exact, scratch,
-/// alignment and fragmentation included.
+/// The contents of a `*buffer-assignment.txt`, which `--xla_dump_to` writes beside the text of the module. It
+/// is exact: scratch, alignment and fragmentation are included.
 ///
 /// ```
 /// use tensor_layout_hlo::BufferAssignment;
@@ -35,13 +35,14 @@ pub struct BufferAssignment {
     spaces: BTreeMap<u64, Space>,
     allocations: u64,
     unreadable: u64,
-    /// Whether the program is one for a TPU: only its allocations have pages.
+    /// Whether the program is for a TPU: only its allocations have pages.
     on_tpu: bool,
-    /// Where each value is that is not local to a computation of one thread, by its name.
+    /// The place of each value, by its name. Values that are local to the computation of one thread are left
+    /// out.
     places: HashMap<Box<str>, AssignedPlace>,
 }
 
-/// Where a value is. Values in one place share its memory, at one time or one after the other.
+/// The place of a value. Values in one place share its memory, at one time or one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct AssignedPlace {
     /// The number of the allocation.
@@ -51,7 +52,7 @@ pub(super) struct AssignedPlace {
     pub(super) bytes: u64,
 }
 
-/// The TPU's compiler reports the temporaries of the main memory in blocks of this size.
+/// The compiler of a TPU reports the temporaries of the main memory in blocks of this size, in bytes.
 const TPU_BLOCK: u128 = 16 << 10;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +60,8 @@ struct Space {
     total: MemoryTotal,
     /// The largest values in temporary memory, the largest first.
     largest: Vec<AssignedValue>,
-    /// Whether tables of tuples and scalar integers are among the temporaries, and whether others are.
+    /// Whether the temporaries include tables of tuples and scalar integers, and whether they include
+    /// anything else.
     has_small: bool,
     has_others: bool,
 }
@@ -83,9 +85,9 @@ struct Space {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssignedValue {
-    /// The instruction, and in braces the place in its tuple: `fusion.2{0}`.
+    /// The name of the instruction, and in braces the index in its tuple: `fusion.2{0}`.
     pub name: String,
-    /// Its bytes.
+    /// The size in bytes.
     pub bytes: u64,
     /// Where it begins in the temporary memory, in bytes.
     pub offset: u64,
@@ -93,7 +95,7 @@ pub struct AssignedValue {
     pub shape: String,
 }
 
-/// What the line of an allocation says.
+/// The contents of the line of an allocation.
 #[derive(Debug, Clone, Copy, Default)]
 struct Allocation {
     number: u64,
@@ -111,11 +113,11 @@ impl BufferAssignment {
     /// How many of the largest temporary values are kept for each space.
     pub const SHOWN: usize = 100;
 
-    /// Reads a dump: about 100 bytes are kept of each value.
+    /// Reads an assignment. About 100 bytes are kept of each value.
     ///
     /// # Errors
     ///
-    /// What the stream itself fails with.
+    /// An error of the stream itself.
     pub fn read(dump: impl BufRead) -> io::Result<BufferAssignment> {
         let mut assignment = BufferAssignment::default();
         let mut lines = Lines::new(dump);
@@ -161,7 +163,7 @@ impl BufferAssignment {
 
     fn enter_value(&mut self, allocation: Allocation, value: AssignedValue) {
         let place = AssignedPlace { allocation: allocation.number, offset: value.offset, bytes: value.bytes };
-        // `tuple{}` is the table of a tuple.
+        // The table of a tuple is written `tuple{}`.
         self.places.insert(value.name.trim_end_matches("{}").into(), place);
         if !allocation.is_temporary {
             return;
@@ -181,8 +183,9 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory. On a TPU its temporaries are in blocks of 16
-    /// KiB, and tables of tuples and scalar integers alone are none, as the compiler reports them.
+    /// The bytes of a memory space; space 0 is the main memory. On a TPU, its temporaries are counted as the
+    /// compiler reports them: in blocks of 16 KiB, and as 0 if they consist only of tables of tuples and
+    /// scalar integers.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -205,7 +208,7 @@ impl BufferAssignment {
         total
     }
 
-    /// Where a value is: the instruction, and the place in its tuple.
+    /// The place of a value, which is known by its instruction and its index in the tuple.
     pub(super) fn place(&self, instruction: &str, index: &[usize]) -> Option<AssignedPlace> {
         if index.is_empty() {
             return self.places.get(instruction).copied();
@@ -229,8 +232,8 @@ impl BufferAssignment {
         self.spaces.keys().copied()
     }
 
-    /// The largest values in the temporary memory of a space, the largest first. They need not be in use at
-    /// the same time: those at overlapping offsets are not.
+    /// The largest values in the temporary memory of a space, the largest first. Values at overlapping
+    /// offsets are in use at different times.
     #[must_use]
     pub fn largest_temporaries(&self, space: u64) -> &[AssignedValue] {
         self.spaces.get(&space).map_or(&[], |space| &space.largest)
@@ -249,14 +252,14 @@ impl BufferAssignment {
     }
 }
 
-/// A table of pointers, `(..)`, or a scalar integer or truth value, as loop counters are. A TPU's compiler
-/// reports no temporaries where there are only such values.
+/// Whether the shape is a table of pointers, `(..)`, or a scalar integer or truth value, such as a loop
+/// counter. The compiler of a TPU reports no temporaries if there are no others.
 fn is_table_or_counter(shape: &str) -> bool {
     let is_counter = shape.trim_start_matches("pred").trim_start_matches(['s', 'u']);
     shape.starts_with('(') || is_counter.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with("[]")
 }
 
-/// `3: size 512, color 2, page 0, parameter 1, shape |f32[2]| at ShapeIndex {}, maybe-live-out:`
+/// Reads `3: size 512, color 2, page 0, parameter 1, shape |f32[2]| at ShapeIndex {}, maybe-live-out:`.
 fn allocation(text: &str) -> Result<Allocation, Error> {
     let mut cursor = Cursor::new(text);
     let number = cursor.number("the number of an allocation")?;
@@ -264,7 +267,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let Some((_, after)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(after);
     let mut allocation = Allocation { number, bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
-    // Shapes are between bars, with commas of their own.
+    // Shapes are between bars, and contain commas.
     let outside = after.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {
@@ -281,7 +284,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     Ok(allocation)
 }
 
-/// `12 fusion.2{0} @0> (size=512,offset=0): f32[2]{0}`
+/// Reads `12 fusion.2{0} @0> (size=512,offset=0): f32[2]{0}`.
 fn value(text: &str) -> Result<AssignedValue, Error> {
     let mut cursor = Cursor::new(text);
     cursor.number("the number of a value")?;

@@ -1,4 +1,4 @@
-//! `Fusions`: what the inside of a fusion says about the memory of its results.
+//! `Fusion`: what the computation inside a fusion says about the memory of its results.
 
 use std::cell::Cell;
 
@@ -8,25 +8,25 @@ use super::module::{Computation, Module, NONE, place};
 use super::part::PartKind;
 use super::role::Role;
 
-/// One computation as a fusion runs it.
+/// The memory of one fused computation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fusion {
-    /// The parts of the result that are written over a part of a parameter: (part of the result, parameter,
-    /// part of the parameter).
+    /// The parts of the result that are written over a part of a parameter, as (part of the result,
+    /// parameter, part of the parameter).
     pub(super) in_place: Vec<(u32, u32, u32)>,
-    /// The parameters of which every element is needed only for the element of the result at its place, in
-    /// ascending order.
+    /// The parameters that the result may overwrite, in ascending order: an element of such a parameter is
+    /// needed only for the element of the result at the same place.
     pub(super) elementwise: Vec<u32>,
-    /// Whether a convolution is part of it.
+    /// Whether the computation contains a convolution.
     pub(super) has_convolution: bool,
 }
 
-/// What XLA's `AliasInfo` and `HloDataflowAnalysis` find out about fusions: which results must share the
-/// memory of an operand, as a `dynamic-update-slice` or a `scatter` at the root writes into it, and which
-/// may.
+/// Finds for every fusion which results must share the memory of an operand, and which may. A
+/// `dynamic-update-slice` or a `scatter` at the root writes into its operand, so it must. The rules are those
+/// of XLA's `AliasInfo` and `HloDataflowAnalysis`.
 ///
-/// A dump prints a computation before its callers, so that one pass in the order of the text is enough; a
-/// fusion inside a fusion that is printed later counts as unknown.
+/// A dump prints a computation before its callers, so one pass in the order of the text is enough. A fusion
+/// inside a fusion that is printed later counts as unknown.
 pub(super) fn fusions(module: &Module) -> Vec<Fusion> {
     let mut found: Vec<Fusion> = Vec::with_capacity(module.computations.len());
     let mut order: Vec<u32> = (0_u32..).take(module.computations.len()).collect();
@@ -53,8 +53,8 @@ struct Inside<'a> {
     module: &'a Module,
     computation: &'a Computation,
     fusions: &'a [Fusion],
-    /// How many steps may still be taken back from results: a text made for it would need their product with
-    /// the length of the way.
+    /// How many steps back from results are still allowed. A malicious text could otherwise take time in the
+    /// product of results and steps.
     steps: Cell<usize>,
 }
 
@@ -65,7 +65,7 @@ impl Inside<'_> {
             let Some((source, source_part)) = self.source(root, part) else { continue };
             let Some((operand, operand_part)) = self.written_over(source, source_part) else { continue };
             let Some((mut from, mut from_part)) = self.source(operand, operand_part) else { continue };
-            // A fusion inside may pass on its own operand.
+            // An inner fusion may pass on one of its own operands.
             if self.module.role(from) == Role::Fusion
                 && let Some((operand, part)) = self.written_over(from, from_part)
                 && let Some(further) = self.source(operand, part)
@@ -81,7 +81,7 @@ impl Inside<'_> {
         found
     }
 
-    /// Where a part of a result comes from: through tuples, their elements and bitcasts.
+    /// The value that a part of a result comes from, through tuples, their elements and bitcasts.
     fn source(&self, id: u32, part: u32) -> Option<(u32, u32)> {
         let (mut id, mut part) = (id, part);
         loop {
@@ -101,14 +101,15 @@ impl Inside<'_> {
         }
     }
 
-    /// The operand, and the part of it, that a part of a result is written over.
+    /// The operand that a part of a result is written over, and the part of the operand.
     fn written_over(&self, id: u32, part: u32) -> Option<(u32, u32)> {
         self.steps.set(self.steps.get().checked_sub(self.module.operand_aliases(id).len())?);
         let (operand, operand_part) = in_place_pair(self.module, self.fusions, id, part)?;
         Some((self.module.operand(id, operand), operand_part))
     }
 
-    /// Goes through the instructions backwards: the last ones decide about those they use.
+    /// Finds the elementwise parameters. The instructions are visited from the last to the first, because the
+    /// users of a value decide about it.
     fn elementwise(&self) -> Vec<u32> {
         let nodes = self.computation.nodes.clone();
         let mut good = vec![true; nodes.len()];
@@ -144,14 +145,14 @@ impl Inside<'_> {
     }
 }
 
-/// The place in the operand's shape of what a `get-tuple-element` takes.
+/// The place of the element that a `get-tuple-element` takes, in the shape of its operand.
 pub(super) fn taken(module: &Module, id: u32) -> Option<u32> {
     let operand = *module.operands(id).first()?;
     module.parts(operand).at(&[place(module.node(id)?.number)])
 }
 
-/// The parts of the result that must share the memory of a part of an operand: (part of the result, position
-/// of the operand, part of the operand).
+/// The parts of the result that must share the memory of an operand, as (part of the result, position of the
+/// operand, part of the operand).
 pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Vec<(u32, u32, u32)> {
     let parts = module.parts(id);
     let mut pairs = Vec::new();
@@ -165,8 +166,7 @@ pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Ve
     pairs
 }
 
-/// The part of an operand whose memory one part of the result must share: the position of the operand, and
-/// its part.
+/// The operand whose memory one part of the result must share: its position, and the part of it.
 fn in_place_pair(module: &Module, fusions: &[Fusion], id: u32, part: u32) -> Option<(u32, u32)> {
     let found = match module.role(id) {
         Role::InPlace if part == 0 => Some((0, 0)),
@@ -187,12 +187,12 @@ fn in_place_pair(module: &Module, fusions: &[Fusion], id: u32, part: u32) -> Opt
     })
 }
 
-/// The fusion that an instruction is.
+/// The fused computation of an instruction.
 pub(super) fn called<'a>(module: &Module, fusions: &'a [Fusion], id: u32) -> Option<&'a Fusion> {
     fusions.get(place(*module.calls(id).first()?))
 }
 
-/// `output_to_operand_aliasing`
+/// One entry of `output_to_operand_aliasing` as parts.
 fn annotated(module: &Module, id: u32, alias: &OperandAlias) -> Option<(u32, u32, u32)> {
     let operand = u32::try_from(alias.operand).ok()?;
     let part = module.parts(module.operand(id, operand)).at(&alias.operand_index)?;

@@ -1,4 +1,4 @@
-//! `Interner`: every different value once, with a number.
+//! `Interner`: keeps every different value once, and numbers it.
 
 use std::borrow::{Borrow, ToOwned};
 use std::collections::HashMap;
@@ -8,11 +8,11 @@ use std::hash::{BuildHasher, Hash};
 use tensor_layout::Error;
 use tensor_layout::checked;
 
-/// Values that occur often, each kept once. The numbers count from 0.
+/// Values that occur often. Each is kept once, and numbers count from 0.
 #[derive(Debug, Clone)]
 pub(super) struct Interner<T> {
     hasher: RandomState,
-    /// The hash of a value leads to its number: 12 bytes for each different value, and no second copy of it.
+    /// The number of a value by its hash: 12 bytes for each different value, without a second copy of it.
     numbers: HashMap<u64, u32>,
     values: Vec<T>,
 }
@@ -24,7 +24,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T> Interner<T> {
-    /// The number of `value`, which gets the next one if it is new.
+    /// The number of `value`. A new value gets the next number.
     pub(super) fn number<Q>(&mut self, value: &Q) -> Result<u32, Error>
     where
         T: Borrow<Q>,
@@ -39,7 +39,7 @@ impl<T> Interner<T> {
         }
         let number = checked::narrow(self.values.len(), "the number of different names in a dump")?;
         self.values.push(value.to_owned().into());
-        // Two values of one hash: the earlier one is merely not found again.
+        // If two values have the same hash, the earlier one is not found again and is kept twice.
         self.numbers.insert(hash, number);
         Ok(number)
     }

@@ -9,8 +9,8 @@ use super::live::LiveMemory;
 use super::report::{BufferUse, LiveBuffer};
 use crate::bytes::buffer_bytes;
 
-/// A change to the source program, and the bytes it saves at the peak of a memory: at most, as the compiler
-/// may have used that memory already, or use it for something else.
+/// A change to the source program that makes the peak of a memory smaller. The saving is an upper bound: the
+/// compiler may have used that memory already, or may use it for something else.
 ///
 /// ```
 /// use tensor_layout_hlo::{LeverKind, Module};
@@ -33,13 +33,13 @@ use crate::bytes::buffer_bytes;
 pub struct Lever {
     /// What to change.
     pub kind: LeverKind,
-    /// The bytes less at the peak.
+    /// How many bytes the peak gets smaller, at most.
     pub saved_bytes: u128,
-    /// How many arrays change.
+    /// How many arrays are changed.
     pub arrays: u64,
-    /// The largest of them.
+    /// The largest of the arrays.
     pub first: LiveBuffer,
-    /// Its shape.
+    /// The shape of that array.
     pub shape: ArrayShape,
 }
 
@@ -47,12 +47,12 @@ pub struct Lever {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeverKind {
-    /// Parameters that the program donates (JAX: `donate_argnums`), so that results of their shape and layout
-    /// are written over them.
+    /// The program donates parameters (JAX: `donate_argnums`), so that results of their shape and layout are
+    /// written over them.
     Donate,
-    /// Arrays of one shape in an order or a shape without padding.
+    /// Arrays of one shape get an order or a shape without padding.
     Unpad,
-    /// Arrays of one shape in a type of half the width.
+    /// Arrays of one shape get a type of half the width.
     Narrow,
 }
 
@@ -77,8 +77,7 @@ struct OfShape {
 }
 
 impl LiveMemory<'_> {
-    /// What would make the peak of a memory smaller, the largest saving first: at most one lever of each
-    /// kind.
+    /// The levers for the peak of a memory, the largest saving first. There is at most one of each kind.
     #[must_use]
     pub fn levers(&self, space: u64) -> Vec<Lever> {
         let time = self.spaces().iter().find(|found| found.space == space).and_then(|found| found.peak_time);
@@ -110,7 +109,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The parameters that are alive beside as many results of their shape and layout.
+/// The donation of all parameters that are alive beside a result of their shape and layout.
 fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
     let pairs = |found: &OfShape| found.results.min(u64::try_from(found.arguments.len()).unwrap_or(u64::MAX));
     let bytes = |found: &OfShape| {
@@ -127,12 +126,13 @@ fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
     })
 }
 
-/// The padding of an array. The sizes that are stored beside a dynamic array are none.
+/// The padding of an array, in bytes. Sizes that are stored beside a dynamic array are not padding.
 fn unpadded(shape: &ArrayShape) -> Option<u64> {
     shape.physical_size_in_bytes().ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
 }
 
-/// Half of an array whose elements have 32 bits or more; an integer may be a count that needs them.
+/// Half of the bytes of an array of floats of 32 bits or more. An integer may be a count that needs its
+/// width.
 fn narrowed(shape: &ArrayShape) -> Option<u64> {
     let is_wide = matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128);
     if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }

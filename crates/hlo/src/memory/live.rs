@@ -1,4 +1,4 @@
-//! `LiveMemory`: what is in use at which time.
+//! `LiveMemory`: which buffers are in use at which time.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use super::schedule::Schedule;
 use super::sharing::share;
 use super::uses::{Buffer, Use, all_uses};
 
-/// Which buffers a program has, and when it needs them.
+/// The buffers of a program, and when each is in use.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferUse, LiveMemory, MemoryTotal, Module};
@@ -53,32 +53,32 @@ pub struct LiveMemory<'a> {
     pub(super) schedule: Schedule,
     pub(super) aliases: Aliases,
     pub(super) ranges: Ranges,
-    /// By part; only the entry of the part that represents a buffer is used.
+    /// The buffers by the number of a part. Only the entry of the part that represents a buffer is used.
     pub(super) buffers: Vec<Buffer>,
-    /// When temporaries are needed, for each buffer in ascending order and without overlap.
+    /// When temporaries are in use: sorted by buffer and time, without overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
     on_tpu: bool,
-    /// The computations with instructions: the first of these, and the number of the computation, in
-    /// ascending order.
+    /// The computations that have instructions: their first instruction and their number, in ascending order.
     pub(super) computations: Vec<(u32, u32)>,
 }
 
 impl Module {
-    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, as
-    /// where its end is missing.
+    /// The live ranges of all buffers over the schedule. `None` if the text has no entry computation, for
+    /// example because its end is missing.
     ///
-    /// It follows XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`) as far as the text
-    /// goes. Without a schedule ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions
-    /// are taken in the order of the text.
+    /// The rules are those of XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`), as
+    /// far as the text shows them. Without a schedule
+    /// ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions are taken in the order
+    /// of the text.
     #[must_use]
     pub fn live_memory(&self) -> Option<LiveMemory<'_>> {
         self.live_memory_on(None)
     }
 
     /// Like [`live_memory`](Self::live_memory), for a TPU of this generation. Only the sizes of the tables of
-    /// tuples depend on the generation, which the text does not name. Without a generation the tables are as
-    /// large as on v4 and v5e, or as on v2 and v3 if the text shows that.
+    /// tuples depend on the generation, which the text does not name. Without a generation they are those of
+    /// v4 and v5e, or those of v2 and v3 if the text shows that it is for one of these.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -98,9 +98,9 @@ impl Module {
         LiveMemory::new(self, generation, None)
     }
 
-    /// The live ranges of the text in the memory of the compiler's own buffer assignment: which values share
-    /// a buffer, the bytes of each, and the totals are those of the assignment. A peak is then more than the
-    /// arrays alive at that time by what fragmentation and alignment take ([`SpaceUse::live_bytes`]).
+    /// The live ranges of the text, with the memory of a buffer assignment: which values share a buffer, the
+    /// bytes of each, and the totals come from the assignment. The peak is then larger than the arrays alive
+    /// at that time ([`SpaceUse::live_bytes`]): the difference is fragmentation and alignment.
     ///
     /// ```
     /// use tensor_layout_hlo::{BufferAssignment, Module};
@@ -157,7 +157,7 @@ impl<'a> LiveMemory<'a> {
             let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
             let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
             let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
-            // Results too, but not on a TPU.
+            // Results may take a buffer too, but not on a TPU.
             let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
             let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
             share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
@@ -187,9 +187,9 @@ struct Spaces {
     numbers: Vec<u64>,
     /// Whether the program is one for a TPU: only TPU layouts have tiles.
     on_tpu: bool,
-    /// The bytes that a TPU rounds the table of a tuple up to.
+    /// The table of a tuple is rounded up to a multiple of this on a TPU, in bytes.
     table_block: u64,
-    /// The bytes of the parts that a buffer assignment has a place for.
+    /// The sizes in bytes of the parts that have a place in the buffer assignment.
     assigned: HashMap<u32, u64>,
 }
 
@@ -210,8 +210,8 @@ impl Spaces {
         Spaces { numbers, on_tpu, table_block, assigned: HashMap::new() }
     }
 
-    /// The bytes of a tuple's table. On a TPU a pointer takes 4 bytes and a table whole blocks; elsewhere a
-    /// pointer takes 8.
+    /// The size of the table of a tuple, in bytes. On a TPU a pointer takes 4 bytes, and a table takes whole
+    /// blocks. Elsewhere a pointer takes 8 bytes.
     fn table(&self, elements: u64) -> u64 {
         if self.on_tpu {
             elements.saturating_mul(4).checked_next_multiple_of(self.table_block).unwrap_or(u64::MAX)
@@ -220,7 +220,7 @@ impl Spaces {
         }
     }
 
-    /// The bytes of a part, and the number of the space it is in.
+    /// The size of a part in bytes, and the number of the space that it is in.
     fn size(&self, module: &Module, kind: PartKind) -> (u64, u32) {
         let (bytes, space) = match kind {
             PartKind::Nothing => (0, 0),
@@ -258,7 +258,7 @@ fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry
     buffers
 }
 
-/// One buffer more or less in a space at a time.
+/// The time at which a buffer of a space begins or ends to be in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     space: u32,
@@ -268,7 +268,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The beginning and the end of a use.
+    /// The two events of a use.
     pub(super) fn of(used: &Use, space: u32) -> [Event; 2] {
         let event = |time, begins| Event { space, time, begins, buffer: used.buffer };
         [event(used.start, true), event(used.end.saturating_add(1), false)]
@@ -280,7 +280,7 @@ impl LiveMemory<'_> {
         self.buffers.get(place(number)).copied().unwrap_or_default()
     }
 
-    /// The events, space by space in the order of their times; what ends is before what begins.
+    /// The events, sorted by space and time. At one time, ends come before beginnings.
     fn events(&self, only: Option<u32>) -> Vec<Event> {
         let space = |used: &&Use| self.buffer(used.buffer).space;
         let uses = self.uses.iter().filter(|used| only.is_none_or(|only| only == space(used)));
@@ -289,7 +289,8 @@ impl LiveMemory<'_> {
         events
     }
 
-    /// The events, each with the bytes from then on, if there were `bytes` before.
+    /// Pairs each event with the bytes that are in use from then on, if `bytes` were in use before the first
+    /// event.
     pub(super) fn running(&self, mut bytes: u128, events: Vec<Event>) -> impl Iterator<Item = (Event, u128)> {
         events.into_iter().map(move |event| {
             let size = u128::from(self.buffer(event.buffer).bytes);
@@ -318,7 +319,7 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        // After the last event of a space nothing is in use.
+        // Nothing is in use after the last event of a space, so the sum is 0 again.
         for (event, now) in self.running(0, self.events(None)) {
             if let Some(space) = found.get_mut(place(event.space))
                 && now > space.total.temp_bytes
@@ -345,16 +346,16 @@ impl LiveMemory<'_> {
         self.spaces.first().map(|space| space.total).unwrap_or_default()
     }
 
-    /// Every memory space that occurs, in ascending order.
+    /// All memory spaces that occur, in ascending order.
     #[must_use]
     pub fn spaces(&self) -> &[SpaceUse] {
         &self.spaces
     }
 
-    /// About what JAX's `peak_memory_in_bytes` says: parameters and results of all memories, the host's
-    /// included, and of the temporaries the most that a *single* memory holds (libtpu 0.0.52) or none (XLA's
-    /// CPU backend). It has no fragmentation, and no sum over memories at one time, so it may be below
-    /// the peak of the main memory. docs/XLA.md has its errors.
+    /// An estimate of JAX's `peak_memory_in_bytes`: the parameters and results of all memories, the host's
+    /// included, and the largest peak of the temporaries of a *single* memory (libtpu 0.0.52) or none (XLA's
+    /// CPU backend). It leaves out fragmentation, and does not add memories at one time, so it may be below
+    /// the peak of the main memory. docs/XLA.md states its error.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;
@@ -385,14 +386,14 @@ impl LiveMemory<'_> {
         self.on_tpu
     }
 
-    /// Does the text say that its order is the order of the run?
+    /// Whether the text says that its order is the order of the run.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
         self.module.header.is_scheduled
     }
 
-    /// How many operands in the schedule are names that the text does not define before they are used. A text
-    /// that XLA wrote has none; with some, buffers may be in use for longer than it seems.
+    /// How many operands in the schedule are names that the text does not define before. A text that XLA
+    /// wrote has none. If there are some, buffers may seem to be in use for too long.
     #[must_use]
     pub fn unknown_operands(&self) -> u64 {
         let count = |&id: &u32| self.module.operands(id).iter().filter(|&&operand| operand == NONE).count();
@@ -400,7 +401,7 @@ impl LiveMemory<'_> {
         u64::try_from(count).unwrap_or(u64::MAX)
     }
 
-    /// How many instructions the schedule has, those of called computations included.
+    /// How many instructions the schedule has. Those of called computations are included.
     #[must_use]
     pub fn instructions(&self) -> u32 {
         self.schedule.length()
@@ -412,8 +413,8 @@ impl LiveMemory<'_> {
         self.schedule.order.get(place(time)).map(|&id| self.place(id))
     }
 
-    /// What a space holds over time: the time of each change, and the bytes from then on, parameters and
-    /// results included. The first time is 0.
+    /// The bytes of a space over time: the time of each change, and the bytes from then on. Parameters and
+    /// results are included. The first time is 0.
     #[must_use]
     pub fn profile(&self, space: u64) -> Vec<(u32, u128)> {
         let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {

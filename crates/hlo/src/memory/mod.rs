@@ -1,5 +1,5 @@
-//! Where a program's memory goes: all instructions of a dump in little memory, their live ranges over the
-//! schedule, and the compiler's own buffer assignment.
+//! The memory of a program: all instructions of a dump, their live ranges over the schedule, and the buffer
+//! assignment of the compiler.
 
 mod aliases;
 mod assignment;

@@ -1,4 +1,4 @@
-//! `Module`: all instructions of a dump, in little memory.
+//! `Module`: all instructions of a dump in little memory.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -19,11 +19,11 @@ use super::intern::Interner;
 use super::part::{ArrayFacts, Parts};
 use super::role::Role;
 
-/// All instructions of a dump: what is needed to follow its buffers through the program.
+/// All instructions of a dump, as far as their buffers depend on them.
 ///
-/// One pass over the text fills it. An instruction takes about 80 bytes and its name here; names of
-/// operations and source lines, and shapes, are kept once each. Constants lose their values. Dumps up to
-/// 2^32 instructions fit.
+/// The text is read in one pass. An instruction takes about 80 bytes, and its name. Names of operations,
+/// source lines and shapes are kept once each. The values of constants are dropped. A dump may have up to
+/// 2^32 instructions.
 ///
 /// ```
 /// use tensor_layout_hlo::Module;
@@ -63,7 +63,7 @@ pub struct Module {
     array_facts: Vec<ArrayFacts>,
     /// The instructions with `output_to_operand_aliasing`, in ascending order.
     aliases: Vec<(u32, Vec<OperandAlias>)>,
-    /// The computations by name, those that were only called so far included.
+    /// The numbers of the computations by name, including those that were only called so far.
     by_name: HashMap<Arc<str>, u32>,
     open: Scope,
     /// Whether the text ends inside a computation.
@@ -74,10 +74,11 @@ pub struct Module {
 
 mod lookup;
 
-/// No instruction, no computation, no name.
+/// The number that stands for no instruction, no computation or no name.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One instruction. Lists end where it says, and begin where those of the instruction before it end.
+/// One instruction. Its lists end at the places stored here, and begin where those of the instruction before
+/// it end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     name_end: u32,
@@ -88,21 +89,20 @@ pub(super) struct Node {
     op_name: u32,
     source: u32,
     line: u32,
-    /// A parameter's number, the element a `get-tuple-element` takes; else a flag: see [`Module::is_marked`]
-    /// and
-    /// [`Module::is_output_fusion`].
+    /// The number of a parameter, or the element that a `get-tuple-element` takes. For other instructions it
+    /// is a flag: see [`Module::is_marked`] and [`Module::is_output_fusion`].
     pub(super) number: u32,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Computation {
     pub(super) name: Arc<str>,
-    /// Its instructions.
+    /// The instructions of the computation.
     pub(super) nodes: Range<u32>,
-    /// The instruction whose result is returned; [`NONE`] if there is none.
+    /// The instruction whose result the computation returns; [`NONE`] if there is none.
     pub(super) root: u32,
     pub(super) is_entry: bool,
-    /// Does it run inside one instruction, such as a fusion?
+    /// Whether the computation runs inside one instruction, such as a fusion.
     pub(super) is_inlined: bool,
 }
 
@@ -111,8 +111,8 @@ pub(super) struct Computation {
 struct Scope {
     computation: Option<(Arc<str>, u32)>,
     hasher: RandomState,
-    /// The hash of a name leads to the instruction. (Of two names with one hash the later is found; with 64
-    /// bits and a secret key no one meets two.)
+    /// The instructions by the hash of their names. If two names had the same hash, only the later one would
+    /// be found. With 64 bits and a secret key that does not happen.
     names: HashMap<u64, u32>,
 }
 
@@ -121,14 +121,14 @@ pub(super) fn place(number: u32) -> usize {
 }
 
 impl Module {
-    /// The most unreadable lines that are kept to be shown; all are counted.
+    /// The most unreadable lines that are kept to be shown. All of them are counted.
     pub const SHOWN: usize = 20;
 
     /// Reads a whole dump in one pass.
     ///
     /// # Errors
     ///
-    /// What the stream itself fails with; [`io::ErrorKind::Other`] for a dump of more than 2^32 instructions.
+    /// An error of the stream itself, and [`io::ErrorKind::Other`] for a dump of more than 2^32 instructions.
     pub fn read(dump: impl BufRead) -> io::Result<Module> {
         let mut module = Module::default();
         let mut reader = Reader::new(dump);
@@ -139,7 +139,7 @@ impl Module {
         Ok(module)
     }
 
-    /// What the first line says, for a module that is filled by [`add`](Module::add).
+    /// Sets the header, for a module that is filled by [`add`](Module::add).
     ///
     /// ```
     /// use tensor_layout_hlo::{Module, Reader};
@@ -163,11 +163,11 @@ impl Module {
         self.header = header;
     }
 
-    /// Takes what a [`Reader`] returned, in the order of the dump.
+    /// Adds what a [`Reader`] returned. The records must come in the order of the dump.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a number of instructions, operands or bytes of names passes 2^32.
+    /// [`Error::Overflow`] if the number of instructions, of operands or of bytes of names passes 2^32.
     pub fn add(&mut self, record: &Record) -> Result<(), Error> {
         match record {
             Record::Instruction(instruction) => self.add_instruction(instruction),
@@ -207,7 +207,7 @@ impl Module {
         if place(opcode) == self.roles.len() {
             self.roles.push(Role::of(&instruction.opcode));
         }
-        // On a CPU the library YNN runs some fusions, and may write over their operands as a loop does.
+        // On a CPU the library YNN runs some fusions. It may write over their operands as a loop does.
         let is_ynn = instruction.name.starts_with("ynn_fusion");
         let flag = match (instruction.fusion_kind.as_deref(), instruction.custom_call_target.as_deref()) {
             (Some("kCustom"), _) if is_ynn => 1,
@@ -240,7 +240,7 @@ impl Module {
         Ok(())
     }
 
-    /// The computation the instruction is in, which becomes the open one.
+    /// The number of the computation of an instruction, which becomes the open computation.
     fn computation(&mut self, instruction: &Instruction, id: u32) -> Result<u32, Error> {
         if let Some((name, number)) = &self.open.computation
             && Arc::ptr_eq(name, &instruction.computation)
@@ -249,7 +249,7 @@ impl Module {
         }
         let name = &instruction.computation;
         let mut number = self.called(name)?;
-        // Calls mean the first computation of a name; a second one is never called.
+        // A call refers to the first computation of a name. A second one of that name is never called.
         if self.computations.get(place(number)).is_some_and(|found| !found.nodes.is_empty()) {
             number = self.new_computation(name)?;
         }
@@ -262,7 +262,7 @@ impl Module {
         Ok(number)
     }
 
-    /// The number of a computation, which may not have been read yet.
+    /// The number of a computation, which may come later in the text.
     fn called(&mut self, name: &str) -> Result<u32, Error> {
         if let Some(&number) = self.by_name.get(name) {
             return Ok(number);
@@ -292,7 +292,7 @@ impl Module {
         Ok(number)
     }
 
-    /// What the first line says.
+    /// The header of the module, from its first line.
     #[must_use]
     pub fn header(&self) -> &ModuleHeader {
         &self.header
@@ -310,7 +310,7 @@ impl Module {
         self.unreadable
     }
 
-    /// The first of the lines that could not be read.
+    /// The first lines that could not be read.
     #[must_use]
     pub fn unreadable_lines(&self) -> &[UnreadableLine] {
         &self.unreadable_lines

@@ -1,4 +1,4 @@
-//! The buffers in use at one time, with the names of the values they hold.
+//! The buffers in use at one time, each with the name of the value that it holds.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::role::Role;
 use super::uses::Buffer;
 
 impl LiveMemory<'_> {
-    /// The buffers of a space that are in use at a time, the largest first: parameters and results, which are
-    /// there for the whole program, and temporaries. Constants are not among them.
+    /// The buffers of a space that are in use at a time, the largest first. Parameters and results are in use
+    /// for the whole program. Constants are not included.
     ///
-    /// Each is named after the instruction whose value it holds at that time, or will hold next.
+    /// A buffer is named after the instruction whose value it holds at that time, or holds next.
     #[must_use]
     pub fn live_at(&self, space: u64, time: u32) -> Vec<LiveBuffer> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()
@@ -54,8 +54,8 @@ impl LiveMemory<'_> {
         found
     }
 
-    /// How well a part names its buffer at a time: the value that was computed last is best, then the one
-    /// that will be computed next; other names for a value come after.
+    /// How well a part names its buffer at a time. The value that was computed last is best, then the value
+    /// that is computed next. Other names for a value come last.
     fn rank(&self, id: u32, part: u32, number: u32, time: u32) -> (u8, i64) {
         let start = self.ranges.of(number).0;
         let held = |element: usize| self.module.parts(id).at(&[element]);
@@ -106,7 +106,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The best name for a buffer so far.
+/// The best name of a buffer so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     rank: Option<(u8, i64)>,

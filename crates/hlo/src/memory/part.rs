@@ -1,4 +1,4 @@
-//! `Parts`: a shape as a flat list, one entry for everything that can have a buffer.
+//! `Parts`: a shape as a flat list of everything that can have a buffer.
 
 use tensor_layout::Error;
 use tensor_layout::checked;
@@ -7,21 +7,21 @@ use tensor_layout::{ArrayShape, Shape};
 use super::intern::Interner;
 use crate::bytes::buffer_bytes;
 
-/// Everything in a shape that can have a buffer, in the order in which the text names it: a tuple, then its
-/// elements. A part is known by its place in this order; the shape itself has place 0.
+/// Everything in a shape that can have a buffer, in the order of the text: a tuple, then its elements. A part
+/// is known by its place in this order. The whole shape has place 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     parts: Vec<ShapePart>,
-    /// The places of the elements of all tuples, those of one tuple side by side.
+    /// The places of the elements of all tuples. Those of one tuple are side by side.
     elements: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ShapePart {
     kind: PartKind,
-    /// How many parts there are, this one and all inside it.
+    /// The number of parts inside this one, itself included.
     count: u32,
-    /// Where the places of a tuple's elements begin.
+    /// Where the places of the elements of a tuple begin.
     elements: u32,
 }
 
@@ -31,18 +31,18 @@ pub(super) enum PartKind {
     Tuple(u32),
     /// An array: its number among the different arrays.
     Array(u32),
-    /// A token, an opaque value, an array without a bound: nothing of a known size.
+    /// A token, an opaque value or an array without a bound: the size is not known.
     Nothing,
 }
 
-/// What the memory of one array needs.
+/// The facts of an array that its memory depends on.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ArrayFacts {
-    /// 0 for a size that does not fit into 64 bits.
+    /// The size in bytes with padding; 0 if it does not fit into 64 bits.
     pub(super) padded_bytes: u64,
     pub(super) space: u64,
     pub(super) is_tiled: bool,
-    /// A scalar of 32 bits in the tile `T(256)`, which only TPU v2 and v3 have.
+    /// Whether it is a scalar of 32 bits in the tile `T(256)`, which only TPU v2 and v3 have.
     pub(super) is_early_tpu: bool,
 }
 
@@ -71,7 +71,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Recursion is as deep as tuples nest, which the reader of shapes limits to 128.
+    /// Tuples nest at most 128 deep, which the reader of shapes ensures.
     fn add(&mut self, shape: &Shape, arrays: &mut Interner<ArrayShape>) -> Result<(), Error> {
         let at = self.parts.len();
         let kind = match shape {
@@ -107,7 +107,7 @@ impl Parts {
         self.part(place).map_or(PartKind::Nothing, |part| part.kind)
     }
 
-    /// How many parts there are at a place, that one and all inside it.
+    /// The number of parts at a place, those inside it included.
     pub(super) fn count(&self, place: u32) -> u32 {
         self.part(place).map_or(0, |part| part.count)
     }
@@ -116,7 +116,7 @@ impl Parts {
         self.parts.get(usize::try_from(place).ok()?)
     }
 
-    /// The places of the elements of the tuple at a place; none if there is no tuple.
+    /// The places of the elements of the tuple at a place. There are none if that is no tuple.
     pub(super) fn elements(&self, place: u32) -> &[u32] {
         let found = self.part(place).and_then(|part| {
             let PartKind::Tuple(count) = part.kind else { return None };
@@ -126,12 +126,12 @@ impl Parts {
         found.unwrap_or(&[])
     }
 
-    /// The place a tuple index leads to.
+    /// The place that a tuple index leads to.
     pub(super) fn at(&self, index: &[usize]) -> Option<u32> {
         index.iter().try_fold(0, |place, &element| self.elements(place).get(element).copied())
     }
 
-    /// The element of the tuple at `tuple` that holds the part at `place`: its number, and its own place.
+    /// The element of the tuple at `tuple` that contains the part at `place`: its number, and its own place.
     pub(super) fn element_with(&self, tuple: u32, place: u32) -> Option<(usize, u32)> {
         let elements = self.elements(tuple);
         let number = elements.partition_point(|&element| element <= place).checked_sub(1)?;

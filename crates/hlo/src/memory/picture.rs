@@ -1,4 +1,4 @@
-//! The picture of live memory over the schedule.
+//! Draws the live memory over the schedule as SVG.
 
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 320.0;
 const BOTTOM: f64 = TOP + HEIGHT;
 
-/// The most columns the area is divided into: a longer schedule shows the largest moment of each column.
+/// The most columns of the drawn area. If the schedule is longer, a column shows its largest moment.
 const COLUMNS: u32 = 860;
 
 /// How many temporaries have a band of their own.
@@ -24,7 +24,7 @@ const BANDS: usize = 8;
 
 const COLOURS: [&str; BANDS] = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f"];
 
-/// Parameters and results; the temporaries without a band of their own.
+/// The colour of parameters and results, and the colour of temporaries without a band of their own.
 const FIXED: &str = "#c8ccd0";
 const OTHERS: &str = "#e4d5b7";
 
@@ -37,14 +37,15 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-s
 /// The most ticks of an axis.
 const TICKS: u128 = 6;
 
-/// A capacity is drawn up to this many times above the peak; farther up, the bands would be flat.
+/// A capacity is drawn if it is at most this many times the peak. The bands below a higher line would be
+/// flat.
 const FARTHEST_CAPACITY: u128 = 4;
 
 impl LiveMemory<'_> {
-    /// An SVG of what a memory space holds over the schedule: parameters and results at the bottom, above
-    /// them the temporaries that are the largest at the peak, a band for each, and all others on top.
+    /// An SVG of what a memory space holds over the schedule. Parameters and results are at the bottom. Above
+    /// them are bands for the temporaries that are largest at the peak. All other temporaries are on top.
     ///
-    /// Its size does not grow with the program's.
+    /// The size of the picture does not depend on the length of the program.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;
@@ -66,9 +67,9 @@ impl LiveMemory<'_> {
         self.to_svg_on(space, None)
     }
 
-    /// Draws what [`to_svg`](Self::to_svg) draws, and a line for the HBM of a device of this generation
-    /// ([`hbm_bytes`]), if `space` is the main memory. If the line would be far above the peak, the title has
-    /// the number instead.
+    /// Draws the picture of [`to_svg`](Self::to_svg), with a line for the HBM of a device of this generation
+    /// ([`hbm_bytes`]) if `space` is the main memory. If the line would be far above the peak, the title
+    /// states the capacity instead.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -93,7 +94,7 @@ impl LiveMemory<'_> {
         chart.finish()
     }
 
-    /// For each column the time in it at which the space holds the most, and the bytes.
+    /// For each column its time with the most bytes in use, and these bytes.
     fn columns(&self, space: u64) -> Vec<(u32, u128)> {
         let times = self.instructions();
         let count = times.min(COLUMNS);
@@ -105,7 +106,8 @@ impl LiveMemory<'_> {
             // The first time of the next column.
             let end = u64::from(column).saturating_add(1).saturating_mul(times.into()).checked_div(count.into());
             let end = end.and_then(|end| u32::try_from(end).ok()).unwrap_or(times);
-            // A column begins with what the one before it ended with, unless something changes right there.
+            // A column begins with the bytes at the end of the column before it, unless they change right
+            // there.
             let changes = steps.peek().is_some_and(|next| next.0 == start);
             let mut best = if changes { None } else { Some((start, now.1)) };
             while let Some(&&next) = steps.peek().filter(|next| next.0 < end) {
@@ -122,7 +124,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The nearest `f64`.
+/// The number as the nearest `f64`.
 fn float(number: u128) -> f64 {
     let piece = |shift: u32| f64::from(u32::try_from((number >> shift) & u128::from(u32::MAX)).unwrap_or(u32::MAX));
     let base = f64::from(u32::MAX) + 1.0;
@@ -136,12 +138,12 @@ struct Chart<'a> {
     total: MemoryTotal,
     /// The bytes at the upper edge of the area.
     top: u128,
-    /// What the device has, if that is drawn.
+    /// The capacity of the device, if it is drawn.
     capacity: Option<u128>,
-    /// The time of the peak, 0 if it is the same all the time, and the instruction.
+    /// The time of the peak, or 0 if the bytes never change, and the instruction of that time.
     peak_time: u32,
     peak: Option<InstructionPlace>,
-    /// For each column the time in it at which the space holds the most, and the bytes.
+    /// For each column its time with the most bytes in use, and these bytes.
     columns: Vec<(u32, u128)>,
     page: String,
     /// The colour and the label of each band.
@@ -170,7 +172,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The pixel of a number of bytes, from above.
+    /// The vertical position of a number of bytes, in pixels from the top.
     fn level(&self, bytes: f64) -> f64 {
         let top = float(self.top);
         BOTTOM - if top > 0.0 { bytes / top * HEIGHT } else { 0.0 }
@@ -201,9 +203,10 @@ impl Chart<'_> {
         }
     }
 
-    /// Lines at round numbers of bytes, and round numbers of the time.
+    /// Draws lines at round numbers of bytes, and ticks at round times.
     fn write_grid(&mut self) {
-        // Powers of two are round in bytes, 1, 2 and 5 times powers of ten in instructions.
+        // Powers of two are round numbers of bytes. 1, 2 and 5 times powers of ten are round numbers of
+        // instructions.
         let step = (self.top / TICKS).max(1).checked_next_power_of_two().unwrap_or(u128::MAX);
         for bytes in ticks(self.top, step) {
             let y = self.level(float(bytes));
@@ -221,7 +224,7 @@ impl Chart<'_> {
         self.text((LEFT + WIDTH / 2.0, BOTTOM + 36.0), "middle", "instruction in the schedule");
     }
 
-    /// Parameters and results, the largest temporaries, and all others, one above the other.
+    /// Draws parameters and results, the largest temporaries and all others, one above the other.
     fn write_bands(&mut self) {
         let fixed = self.total.peak_bytes.saturating_sub(self.total.temp_bytes);
         let mut heights = vec![float(fixed); self.columns.len()];
@@ -245,7 +248,7 @@ impl Chart<'_> {
         self.band(OTHERS, &heights, &all, "all other temporaries".to_owned());
     }
 
-    /// Adds a buffer to the columns at whose times it is in use.
+    /// Adds a buffer to the columns in whose times it is in use.
     fn add(&self, number: u32, bytes: f64, heights: &mut [f64]) {
         let uses = self.live.uses.iter().filter(|used| used.buffer == number);
         let uses: Vec<_> = uses.map(|used| (used.start, used.end)).collect();
@@ -257,7 +260,7 @@ impl Chart<'_> {
         }
     }
 
-    /// The area between two heights, and its line of the legend.
+    /// Draws the area between two heights, and adds a line to the legend.
     fn band(&mut self, colour: &'static str, below: &[f64], above: &[f64], label: String) {
         self.legend.push((colour, label));
         if below == above {
@@ -282,8 +285,8 @@ impl Chart<'_> {
         }
     }
 
-    /// The lines of what the compiler took in all, if that is more than the arrays, and of what the device
-    /// has.
+    /// Draws a line at the bytes that the compiler took in all, if they are more than the arrays, and a line
+    /// at the capacity of the device.
     fn mark_capacity(&mut self, generation: Option<TpuGeneration>) {
         let live = self.columns.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
         if self.total.peak_bytes > live {
@@ -331,17 +334,17 @@ fn ticks(most: u128, step: u128) -> impl Iterator<Item = u128> {
     std::iter::successors(Some(0_u128), move |tick| tick.checked_add(step).filter(|&next| next <= most))
 }
 
-/// XML has no words for control characters: they become blanks.
+/// XML cannot express control characters, so they become blanks.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(char::is_control, " ")
 }
 
-/// `, jit(f)/dot_general`, or nothing.
+/// The operation of the source program as `, jit(f)/dot_general`, or nothing.
 fn op_name(place: &InstructionPlace) -> String {
     place.op_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default()
 }
 
-/// At most this many characters.
+/// The text, cut to this many characters.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
 }

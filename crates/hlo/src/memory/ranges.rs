@@ -1,4 +1,4 @@
-//! `Ranges`: from when to when each part of each result is needed.
+//! `Ranges`: when each part of each result is in use.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,12 @@ use super::module::{Module, NONE, place};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// The first and the last time of every part in the schedule; both count.
+/// The first and the last time of every part in the schedule. Both are included.
 ///
-/// A part lives to the last use *under this name*; another name in the same buffer lives for itself. As in
-/// XLA's `HloLiveRange`, what a computation returns lives to its end, the first state of a loop to the
-/// beginning of the body, and what is inside an asynchronous computation to the end of the operation.
+/// A part is in use until the last use *of this name*. Another name for the same buffer has a range of its
+/// own. As in `HloLiveRange` of XLA, the result of a computation is in use until the computation ends, the
+/// first state of a loop until the body begins, and a value inside an asynchronous computation until the
+/// operation ends.
 #[derive(Debug)]
 pub(super) struct Ranges {
     starts: Vec<u32>,
@@ -25,8 +26,8 @@ impl Ranges {
         for (time, &id) in (0_u32..).zip(&schedule.order) {
             set(&mut starts, id, time);
         }
-        // This is the last use of a result as a whole, so of all its parts. Going through the parts for every
-        // use would take time in the product of the lengths of two lines.
+        // This is the last use of a whole result, so of all its parts. Visiting the parts for every use would
+        // take time in the product of the number of uses and the number of parts.
         let mut whole = starts.clone();
         let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
         for (time, &id) in (0_u32..).zip(&schedule.order) {
@@ -37,7 +38,7 @@ impl Ranges {
                 }
                 Role::While => Schedule::body(module, id).map_or(time, |body| called_at(schedule, body, id, time)),
                 Role::Call => module.calls(id).first().map_or(time, |&called| called_at(schedule, called, id, time)),
-                // The operands are the pieces of the result: they become it.
+                // The operands are pieces of the result, in whose memory they lie already.
                 Role::CustomCall if module.is_marked(id) => time.saturating_sub(1),
                 _ => time,
             };
@@ -50,7 +51,8 @@ impl Ranges {
             raise(&mut whole, module.root(computation).unwrap_or(NONE), times.end);
             let asynchronous = schedule.asynchronous_end(computation);
             for id in module.nodes_of(computation) {
-                // Whatever runs before a parameter in the text must not overwrite it.
+                // A parameter is in use from the beginning, although other instructions come before it in the
+                // text.
                 if module.role(id) == Role::Parameter {
                     set(&mut starts, id, times.start);
                 }
@@ -71,8 +73,8 @@ impl Ranges {
         ranges
     }
 
-    /// Parameters of the program keep their memory to its end, except where a result is written over them: a
-    /// donated parameter ends with its last use.
+    /// Keeps the parameters of the program in use until its end. A donated parameter, over which a result is
+    /// written, ends with its last use.
     fn keep_parameters(&mut self, module: &Module, schedule: &Schedule, aliases: &Aliases, entry: u32) {
         let end = schedule.times(entry).end;
         let parts_of = |id: u32| (0..module.parts(id).len()).map(move |part| aliases.part(id, part));
@@ -85,7 +87,7 @@ impl Ranges {
         }
     }
 
-    /// A `get-tuple-element` uses the table of pointers and the one element.
+    /// A `get-tuple-element` uses the table of pointers and one element.
     fn use_element(&mut self, module: &Module, aliases: &Aliases, id: u32, time: u32) {
         let operand = module.operand(id, 0);
         raise(&mut self.ends, aliases.part(operand, 0), time);
@@ -104,7 +106,7 @@ impl Ranges {
     }
 }
 
-/// When the computation begins, if it is in the schedule for this caller; else the time of the caller.
+/// When the computation begins, if this caller placed it in the schedule. Otherwise the time of the caller.
 fn called_at(schedule: &Schedule, called: u32, caller: u32, time: u32) -> u32 {
     if schedule.is_placed_by(called, caller) { schedule.times(called).start } else { time }
 }

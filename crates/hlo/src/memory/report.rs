@@ -1,14 +1,14 @@
-//! What is said about a program's memory.
+//! The answers about the memory of a program.
 
 use std::sync::Arc;
 
 use crate::sources::SourceLine;
 
-/// The bytes of one memory, as the compiler's own memory analysis counts them.
+/// The bytes of one memory, counted as the memory analysis of the compiler counts them.
 ///
-/// Parameters and results have their memory for the whole program; a result that is written over a parameter
-/// is counted among both, and once more as aliased. So `peak_bytes` is
-/// `argument_bytes + output_bytes - alias_bytes + temp_bytes`.
+/// Parameters and results have their memory for the whole program. A result that is written over a parameter
+/// is counted with both, and once more as aliased. So `peak_bytes` is `argument_bytes + output_bytes -
+/// alias_bytes + temp_bytes`.
 ///
 /// ```
 /// use tensor_layout_hlo::{MemoryTotal, Module};
@@ -34,7 +34,7 @@ pub struct MemoryTotal {
     pub alias_bytes: u128,
     /// The most that temporaries take at one time.
     pub temp_bytes: u128,
-    /// Constants, which are part of the program and of no other number here.
+    /// Constants. They are part of the program, and in no other number here.
     pub constant_bytes: u128,
     /// The most that is taken at one time.
     pub peak_bytes: u128,
@@ -57,22 +57,23 @@ pub struct MemoryTotal {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceUse {
-    /// The `n` of `S(n)`: see [`memory_space_name`](tensor_layout::tiled::memory_space_name).
+    /// The number of the memory space, the `n` of `S(n)`;
+    /// [`memory_space_name`](tensor_layout::tiled::memory_space_name) names it.
     pub space: u64,
-    /// Its bytes: those of the buffer assignment if there is one.
+    /// The bytes of the space. If there is a buffer assignment, they are its bytes.
     pub total: MemoryTotal,
     /// The bytes of the arrays that are alive at the peak, parameters and results included. The rest of
-    /// `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment shows. Where the
-    /// text keeps arrays apart that the compiler put into one place, they are more than the peak.
+    /// `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment states. They are
+    /// more than the peak if the compiler put arrays into one place that the text keeps apart.
     pub live_bytes: u128,
-    /// How many buffers there are, each with all the names it has.
+    /// How many buffers there are. A buffer with several names counts once.
     pub buffers: u64,
-    /// The first time at which the temporaries take the most: the number of the instruction in the schedule.
-    /// `None` if there are none.
+    /// The first time at which the temporaries take the most, as the number of an instruction in the
+    /// schedule. `None` if there are no temporaries.
     pub peak_time: Option<u32>,
 }
 
-/// What a buffer is for.
+/// The use of a buffer.
 ///
 /// ```
 /// use tensor_layout_hlo::BufferUse;
@@ -90,7 +91,7 @@ pub enum BufferUse {
     Aliased,
     /// A constant.
     Constant,
-    /// Anything else.
+    /// A value in between.
     Temporary,
 }
 
@@ -108,7 +109,7 @@ impl BufferUse {
     }
 }
 
-/// Where an instruction comes from.
+/// An instruction, and where it comes from.
 ///
 /// ```
 /// use tensor_layout_hlo::{InstructionPlace, Module};
@@ -126,17 +127,17 @@ impl BufferUse {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InstructionPlace {
-    /// Its name, without the `%`.
+    /// The name of the instruction, without the `%`.
     pub instruction: String,
-    /// What it does.
+    /// The operation.
     pub opcode: String,
-    /// The computation it belongs to.
+    /// The computation that the instruction belongs to.
     pub computation: Arc<str>,
-    /// The operation of the source program it comes from.
+    /// The operation of the source program.
     pub op_name: Option<String>,
-    /// The line of the source program it comes from.
+    /// The line of the source program.
     pub source: Option<SourceLine>,
-    /// The line of the dump; the first is 1.
+    /// The line of the dump. The first line is 1.
     pub line: u64,
 }
 
@@ -159,14 +160,14 @@ pub struct InstructionPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LiveBuffer {
-    /// The instruction whose value it holds at that time.
+    /// The instruction whose value the buffer holds at that time.
     pub place: InstructionPlace,
-    /// Where the value is in the instruction's tuple: empty if the result is not a tuple.
+    /// The index of the value in the instruction's tuple. It is empty if the result is not a tuple.
     pub tuple_index: Vec<usize>,
-    /// The array, or the tuple of which it holds the pointers.
+    /// The array, or the tuple whose pointers the buffer holds.
     pub shape: String,
     /// The bytes with padding.
     pub bytes: u64,
-    /// What it is for.
+    /// The use of the buffer.
     pub used_as: BufferUse,
 }

@@ -1,4 +1,7 @@
-//! Temporaries in the memory of results.
+//! Puts temporaries into the memory of results that are not computed yet, as the `BufferAssigner` of XLA does
+//! on CPUs and GPUs. The memory of a donated parameter is used in the same way after its last use. The
+//! largest temporary is placed first. Each goes into the smallest result that is large enough and free at
+//! that time. The compiler for TPUs does not do this.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +11,10 @@ use super::ranges::Ranges;
 use super::report::BufferUse;
 use super::uses::{Buffer, Use, all_uses};
 
-/// How many results are tried for one temporary. (Trying all would take the product of their numbers.)
+/// How many results are tried for one temporary. Trying all would take time in the product of their numbers.
 const MOST_TRIED: usize = 64;
 
-/// Puts temporaries into the memory of results that are not computed yet, as XLA's `BufferAssigner` does on
-/// CPUs and GPUs, also where that is the memory of a donated parameter which is not used any more: the
-/// largest temporaries first, each into the smallest result that is large enough and free
-/// at that time. The compiler for TPUs does not.
+/// Joins temporaries with results: the module says how.
 pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
     let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();
     let uses = all_uses(aliases, ranges, |number| {
@@ -53,7 +53,7 @@ pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[B
     }
 }
 
-/// When a result's memory is taken: ranges without overlap, by their starts.
+/// When the memory of a result is taken: ranges without overlap, by their starts.
 #[derive(Debug, Default)]
 struct Times(BTreeMap<u32, u32>);
 

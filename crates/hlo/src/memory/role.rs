@@ -1,6 +1,6 @@
-//! `Role`: what an operation means for memory.
+//! `Role`: how an operation treats memory.
 
-/// How the result of an operation is related to its operands and to the computations it calls.
+/// The relation of the result of an operation to its operands, and to the computations that it calls.
 ///
 /// The rules are those of XLA's dataflow and alias analyses (`HloDataflowAnalysis`, `AliasInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,20 +15,23 @@ pub(super) enum Role {
     Conditional,
     Call,
     Fusion,
-    /// Begins an operation that runs beside the next ones. The result holds the operands as its element of
-    /// this number; what is called, if anything is, returns element 1.
+    /// The start of an asynchronous operation, which runs beside the next instructions. The element of the
+    /// result with this number holds the operands. Element 1 is the result of the called computation, if
+    /// there is one.
     Start(usize),
-    /// Goes on with one.
+    /// A later step of an asynchronous operation.
     Update,
-    /// Ends one: the result is this element of the start's, or all of it.
+    /// The end of an asynchronous operation. Its result is this element of the result of the start, or all of
+    /// it.
     Done(Option<usize>),
-    /// The result is written over the first operand (and, for several results, each over its own).
+    /// The result is written over the first operand. If there are several results, each is written over its
+    /// own operand.
     InPlace,
-    /// Each element of the result needs only the elements of the operands at its own place.
+    /// An element of the result depends only on the elements of the operands at the same place.
     Elementwise,
-    /// Elementwise, but XLA never writes a copy over what it copies.
+    /// An elementwise operation, but XLA never writes a copy over its operand.
     Copy,
-    /// Results may be written over the operands at their own position.
+    /// A result may be written over the operand at its own position.
     Sort,
     CustomCall,
     Other,
@@ -64,7 +67,7 @@ impl Role {
         }
     }
 
-    /// Is every part of the result another name for something that exists already?
+    /// Whether every part of the result only names an existing value.
     pub(super) fn is_name_only(self) -> bool {
         matches!(
             self,

@@ -1,5 +1,4 @@
-//! `Schedule`: the order in which a program runs, with the computations that instructions call in their
-//! places.
+//! `Schedule`: the order in which a program runs. Called computations are in the places of their calls.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -9,38 +8,39 @@ use super::role::Role;
 
 /// The time of every instruction that has buffers of its own.
 ///
-/// The order is that of XLA's `HloLiveRange`: what a `while`, a `conditional`, a `call` or the start of an
-/// asynchronous operation calls is in front of it, where it is called first. What runs inside one instruction
-/// (fusions, the function of a `reduce`) has no time.
+/// The order is that of `HloLiveRange` of XLA. A computation that is called by a `while`, a `conditional`, a
+/// `call` or the start of an asynchronous operation comes before its first caller. Whatever runs inside one
+/// instruction, such as a fusion or the function of a `reduce`, has no time.
 #[derive(Debug)]
 pub(super) struct Schedule {
     /// The instructions in the order of their times, which count from 0.
     pub(super) order: Vec<u32>,
-    /// For each computation, who placed it in the schedule.
+    /// For each computation the caller that placed it in the schedule.
     placed: Vec<Placed>,
-    /// When the asynchronous operation ends that an instruction starts.
+    /// The time at which the asynchronous operation ends that an instruction starts.
     ends: HashMap<u32, u32>,
-    /// Starts without operands, whose operands an `async-update` brings later, as for a SparseCore. The
-    /// computations that they call run from the update on.
+    /// Starts without operands, as for a SparseCore. An `async-update` brings the operands later, and the
+    /// called computation runs from then on.
     deferred: HashSet<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     is_entered: bool,
-    /// [`NONE`] for the entry computation.
+    /// The caller; [`NONE`] for the entry computation.
     caller: u32,
-    /// The first time in it.
+    /// The time of the first instruction.
     start: u32,
-    /// The time after its last instruction, which is that of the caller.
+    /// The time after the last instruction, which is the time of the caller.
     end: u32,
-    /// The start of the asynchronous operation it runs in, if it does.
+    /// The start of the asynchronous operation around the computation, if there is one.
     asynchronous: u32,
 }
 
 const NOT_PLACED: Placed = Placed { is_entered: false, caller: NONE, start: 0, end: 0, asynchronous: NONE };
 
-/// A computation on the way: its number, the next of its instructions, whether what that calls is already.
+/// A computation that is being walked: its number, its next instruction, and whether the calls of that
+/// instruction were entered.
 struct Frame {
     computation: u32,
     next: u32,
@@ -48,8 +48,8 @@ struct Frame {
 }
 
 impl Schedule {
-    /// The schedule from the entry computation on. Deep nesting needs no stack, and what calls itself is
-    /// entered once.
+    /// The schedule from the entry computation on. Deep nesting uses no call stack. A computation that calls
+    /// itself is entered once.
     pub(super) fn new(module: &Module, entry: u32) -> Schedule {
         let mut schedule = Schedule {
             order: Vec::new(),
@@ -87,9 +87,9 @@ impl Schedule {
         schedule
     }
 
-    /// Puts what an instruction calls on top of `steps`, the first to run uppermost.
+    /// Puts the computations that an instruction calls on top of `steps`. The first one to run is on top.
     fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Frame>) {
-        // The start whose computation runs from here on.
+        // An update that brings operands runs the computation of its start from here on.
         let id = match start_brought_to(module, id) {
             Some(start) => start,
             None if self.deferred.contains(&id) => return,
@@ -115,14 +115,14 @@ impl Schedule {
         if placed.is_entered || found.nodes.is_empty() {
             return;
         }
-        // The times of the computation are filled in when the walk reaches it.
+        // The times are filled in when the walk reaches the computation.
         *placed = Placed { is_entered: true, caller, asynchronous, ..NOT_PLACED };
         steps.push(Frame { computation, next: found.nodes.start, called: false });
     }
 
-    /// When the asynchronous operations end.
+    /// Finds the ends of the asynchronous operations.
     fn find_ends(&mut self, module: &Module) {
-        // The start that a value comes from.
+        // The start of the asynchronous operation that a value belongs to.
         let mut starts: HashMap<u32, u32> = HashMap::new();
         for (time, &id) in (0_u32..).zip(&self.order) {
             let operand = module.operands(id).first().copied().unwrap_or(NONE);
@@ -145,8 +145,8 @@ impl Schedule {
         }
     }
 
-    /// The body of a `while`: of what it calls, the one that returns what the loop does. (The condition
-    /// returns a `pred[]`.)
+    /// The body of a `while`: the called computation that returns the shape of the loop. The condition
+    /// returns a `pred[]`.
     pub(super) fn body(module: &Module, id: u32) -> Option<u32> {
         let calls = || module.calls(id).iter().rev().copied();
         let returns = |wanted: &dyn Fn(u32) -> bool| calls().find(|&called| module.root(called).is_some_and(wanted));
@@ -155,12 +155,12 @@ impl Schedule {
             .or_else(|| returns(&|root| module.parts(root).len() == module.parts(id).len()))
     }
 
-    /// Is the computation in the schedule because of this caller?
+    /// Whether this caller placed the computation in the schedule.
     pub(super) fn is_placed_by(&self, computation: u32, caller: u32) -> bool {
         self.placed.get(place(computation)).is_some_and(|placed| placed.is_entered && placed.caller == caller)
     }
 
-    /// The times in a computation. The end is that of its caller.
+    /// The times of a computation. Its end is the time of its caller.
     pub(super) fn times(&self, computation: u32) -> Range<u32> {
         self.placed.get(place(computation)).map_or(0..0, |placed| placed.start..placed.end)
     }
@@ -170,20 +170,20 @@ impl Schedule {
         (0_u32..).zip(&self.placed).filter(|(_, placed)| placed.is_entered).map(|(computation, _)| computation)
     }
 
-    /// The time until which what is in a computation has to stay, as it runs beside the instructions after
+    /// The time until which values of a computation stay in use because it runs beside the instructions after
     /// it.
     pub(super) fn asynchronous_end(&self, computation: u32) -> Option<u32> {
         let start = self.placed.get(place(computation))?.asynchronous;
         self.ends.get(&start).copied()
     }
 
-    /// The number of times.
+    /// The number of instructions in the schedule.
     pub(super) fn length(&self) -> u32 {
         now(&self.order)
     }
 }
 
-/// The `async-start` without operands that an `async-update` brings operands to.
+/// The `async-start` without operands that this `async-update` brings operands to.
 fn start_brought_to(module: &Module, id: u32) -> Option<u32> {
     let (&start, brought) = module.operands(id).split_first().filter(|_| module.role(id) == Role::Update)?;
     let is_empty = matches!(module.role(start), Role::Start(_)) && module.operands(start).is_empty();
@@ -191,6 +191,6 @@ fn start_brought_to(module: &Module, id: u32) -> Option<u32> {
 }
 
 fn now(order: &[u32]) -> u32 {
-    // There are at most 2^32 instructions, and each is in the order once.
+    // There are at most 2^32 instructions, and each is in the order at most once.
     u32::try_from(order.len()).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Results that XLA writes over an operand which no one needs afterwards.
+//! Writes results over operands that are not needed any more, as XLA does.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -11,17 +11,17 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// The most values in one buffer that are looked through.
+/// The most values of one buffer that are checked.
 const MOST_PARTS: usize = 16;
 
 /// The most instructions that are searched for uses of one value.
 const MOST_SEARCHED: usize = 256;
 
-/// Joins results with operands as XLA's heap simulator does: an array takes the buffer of an operand of its
-/// shape and layout whose last use this is, if the operation allows it (`CanShareOperandBufferWithUser`) and
-/// each buffer held one value so far. Which operands `may_give` theirs (not parameters), and which results
-/// `may_take` one? The buffer of a result may also be that of a donated parameter whose last use is before
-/// the operand is computed.
+/// Joins results with operands as the heap simulator of XLA does. A result takes the buffer of an operand if
+/// both have the same shape and layout, this is the last use of the operand, the operation allows it
+/// (`CanShareOperandBufferWithUser`), and each buffer has held one value so far. `may_give` selects the
+/// operands, which are no parameters. `may_take` selects the results. The buffer of a result may also be that
+/// of a donated parameter whose last use is before the operand is computed.
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
@@ -46,7 +46,7 @@ pub(super) fn share(
         let count = get(&users, operand).saturating_add(1);
         raise(&mut users, operand, count);
     }
-    // Whether all that is in a buffer before `time` ends before `start`.
+    // Whether every value that a buffer holds before `time` ends before `start`.
     let is_free = |buffer: u32, start: u32, time: u32| {
         let parts = in_several.get(&buffer).filter(|parts| parts.len() <= MOST_PARTS);
         parts
@@ -54,7 +54,7 @@ pub(super) fn share(
     };
     for (time, &id) in (0_u32..).zip(&schedule.order) {
         let Some(allowed) = Allowed::of(module, fusions, id) else { continue };
-        // Operands by shape, in their order.
+        // The operands whose last use this is, by shape, in their order.
         let mut dying: HashMap<u32, VecDeque<(u32, u32)>> = HashMap::new();
         for (position, &operand) in (0_u32..).zip(module.operands(id)) {
             let PartKind::Array(array) = module.parts(operand).kind(0) else { continue };
@@ -79,14 +79,14 @@ pub(super) fn share(
             let Entry::Occupied(mut found) = dying.entry(array) else { continue };
             let is_single = !aliases.holds_several(result);
             let is_good = |&&(position, operand): &&(u32, u32)| {
-                // A sort of several arrays puts each over its own operand.
+                // A sort of several arrays writes each over its own operand.
                 let is_own =
                     !matches!(allowed, Allowed::OwnPosition) || part == 0 || part == position.saturating_add(1);
                 let value = module.operand(id, position);
                 let is_last = may_give(result) || uses_up_to(module, id, value) == get(&users, value);
                 is_own && is_last && (is_single || is_free(result, ranges.of(operand).0, time))
             };
-            // A buffer of one value takes the first operand or none.
+            // For a buffer of one value only the first operand is tried.
             let tried = if is_single { 1 } else { MOST_PARTS };
             let candidates = found.get().iter().take(tried).enumerate();
             let Some((at, &(_, operand))) = candidates.into_iter().find(|(_, candidate)| is_good(candidate)) else {
@@ -100,8 +100,9 @@ pub(super) fn share(
     }
 }
 
-/// How often a value is used by an instruction and by what that needs. Outside the temporary memory XLA goes
-/// by the order that operands require, not by the schedule: there any other user may run later.
+/// How often a value is used by an instruction and by the operands of that, directly or not. Outside
+/// temporary memory, XLA follows the order that operands require and not the schedule: any other user may
+/// then run later.
 fn uses_up_to(module: &Module, id: u32, value: u32) -> u32 {
     let (mut uses, mut seen, mut open) = (0_u32, HashSet::from([id]), vec![id]);
     while let Some(user) = open.pop() {
@@ -116,7 +117,7 @@ fn uses_up_to(module: &Module, id: u32, value: u32) -> u32 {
     uses
 }
 
-/// The operands an operation may write over.
+/// The operands that an operation may write over.
 enum Allowed<'a> {
     All,
     OwnPosition,
@@ -129,7 +130,7 @@ impl Allowed<'_> {
             Role::Elementwise => Some(Allowed::All),
             Role::Sort => Some(Allowed::OwnPosition),
             Role::Fusion if module.is_marked(id) => Some(Allowed::Some(&called(module, fusions, id)?.elementwise)),
-            // An operand that the convolution does not read, such as the other side of an addition to its
+            // The convolution must not read the operand: an example is the other side of an addition to its
             // result.
             Role::Fusion if module.is_output_fusion(id) => {
                 let fusion = called(module, fusions, id).filter(|fusion| fusion.has_convolution)?;

@@ -1,14 +1,14 @@
-//! `Buffer` and `Use`: what is in a buffer, and when.
+//! `Buffer` and `Use`: the buffers of a program, and when each is in use.
 
 use super::aliases::Aliases;
 use super::ranges::Ranges;
 use super::report::BufferUse;
 
-/// All parts that are in one place.
+/// A buffer: all parts that are in one place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Buffer {
     pub(super) bytes: u64,
-    /// The number of the space in ascending order of those that occur.
+    /// The number of the memory space, counted over the spaces that occur in ascending order.
     pub(super) space: u32,
     pub(super) is_argument: bool,
     pub(super) is_result: bool,
@@ -27,7 +27,7 @@ impl Buffer {
     }
 }
 
-/// From when to when a buffer holds something; both count.
+/// The first and the last time at which a buffer is in use. Both are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use {
     pub(super) buffer: u32,
@@ -35,7 +35,7 @@ pub(super) struct Use {
     pub(super) end: u32,
 }
 
-/// When each of the wanted buffers is in use.
+/// The uses of the wanted buffers.
 pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u32) -> bool) -> Vec<Use> {
     let mut uses = Vec::new();
     for part in (0_u32..).take(aliases.len()) {
@@ -50,7 +50,7 @@ pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u
     uses
 }
 
-/// Sorts the uses; ranges of a buffer that touch or overlap become one.
+/// Sorts the uses. Ranges of one buffer that touch or overlap are merged.
 pub(super) fn join(uses: &mut Vec<Use>) {
     uses.sort_unstable();
     uses.dedup_by(|next, kept| {

@@ -1,4 +1,4 @@
-//! What a module says of one instruction.
+//! Questions to a module about one instruction or computation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::super::role::Role;
 use super::{Module, NONE, Node, place};
 
 impl Module {
-    /// Hands every instruction that is not inlined to `handle`, with its computation, and whether that is the
-    /// entry.
+    /// Calls `handle` for every instruction that is not inlined, with its computation, and whether that is
+    /// the entry.
     pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, &Arc<str>, bool)) {
         let entry = self.entry();
         for (number, computation) in (0_u32..).zip(&self.computations).filter(|(_, found)| !found.is_inlined) {
@@ -26,8 +26,9 @@ impl Module {
         }
     }
 
-    /// The entry computation. Without an `ENTRY` it is the last one, as in XLA's reader; but XLA itself
-    /// always writes one, beside its `entry_computation_layout`, so that such a text has lost its end.
+    /// The entry computation. Without an `ENTRY` it is the last one, as in the reader of XLA. But XLA always
+    /// writes an `ENTRY`, and an `entry_computation_layout` in the first line, so a text with only the latter
+    /// has lost its end.
     pub(in crate::memory) fn entry(&self) -> Option<u32> {
         let numbered = || (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
         if let Some((marked, _)) = numbered().find(|(_, found)| found.is_entry) {
@@ -42,7 +43,7 @@ impl Module {
         self.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone())
     }
 
-    /// The parameters of a computation: their numbers, and the instructions.
+    /// The parameters of a computation: the number of each, and its instruction.
     pub(in crate::memory) fn parameters(&self, computation: u32) -> impl Iterator<Item = (u32, u32)> {
         let nodes = self.nodes_of(computation).filter(|&id| self.role(id) == Role::Parameter);
         nodes.filter_map(|id| Some((self.node(id)?.number, id)))
@@ -56,8 +57,8 @@ impl Module {
         self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
     }
 
-    /// Is a fusion one that may write over its operands (of the kind `kLoop` or `kInput`, or YNN's on a CPU),
-    /// a custom call a `ConcatBitcast`?
+    /// Whether the instruction is a fusion that may write over its operands (kind `kLoop` or `kInput`, or a
+    /// fusion of YNN on a CPU), or a custom call of a `ConcatBitcast`.
     pub(in crate::memory) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
     }
@@ -67,17 +68,17 @@ impl Module {
         self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
     }
 
-    /// The operands; [`NONE`] for a name that the computation does not define before.
+    /// The operands of an instruction. It is [`NONE`] for a name that the computation does not define before.
     pub(in crate::memory) fn operands(&self, id: u32) -> &[u32] {
         list(&self.operands, &self.nodes, id, |node| node.operands_end)
     }
 
-    /// The computations an instruction calls, in the order of the text.
+    /// The computations that an instruction calls, in the order of the text.
     pub(in crate::memory) fn calls(&self, id: u32) -> &[u32] {
         list(&self.calls, &self.nodes, id, |node| node.calls_end)
     }
 
-    /// The parts of a result; none for [`NONE`].
+    /// The parts of a result. There are none for [`NONE`].
     pub(in crate::memory) fn parts(&self, id: u32) -> &Parts {
         self.node(id).and_then(|node| self.parts.get(place(node.shape))).unwrap_or(&self.no_parts)
     }
@@ -99,7 +100,7 @@ impl Module {
         self.arrays.get(array)
     }
 
-    /// Equal shapes have equal numbers.
+    /// The number of the shape of a result. Equal shapes have equal numbers.
     pub(in crate::memory) fn shape_number(&self, id: u32) -> Option<u32> {
         self.node(id).map(|node| node.shape)
     }
@@ -115,12 +116,12 @@ impl Module {
         }
     }
 
-    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in XLA's
-    /// reader.
+    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in the
+    /// reader of XLA.
     pub(in crate::memory) fn root(&self, computation: u32) -> Option<u32> {
         let found = self.computations.get(place(computation))?;
         match found.root {
-            // Nothing has been read of a computation that ends at 0.
+            // A computation whose instructions end at 0 has not been read.
             NONE => found.nodes.end.checked_sub(1),
             root => Some(root),
         }
