@@ -270,7 +270,7 @@ impl Description {
                 map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
             // The text states the size of the whole buffer.
-            Notation::DirectMl => return String::new(),
+            Notation::Directml => return String::new(),
             // Strides alone store no padding after the last element.
             _ => {
                 let bits = u128::from(mapped.map.span_elements()) * u128::from(self.element_bits);
