@@ -1,5 +1,5 @@
 //! serde (feature `serde`): descriptors, shapes, layouts and the other values that a plan or a check is made
-//! from. Deserialization makes all checks of the constructors.
+//! from. Deserialisation makes all checks of the constructors.
 //!
 //! | what | form |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | the fields; the errors as a list beside the report |
 //! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields; a limit that is left out is that of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
-//! A plan itself is not serialized: it is made from its layouts in one or two microseconds, for the CPU at
+//! A plan itself is not serialised: it is made from its layouts in one or two microseconds, for the CPU at
 //! hand.
 //!
 //! ```

@@ -1,10 +1,10 @@
-//! Is there a device?
+//! Finds a device.
 
 use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-/// The primary context of a device, or `None` if there is no such device, no driver, or no NVRTC.
+/// Returns the primary context of a device, or `None` if there is no such device, no driver, or no NVRTC.
 ///
 /// ```
 /// // Where there is no GPU nothing panics.
@@ -15,8 +15,8 @@ use cudarc::driver::CudaContext;
 #[must_use]
 #[expect(unsafe_code, reason = "cudarc looks for libraries")]
 pub fn device(ordinal: usize) -> Option<Arc<CudaContext>> {
-    // SAFETY: Loading a library runs its initialisers; those of NVIDIA's driver and NVRTC may be run at any
-    // time.
+    // SAFETY: Loading a library runs its initialisers. The initialisers of NVIDIA's driver and NVRTC may run
+    // at any time.
     let present = unsafe { cudarc::driver::sys::is_culib_present() && cudarc::nvrtc::sys::is_culib_present() };
     if present { CudaContext::new(ordinal).ok() } else { None }
 }

@@ -1,34 +1,35 @@
-//! The error type: what was refused, by whom, in a sentence.
+//! The error type: says in a sentence what was refused.
 
 use std::fmt;
 
 use cudarc::driver::DriverError;
 use cudarc::nvrtc::CompileError;
 
-/// Why something could not be done on the device.
+/// The reason why an operation is not possible on the device.
 ///
-/// `Display` is a whole sentence; [`Error::code`] is a stable word for programs.
+/// `Display` writes a whole sentence. [`Error::code`] is a stable code for programs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Error {
-    /// A layout, a pair of layouts or a slice of bytes was refused: the crate `tensor-layout` says why.
+    /// A layout, a pair of layouts or a slice of bytes was refused. The inner error of `tensor-layout` says
+    /// why.
     Layout(tensor_layout::Error),
-    /// The driver refused.
+    /// A call of the CUDA driver failed.
     Driver(DriverError),
     /// NVRTC did not compile a kernel.
     Compile(CompileError),
     /// Device memory is too short for a tensor.
     TooShort {
-        /// Which tensor.
+        /// The name of the tensor in the message.
         what: &'static str,
-        /// The bytes there are.
+        /// The length of the device memory, in bytes.
         bytes: u64,
-        /// The bytes that are needed: whole words of 4.
+        /// The length that is needed, in bytes: a multiple of 4.
         needed: u64,
     },
-    /// Device memory does not begin with a word.
+    /// The address of device memory is not a multiple of 4 bytes.
     Unaligned {
-        /// Which tensor.
+        /// The name of the tensor in the message.
         what: &'static str,
         /// The address.
         address: u64,
@@ -36,7 +37,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// A stable word for the error. What comes from `tensor-layout` has the word it has there.
+    /// The stable code of the error. An error of `tensor-layout` keeps its own code.
     ///
     /// ```
     /// use tensor_layout_cuda::Error;

@@ -1,8 +1,8 @@
-//! Layout changes on NVIDIA GPUs: [`KernelCache`] compiles the kernels of
-//! [`tensor_layout_shader::Program`], [`CudaRelayout`] runs them on the engine's stream, and [`upload`] and
-//! [`read_back`] bring tensors to the device and back.
+//! Layout changes on NVIDIA GPUs. [`KernelCache`] compiles the kernels of [`tensor_layout_shader::Program`],
+//! [`CudaRelayout`] runs them on the caller's stream, and [`upload`] and [`read_back`] copy tensors to the
+//! device and back.
 //!
-//! The context, the stream and the memory are the engine's. Nothing here synchronises but [`read_back`].
+//! The context, the stream and the memory belong to the caller. Only [`read_back`] synchronises.
 #![doc = include_str!("../README.md")]
 
 mod device;

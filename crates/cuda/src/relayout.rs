@@ -1,4 +1,5 @@
-//! `KernelCache`: every kernel is compiled once; `CudaRelayout`: from one layout to another on the device.
+//! `KernelCache`: compiles every kernel once. `CudaRelayout`: copies from one layout to another on the
+//! device.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,16 +14,18 @@ use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, Pro
 
 use crate::error::Error;
 
-/// What pointers of programs are multiples of: tensors that begin in between are counted from there.
+/// The alignment of a program's pointers, in bytes. A tensor at another address gets an offset from the
+/// multiple below it.
 const ALIGNMENT: u64 = 16;
 
-/// The words of a uniform block: more than any program has. The driver reads as many as the kernel declares.
+/// The words of the uniform block that is passed: more than any kernel declares. The driver reads only the
+/// declared words.
 const UNIFORMS: usize = 256;
 
-/// The kernels of a context: copies that share a text share its function.
+/// The kernels of a context. Copies with the same text share its function.
 ///
-/// A handle: a clone is the same cache. Kernels stay until the last clone, and the last copy that uses them,
-/// are dropped.
+/// This type is a handle: a clone refers to the same cache. Kernels are kept until the last clone, and the
+/// last copy that uses them, are dropped.
 #[derive(Clone)]
 pub struct KernelCache {
     context: Arc<CudaContext>,
@@ -31,14 +34,14 @@ pub struct KernelCache {
 }
 
 impl KernelCache {
-    /// An empty cache, with a kernel for each pair of layouts.
+    /// Returns an empty cache, which compiles a kernel for each pair of layouts.
     #[must_use]
     pub fn new(context: &Arc<CudaContext>) -> KernelCache {
         KernelCache { context: context.clone(), profile: Profile::cuda(), functions: Arc::default() }
     }
 
     /// Returns this cache with sizes and strides as constants of kernels or as arguments. With
-    /// [`Sizes::Uniforms`] one kernel serves every size of one form, so copies whose sizes change with each
+    /// [`Sizes::Uniforms`], one kernel serves every size of a form, so copies whose sizes change with each
     /// call are compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> KernelCache {
@@ -46,23 +49,23 @@ impl KernelCache {
         self
     }
 
-    /// How many kernels there are.
+    /// The number of kernels.
     #[must_use]
     pub fn len(&self) -> usize {
         self.functions.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Is there no kernel?
+    /// Whether the cache has no kernel.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Plans a copy, with the treatment of padding that `relayout` has, and compiles its kernels.
+    /// Plans a copy, with the padding option of `relayout`, and compiles its kernels.
     ///
     /// # Errors
     ///
-    /// What [`Program::new`] refuses, [`Error::Compile`], [`Error::Driver`].
+    /// The errors of [`Program::new`]; [`Error::Compile`]; [`Error::Driver`].
     pub fn relayout(&self, relayout: &Relayout) -> Result<CudaRelayout, Error> {
         let program = Program::new(relayout, &self.profile)?;
         for pass in program.passes() {
@@ -71,7 +74,7 @@ impl KernelCache {
         Ok(CudaRelayout { cache: self.clone(), relayout: relayout.clone(), program: Arc::new(program) })
     }
 
-    /// The kernel of a pass, compiled if there is none yet.
+    /// Returns the kernel of a pass, and compiles it if the cache does not have it.
     fn function(&self, pass: &Pass) -> Result<CudaFunction, Error> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = functions.get(&pass.key()) {
@@ -92,51 +95,52 @@ impl fmt::Debug for KernelCache {
     }
 }
 
-/// A planned copy on the device: what [`Relayout::run`] does on the CPU, bit for bit.
+/// A planned copy on the device. Its result is that of [`Relayout::run`] on the CPU, bit for bit.
 #[derive(Debug, Clone)]
 pub struct CudaRelayout {
     cache: KernelCache,
     relayout: Relayout,
-    /// For tensors at multiples of 16 bytes.
+    /// The program for tensors at multiples of 16 bytes.
     program: Arc<Program>,
 }
 
 impl CudaRelayout {
-    /// The program for tensors at multiples of 16 bytes: its passes and kernels, and [why](Program::explain)
-    /// it has its form.
+    /// The program for tensors at multiples of 16 bytes: its passes and kernels, and the
+    /// [reason](Program::explain) for its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The copy, as the CPU runs it.
+    /// The same copy as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
     }
 
-    /// The bytes of device memory that the source needs: whole words of 4.
+    /// The device memory that the source needs, in bytes: a multiple of 4.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> usize {
         whole_words(self.relayout.source_size_in_bytes())
     }
 
-    /// The bytes of device memory that the destination needs: whole words of 4.
+    /// The device memory that the destination needs, in bytes: a multiple of 4.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> usize {
         whole_words(self.relayout.destination_size_in_bytes())
     }
 
-    /// Puts the copy on the stream. Slices and views of any type will do: they are taken as bytes.
+    /// Puts the copy on the stream. Slices and views of any type are accepted, and their memory is used as
+    /// bytes.
     ///
-    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies at the
-    /// same time on destinations that share a word would race.
+    /// If the destination ends inside a word of 4 bytes, that word is read, changed and written. So two
+    /// copies at the same time to destinations that share a word would race.
     ///
     /// # Errors
     ///
-    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that does not fit the layouts,
-    /// [`Error::Driver`]; for tensors that do not begin at multiples of 16 bytes, which are planned anew,
-    /// what [`Program::with_options`] refuses.
+    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that does not fit the layouts;
+    /// [`Error::Driver`]; for tensors whose addresses are not multiples of 16 bytes, which need a new plan,
+    /// the errors of [`Program::with_options`].
     pub fn run<T, S: DevicePtr<T>, D: DevicePtrMut<T>>(
         &self,
         stream: &Arc<CudaStream>,
@@ -155,28 +159,29 @@ impl CudaRelayout {
         let (from, _read) = source.device_ptr(stream);
         let (to, _written) = destination.device_ptr_mut(stream);
         #[expect(unsafe_code, reason = "device memory has no lifetime that a compiler could check")]
-        // SAFETY: Both are as long as the layouts need, which was checked. The source is borrowed and the
-        // destination borrowed exclusively, so neither is freed or used otherwise before the launch is on the
-        // stream; cudarc orders what other streams do with them after it, when the guards are dropped.
+        // SAFETY: The memory of both tensors was checked to be as long as the layouts need. The source is
+        // borrowed and the destination is borrowed exclusively, so neither is freed or used otherwise before
+        // the launch is on the stream. When the guards are dropped, cudarc orders the uses on other streams
+        // after the launch.
         unsafe {
             self.run_at(stream, from, to)
         }
     }
 
-    /// Puts the copy on the stream, for device memory that is not cudarc's.
+    /// Puts the copy on the stream, for device memory that cudarc does not manage.
     ///
     /// # Errors
     ///
-    /// Like [`run`](Self::run), but for [`Error::TooShort`].
+    /// The errors of [`run`](Self::run), except [`Error::TooShort`].
     ///
     /// # Safety
     ///
-    /// * Both addresses are of memory of the cache's context (or that it can reach), which holds
-    ///   [`source_size_in_bytes`](Self::source_size_in_bytes) and
-    ///   [`destination_size_in_bytes`](Self::destination_size_in_bytes) bytes from there on, until the stream
-    ///   has run the copy.
-    /// * The two do not overlap.
-    /// * Nothing else writes the source, or touches the destination, before that.
+    /// * Both addresses are in memory of the cache's context, or in memory that it can reach. From these
+    ///   addresses on, the memory holds [`source_size_in_bytes`](Self::source_size_in_bytes) and
+    ///   [`destination_size_in_bytes`](Self::destination_size_in_bytes) bytes, until the stream has run the
+    ///   copy.
+    /// * The two ranges do not overlap.
+    /// * Until then, nothing else writes the source, and nothing else reads or writes the destination.
     #[expect(unsafe_code, reason = "device memory has no lifetime that a compiler could check")]
     pub unsafe fn run_at(
         &self,
@@ -206,7 +211,8 @@ impl CudaRelayout {
             for (word, (_, value)) in uniforms.iter_mut().zip(pass.named_uniforms()) {
                 *word = value;
             }
-            // A window begins at a multiple of 16 bytes from the multiple at or below the tensor.
+            // The start of a window is a multiple of 16 bytes from the aligned address at or below the
+            // tensor.
             let pointers = pass.bindings().into_iter().filter_map(|window| match window.buffer {
                 BoundBuffer::Source => Some(source - source_offset + window.bytes.start),
                 BoundBuffer::Destination => Some(destination - destination_offset + window.bytes.start),
@@ -220,17 +226,17 @@ impl CudaRelayout {
             launch.arg(&uniforms);
             let ([x, y, z], [threads, _, _]) = (pass.workgroups(), pass.workgroup_size());
             let config = LaunchConfig { grid_dim: (x, y, z), block_dim: (threads, 1, 1), shared_mem_bytes: 0 };
-            // SAFETY: The parameters are those of the kernel, in order: a pointer for each buffer, and the
-            // uniforms, of which there are as many as it declares or more. The kernel stays inside the
-            // windows, which are inside what the caller promises (the interpreter of `tensor_layout_shader`
-            // checks each form for that, and that no two threads touch one word).
+            // SAFETY: The parameters are those of the kernel, in order: a pointer for each buffer, and at
+            // least as many uniforms as it declares. The kernel stays inside the windows, which are inside
+            // the memory that the caller promises. (The interpreter of `tensor_layout_shader` checks that for
+            // each form, and that no two threads access one word.)
             unsafe { launch.launch(config) }?;
         }
         Ok(())
     }
 }
 
-/// Whole words of 4 bytes.
+/// Rounds a number of bytes up to whole words of 4 bytes.
 fn whole_words(bytes: u64) -> usize {
     usize::try_from(bytes.next_multiple_of(4)).unwrap_or(usize::MAX)
 }

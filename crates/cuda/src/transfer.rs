@@ -1,4 +1,4 @@
-//! Tensors to the device, in the layout that they will have there, and back.
+//! Copies tensors to the device, in the layout that they will have there, and back.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use tensor_layout::relayout::{Padding, Relayout};
 
 use crate::error::Error;
 
-/// Device memory that holds a tensor in `layout`, with zeros as padding, from bytes in another layout: the
-/// CPU changes it on the way.
+/// Returns device memory that holds a tensor in `layout`, with zeros as padding. The source is bytes in the
+/// layout `from`, and the CPU changes the layout before the transfer.
 ///
 /// # Errors
 ///
-/// What [`Relayout::new`] and [`Relayout::run`] refuse, [`Error::Driver`].
+/// The errors of [`Relayout::new`] and [`Relayout::run`]; [`Error::Driver`].
 pub fn upload(
     stream: &Arc<CudaStream>,
     (from, bytes): (&impl ToIndexMap, &[u8]),
@@ -25,12 +25,12 @@ pub fn upload(
     Ok(stream.clone_htod(&laid_out)?)
 }
 
-/// The bytes of a tensor in `layout`, with zeros as padding, from device memory in another layout. Waits for
-/// the stream.
+/// Returns the bytes of a tensor in `layout`, with zeros as padding, from device memory in the layout `from`.
+/// The call waits for the stream.
 ///
 /// # Errors
 ///
-/// What [`Relayout::new`] and [`Relayout::run`] refuse, [`Error::TooShort`], [`Error::Driver`].
+/// The errors of [`Relayout::new`] and [`Relayout::run`]; [`Error::TooShort`]; [`Error::Driver`].
 pub fn read_back<S: DevicePtr<u8>>(
     stream: &Arc<CudaStream>,
     (from, memory): (&impl ToIndexMap, &S),

@@ -28,7 +28,7 @@ pub enum Target {
     /// The language of Metal.
     Msl,
     /// The binary format of Vulkan. The text has the 32-bit words of the module in hexadecimal with commas
-    /// between them, ready for the initializer of a C array.
+    /// between them, ready for the initialiser of a C array.
     Spirv,
     /// The language of OpenGL, version 4.50.
     Glsl,

@@ -1,4 +1,4 @@
-//! `TensorBuffer`: a layout and the range of a buffer on the device in which a tensor is by it.
+//! `TensorBuffer`: a buffer on the device with the layout of the tensor in it.
 
 use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, UploadReport, validate, validate_description};
 use tensor_layout::{IndexMap, ToIndexMap};
@@ -7,17 +7,18 @@ use crate::error::Error;
 use crate::limits::limits;
 use crate::mapped;
 
-/// What a new buffer is for.
+/// The options for a new buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferOptions<'a> {
     /// The name in wgpu's messages.
     pub label: Option<&'a str>,
-    /// By default a storage buffer that can be copied from and to.
+    /// The usage, by default a storage buffer that can be copied from and to.
     pub usage: wgpu::BufferUsages,
-    /// An output is written by shaders: no two indices may share an element. By default an input.
+    /// The role, by default an input. An output is written by shaders, so no two indices may share an
+    /// element.
     pub role: Role,
-    /// The tensor may be larger than one binding: it is used through several, each a window of it. By default
-    /// such a tensor is refused.
+    /// Whether the tensor may be larger than one binding, so that each binding is a window of it. By default
+    /// a larger tensor is refused.
     pub in_windows: bool,
 }
 
@@ -28,9 +29,10 @@ impl Default for BufferOptions<'_> {
     }
 }
 
-/// A tensor on the device: a buffer, the range of it that is bound, and where each element is in that range.
+/// A tensor on the device: a buffer, the range of it that is bound, and the layout of the elements in that
+/// range.
 ///
-/// A handle, like [`wgpu::Buffer`]: a clone is the same buffer.
+/// This type is a handle, like [`wgpu::Buffer`]: a clone refers to the same buffer.
 #[derive(Debug, Clone)]
 pub struct TensorBuffer {
     buffer: wgpu::Buffer,
@@ -42,13 +44,13 @@ pub struct TensorBuffer {
 }
 
 impl TensorBuffer {
-    /// A new buffer of the size and usage that a tensor of this layout needs, zero throughout, as all buffers
-    /// of WebGPU begin.
+    /// Returns a new buffer with the size and usage that a tensor of this layout needs. All bytes are zero,
+    /// as in every new WebGPU buffer.
     ///
     /// # Errors
     ///
-    /// [`Error::Tensor`] with everything that is wrong with the tensor on this device: [`Error::limits`] has
-    /// the names of the limits that are passed. [`Error::Layout`] for a layout without an index map.
+    /// [`Error::Tensor`] with all rules of the device that the tensor breaks: [`Error::limits`] has the names
+    /// of the limits. [`Error::Layout`] for a layout without an index map.
     ///
     /// ```no_run
     /// use tensor_layout::ArrayShape;
@@ -69,13 +71,13 @@ impl TensorBuffer {
         Self::create(device, layout, layout.to_index_map()?, options, false)
     }
 
-    /// A new buffer that holds the tensor in `source`, whose layout is `from`, in the layout `to`. The
-    /// elements go straight to their places in the new buffer's mapped memory, which is written and never
-    /// read; padding is zero.
+    /// Returns a new buffer that holds the tensor from `source`, whose layout is `from`, in the layout `to`.
+    /// The elements are written directly to the new buffer's mapped memory, which is never read. Padding is
+    /// zero.
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new) and for [`Relayout::new`](tensor_layout::relayout::Relayout::new);
+    /// The errors of [`new`](Self::new) and of [`Relayout::new`](tensor_layout::relayout::Relayout::new);
     /// `buffer_too_short` for a source that is too short.
     ///
     /// ```no_run
@@ -117,7 +119,7 @@ impl TensorBuffer {
     ) -> Result<TensorBuffer, Error> {
         let (granted, in_windows) = (limits(device), options.in_windows);
         let limits = whole_or_in_windows(&granted, in_windows);
-        // The layout itself rather than its map, which would lose a total size that was chosen for a
+        // The layout itself is validated, because its index map has no total size that was set in a
         // descriptor.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
@@ -133,12 +135,12 @@ impl TensorBuffer {
         Ok(TensorBuffer { buffer, layout, report, limits: granted, in_windows })
     }
 
-    /// A tensor in a buffer that exists: it begins `offset` bytes into it, and the base offset of its layout
-    /// comes on top.
+    /// Returns a tensor in an existing buffer. It begins `offset` bytes into the buffer, plus the base offset
+    /// of its layout.
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), for the place in the buffer as well (`offset_unaligned`,
+    /// The errors of [`new`](Self::new), and those of the range in the buffer (`offset_unaligned`,
     /// `binding_outside_buffer`).
     pub fn in_buffer(
         device: &wgpu::Device,
@@ -152,8 +154,8 @@ impl TensorBuffer {
         Ok(TensorBuffer { buffer: buffer.clone(), layout: layout.to_index_map()?, report, limits, in_windows: false })
     }
 
-    /// A view of the bytes as another tensor: a slice, a permutation or a reshape of this tensor, whose base
-    /// offset counts from the start of this buffer.
+    /// Returns a view of the bytes as another tensor: a slice, a permutation or a reshape of this tensor. Its
+    /// base offset counts from the start of this tensor's bound range.
     ///
     /// # Errors
     ///
@@ -171,31 +173,31 @@ impl TensorBuffer {
         &self.buffer
     }
 
-    /// Where each element is stored, counted from [`offset`](Self::offset).
+    /// The layout of the elements, whose offsets count from [`offset`](Self::offset).
     #[must_use]
     pub fn layout(&self) -> &IndexMap {
         &self.layout
     }
 
-    /// Where the bound range begins in the buffer, in bytes.
+    /// The offset of the bound range in the buffer, in bytes.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.report.bound.start
     }
 
-    /// The length of the bound range in bytes: the layout's, in whole words of 4 bytes.
+    /// The length of the bound range, in bytes: the size of the layout, rounded up to words of 4 bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.report.total_bytes
     }
 
-    /// Every number of the check that the tensor has passed.
+    /// Every number of the check that the tensor passed.
     #[must_use]
     pub fn report(&self) -> &UploadReport {
         &self.report
     }
 
-    /// What a bind group takes: the range of the buffer.
+    /// Returns the range of the buffer for a bind group.
     ///
     /// # Errors
     ///
@@ -212,15 +214,15 @@ impl TensorBuffer {
         }))
     }
 
-    /// Refuses a buffer that was not made for this.
+    /// Returns an error if the buffer lacks a usage.
     pub(crate) fn require(&self, what: &'static str, usage: wgpu::BufferUsages) -> Result<(), Error> {
         let missing = usage.difference(self.buffer.usage());
         if missing.is_empty() { Ok(()) } else { Err(Error::Usage { what, missing }) }
     }
 }
 
-/// The limits for a tensor that is bound whole, or for one that is bound in windows and may be as large as a
-/// buffer.
+/// The limits for a tensor that is bound whole, or for a tensor that is bound in windows and may be as large
+/// as a buffer.
 fn whole_or_in_windows(granted: &DeviceLimits, in_windows: bool) -> DeviceLimits {
     let mut limits = granted.clone();
     if in_windows {

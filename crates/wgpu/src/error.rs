@@ -1,21 +1,22 @@
-//! The error type: the limit, the usage or the tensor that was refused, in a sentence.
+//! The error type: says in a sentence which limit, usage or tensor was refused.
 
 use std::fmt;
 
 use tensor_layout::upload;
 
-/// Why something could not be done on this device.
+/// The reason why an operation is not possible on this device.
 ///
-/// `Display` is a whole sentence (or one for each problem of a tensor); [`Error::code`] is a stable word for
-/// programs.
+/// `Display` writes a whole sentence (or one for each problem of a tensor). [`Error::code`] is a stable code
+/// for programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A layout, a pair of layouts or a slice of bytes was refused: the crate `tensor-layout` says why.
+    /// A layout, a pair of layouts or a slice of bytes was refused. The inner error of `tensor-layout` says
+    /// why.
     Layout(tensor_layout::Error),
-    /// Everything that is wrong with a tensor on this device.
+    /// All rules of this device that a tensor breaks.
     Tensor(upload::Errors),
-    /// The adapter, or the device that was requested from it, grants less than is needed.
+    /// The limit of the adapter, or of the device that was requested from it, is smaller than needed.
     Limit {
         /// The field of [`wgpu::Limits`].
         name: &'static str,
@@ -24,31 +25,31 @@ pub enum Error {
         /// The value that is granted.
         granted: u64,
     },
-    /// A buffer was not made for what it is to be used for.
+    /// A buffer lacks a usage that the operation needs.
     Usage {
         /// What the buffer is, as a noun phrase.
         what: &'static str,
-        /// The usages it lacks.
+        /// The missing usages.
         missing: wgpu::BufferUsages,
     },
-    /// A tensor is not laid out as the copy was planned for.
+    /// A tensor has another layout than the one that the copy was planned for.
     OtherLayout {
-        /// Which of the tensors.
+        /// The name of the tensor in the message.
         what: &'static str,
     },
-    /// The source and the destination of a copy are one buffer, which no dispatch may read and write at two
-    /// places.
+    /// The source and the destination of a copy are in the same buffer, which one dispatch cannot bind for
+    /// reading and for writing.
     OneBuffer,
-    /// The device could not map a buffer, or is lost: in wgpu's words.
+    /// The device could not map a buffer, or is lost.
     Map {
-        /// What wgpu says.
+        /// The message of wgpu.
         message: String,
     },
 }
 
 impl Error {
-    /// A stable word for the error. What comes from `tensor-layout` has the word it has there; of a tensor
-    /// with several problems it is the first one's.
+    /// The stable code of the error. An error of `tensor-layout` keeps its own code. A tensor with several
+    /// problems has the code of the first problem.
     ///
     /// ```
     /// use tensor_layout_wgpu::Error;
@@ -70,8 +71,8 @@ impl Error {
         }
     }
 
-    /// The fields of [`wgpu::Limits`] that are in the way: what to look for in another adapter, or to request
-    /// of this one.
+    /// The fields of [`wgpu::Limits`] that are too small. Look for an adapter with larger limits, or request
+    /// them from this adapter.
     #[must_use]
     pub fn limits(&self) -> Vec<&'static str> {
         match self {
@@ -83,7 +84,7 @@ impl Error {
     }
 }
 
-/// The limit of wgpu from which a rule of `tensor-layout` was made.
+/// Returns the limit of wgpu from which a rule of `tensor-layout` was made.
 fn limit_of(error: &tensor_layout::Error) -> Option<&'static str> {
     use tensor_layout::DeviceRule;
     match error {
@@ -125,7 +126,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The sentence, and after it the limit that the rule was made from.
+/// Writes the sentence, followed by the limit that the rule was made from.
 fn sentence(error: &tensor_layout::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{error}")?;
     match limit_of(error) {

@@ -1,15 +1,15 @@
-//! [`tensor-layout`](tensor_layout) on [wgpu]: a layout becomes a buffer on the device, an upload writes it
-//! in that layout, and it comes back in any other.
+//! [`tensor-layout`](tensor_layout) on [wgpu]: creates buffers for layouts, uploads tensors in a layout,
+//! changes layouts on the device, and reads tensors back in any layout.
 //!
-//! * [`required_limits`] and [`limits`]: what an adapter grants, as limits that every tensor is held against.
+//! * [`required_limits`] and [`limits`]: the limits of an adapter, against which every tensor is checked.
 //! * [`TensorBuffer`]: a buffer of the right size and usage, from a descriptor or any other layout.
-//! * [`Upload`] and [`UploadBelt`]: into buffers that exist, in pieces.
-//! * [`PipelineCache`] and [`DeviceRelayout`]: from one layout to another on the device, in the caller's
-//!   encoder.
-//! * [`Readback`]: bytes or an array, awaited or waited for.
+//! * [`Upload`] and [`UploadBelt`]: uploads into existing buffers, in pieces.
+//! * [`PipelineCache`] and [`DeviceRelayout`]: copies from one layout to another on the device, in the
+//!   caller's encoder.
+//! * [`Readback`]: reads a tensor back as bytes or as an array, asynchronously or blocking.
 //!
-//! The crate keeps no global state, starts no thread, submits nothing, and polls a device in
-//! [`Readback::wait`] alone.
+//! The crate keeps no global state, starts no thread, submits nothing, and polls a device only in
+//! [`Readback::wait`].
 
 mod buffer;
 mod error;

@@ -1,12 +1,11 @@
-//! What an adapter grants, as limits of `tensor-layout`.
+//! Converts the limits of an adapter to limits of `tensor-layout`.
 
 use tensor_layout::upload;
 use tensor_layout_shader::Profile;
 
 use crate::error::Error;
 
-/// What must hold for a tensor on this device: the rules of WebGPU with the numbers that the device was
-/// granted.
+/// Returns the limits for a tensor on this device: the rules of WebGPU, with the limits of the device.
 ///
 /// ```no_run
 /// # fn with(device: &wgpu::Device) {
@@ -19,9 +18,10 @@ pub fn limits(device: &wgpu::Device) -> upload::DeviceLimits {
     upload_limits(&device.adapter_info().name, &device.limits())
 }
 
-/// Like [`limits`], from the numbers themselves: of an adapter, or of a device that is yet to be requested.
+/// Returns [`limits`] for the given numbers, which may be those of an adapter, or of a device before it is
+/// requested.
 ///
-/// Sizes are rounded down to whole words of 4 bytes, since no binding and no copy has a part of one (an
+/// Sizes are rounded down to whole words of 4 bytes, because bindings and copies consist of whole words (an
 /// adapter may report 2147483647).
 ///
 /// ```
@@ -38,18 +38,18 @@ pub fn upload_limits(name: &str, granted: &wgpu::Limits) -> upload::DeviceLimits
     limits.max_buffer = words(granted.max_buffer_size);
     limits.max_copy = words(granted.max_buffer_size);
     limits.offset_alignment = granted.min_storage_buffer_offset_alignment.into();
-    // The shaders of this crate add the whole base offset.
+    // The shaders of this crate add the whole base offset themselves.
     limits.base_offset_in_binding = false;
     limits
 }
 
-/// What a generated shader may have on this device: [`profile`] of the limits that the device was granted.
+/// Returns the [`profile`] for generated shaders on this device.
 #[must_use]
 pub fn device_profile(device: &wgpu::Device) -> Profile {
     profile(&device.adapter_info().name, &device.limits())
 }
 
-/// What a generated shader may have under these limits.
+/// Returns the profile for generated shaders under these limits.
 ///
 /// ```
 /// let profile = tensor_layout_wgpu::profile("downlevel", &wgpu::Limits::downlevel_defaults());
@@ -70,18 +70,18 @@ pub fn profile(name: &str, granted: &wgpu::Limits) -> Profile {
     profile
 }
 
-/// This many bytes, less those after the last whole word.
+/// Rounds a number of bytes down to whole words.
 fn words(bytes: u64) -> u64 {
     bytes - bytes % wgpu::COPY_BUFFER_ALIGNMENT
 }
 
-/// The limits to request of an adapter for layout changes: what every adapter for compute has
-/// ([`wgpu::Limits::downlevel_defaults`]), and of buffers, bindings, workgroups and their memory all that
-/// this one grants.
+/// Returns the limits to request from an adapter for layout changes. They are the limits of every compute
+/// adapter ([`wgpu::Limits::downlevel_defaults`]), except that buffers, bindings, workgroups and their memory
+/// have the limits of this adapter.
 ///
 /// # Errors
 ///
-/// [`Error::Limit`] with the name of the first limit of which the adapter grants less (WebGL adapters have no
+/// [`Error::Limit`] with the name of the first limit that is too small in the adapter (WebGL adapters have no
 /// storage buffers).
 ///
 /// ```
@@ -100,7 +100,7 @@ pub fn required_limits(granted: &wgpu::Limits) -> Result<wgpu::Limits, Error> {
     Ok(compute_limits(granted, portable.or_worse_values_from(granted)))
 }
 
-/// `others` with the limits of buffers and of compute shaders that `limits` has.
+/// Returns `others` with the limits of buffers and of compute shaders from `limits`.
 fn compute_limits(limits: &wgpu::Limits, others: wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits {
         max_buffer_size: limits.max_buffer_size,
@@ -121,11 +121,11 @@ fn compute_limits(limits: &wgpu::Limits, others: wgpu::Limits) -> wgpu::Limits {
     }
 }
 
-/// Refuses what is needed by the name of the first limit of which less is granted.
+/// Returns an error with the name of the first limit in `granted` that is smaller than in `needed`.
 ///
 /// # Errors
 ///
-/// [`Error::Limit`].
+/// [`Error::Limit`] for the first limit that is too small.
 ///
 /// ```
 /// use tensor_layout_wgpu::check_limits;

@@ -1,4 +1,4 @@
-//! `Readback`: a tensor back from the device, as bytes or as an array, in any layout.
+//! `Readback`: reads a tensor back from the device, as bytes or as an array, in any layout.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -11,12 +11,11 @@ use crate::buffer::TensorBuffer;
 use crate::error::Error;
 use crate::mapped::whole_words;
 
-/// A tensor on its way back: a copy into a buffer that the CPU can map, which was put into the caller's
-/// encoder.
+/// A tensor that is being read back. A copy into a buffer that the CPU can map has been recorded in the
+/// caller's encoder.
 ///
-/// Nothing here submits or polls: after the submission, [`mapped`](Self::mapped) waits for whoever polls the
-/// device, and
-/// [`wait`](Self::wait) polls it.
+/// This type never submits. After the submission, [`mapped`](Self::mapped) waits until the caller polls the
+/// device, and [`wait`](Self::wait) polls the device itself.
 ///
 /// ```no_run
 /// use tensor_layout_wgpu::{Readback, TensorBuffer};
@@ -37,12 +36,12 @@ pub struct Readback {
 }
 
 impl Readback {
-    /// Puts the copy of the tensor into the encoder; its buffer is mapped when the encoder's commands are
+    /// Records the copy of the tensor in the encoder. The buffer is mapped when the encoder's commands are
     /// done.
     ///
     /// # Errors
     ///
-    /// [`Error::Usage`] without `COPY_SRC`.
+    /// [`Error::Usage`] for a buffer without `COPY_SRC`.
     pub fn new(
         device: &wgpu::Device,
         encoder: &mut wgpu::CommandEncoder,
@@ -59,13 +58,14 @@ impl Readback {
         encoder.copy_buffer_to_buffer(tensor.buffer(), tensor.offset(), &buffer, 0, size);
         let (sender, result) = oneshot::channel();
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |mapped| {
-            // The receiver is gone if no one waits for the tensor any more.
+            // The receiver is gone if nobody waits for the tensor any more, which is not an error.
             let _ = sender.send(mapped);
         });
         Ok(Readback { buffer, layout: tensor.layout().clone(), result })
     }
 
-    /// The tensor, once the commands are done and someone has polled the device (on the web, the browser).
+    /// Waits for the tensor until the commands are done and the device has been polled (on the web, by the
+    /// browser).
     ///
     /// # Errors
     ///
@@ -75,8 +75,8 @@ impl Readback {
         MappedTensor::new(result.unwrap_or(Err(wgpu::BufferAsyncError)), &self.buffer, self.layout)
     }
 
-    /// The tensor, after polling the device until its commands are done. For native programs: a browser
-    /// cannot block.
+    /// Polls the device until the commands are done, and returns the tensor. This function is for native
+    /// programs, because a browser cannot block.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Readback {
                 .map_err(|error| Error::Map { message: error.to_string() })?;
             match self.result.try_recv() {
                 Ok(Some(result)) => return MappedTensor::new(result, &self.buffer, self.layout),
-                // Another thread that polls the device may be about to say so.
+                // Another thread that polls the device may be about to send the result.
                 Ok(None) if start.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
                 _ => return Err(Error::Map { message: "the encoder with the copy was not submitted".to_owned() }),
             }
@@ -97,10 +97,10 @@ impl Readback {
     }
 }
 
-/// How long a result may take to arrive when the device has nothing left to do.
+/// How long `wait` waits for a result after the device has finished all work.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A tensor in memory of the device that the CPU has mapped for reading; dropping it gives the memory back.
+/// A tensor in device memory that is mapped for reading on the CPU. Dropping the value unmaps the memory.
 pub struct MappedTensor {
     view: wgpu::BufferView,
     layout: IndexMap,
@@ -117,20 +117,20 @@ impl MappedTensor {
         Ok(MappedTensor { view, layout })
     }
 
-    /// The bytes as they are on the device, padding included, a started byte counted whole.
+    /// The bytes as they are on the device, padding included, rounded up to whole bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         let size = usize::try_from(self.layout.physical_size_in_bytes()).unwrap_or(usize::MAX);
         self.view.get(..size).unwrap_or(&self.view)
     }
 
-    /// Where each element is in the [`bytes`](Self::bytes).
+    /// The layout of the elements in the [`bytes`](Self::bytes).
     #[must_use]
     pub fn layout(&self) -> &IndexMap {
         &self.layout
     }
 
-    /// The bytes of the tensor in another layout, padding zero.
+    /// Returns the bytes of the tensor in another layout. Padding is zero.
     ///
     /// # Errors
     ///
@@ -146,12 +146,12 @@ impl MappedTensor {
         Ok(bytes)
     }
 
-    /// The tensor as an array in standard (row-major) order.
+    /// Returns the tensor as an array in standard (row-major) order.
     ///
     /// # Errors
     ///
-    /// The errors of [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes):
-    /// `data_type_mismatch` above all.
+    /// The errors of [`array_from_bytes`](tensor_layout::interop::ndarray::array_from_bytes), above all
+    /// `data_type_mismatch`.
     #[cfg(feature = "ndarray")]
     pub fn array<A: tensor_layout::interop::native::NativeElement>(&self) -> Result<ndarray::ArrayD<A>, Error> {
         Ok(tensor_layout::interop::ndarray::array_from_bytes(&self.layout, self.bytes())?)

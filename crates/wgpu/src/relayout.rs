@@ -1,4 +1,4 @@
-//! `DeviceRelayout`: from one layout to another on the device; `PipelineCache`: every shader is compiled
+//! `DeviceRelayout`: copies from one layout to another on the device. `PipelineCache`: compiles every shader
 //! once.
 
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use crate::buffer::TensorBuffer;
 use crate::error::Error;
 use crate::limits::device_profile;
 
-/// The compute pipelines of a device: copies that share a shader share its pipeline.
+/// The compute pipelines of a device. Copies with the same shader share its pipeline.
 ///
-/// A handle, like [`wgpu::Device`]: a clone is the same cache. Pipelines stay until the last clone, and the
-/// last copy that uses them, are dropped.
+/// This type is a handle, like [`wgpu::Device`]: a clone refers to the same cache. Pipelines are kept until
+/// the last clone, and the last copy that uses them, are dropped.
 #[derive(Clone)]
 pub struct PipelineCache {
     device: wgpu::Device,
@@ -24,14 +24,14 @@ pub struct PipelineCache {
 }
 
 impl PipelineCache {
-    /// An empty cache for the pipelines of this device.
+    /// Returns an empty cache for the pipelines of this device.
     #[must_use]
     pub fn new(device: &wgpu::Device) -> PipelineCache {
         PipelineCache { device: device.clone(), profile: device_profile(device), pipelines: Arc::default() }
     }
 
     /// Returns this cache with sizes and strides as constants of shaders or as uniforms. With
-    /// [`Sizes::Uniforms`] one pipeline serves every size of one form, so copies whose sizes change with each
+    /// [`Sizes::Uniforms`], one pipeline serves every size of a form, so copies whose sizes change with each
     /// call are compiled once.
     #[must_use]
     pub fn with_sizes(mut self, sizes: Sizes) -> PipelineCache {
@@ -39,24 +39,24 @@ impl PipelineCache {
         self
     }
 
-    /// How many pipelines there are.
+    /// The number of pipelines.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// Is there no pipeline?
+    /// Whether the cache has no pipeline.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Plans a copy for the device, with the treatment of padding that `relayout` has. The shaders are made
-    /// for the places of tensors when the copy is put into an encoder.
+    /// Plans a copy for the device, with the padding option of `relayout`. The shaders for tensors at other
+    /// offsets are made when the copy is recorded in an encoder.
     ///
     /// # Errors
     ///
-    /// What [`Program::new`] refuses.
+    /// The errors of [`Program::new`].
     ///
     /// ```no_run
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -78,11 +78,12 @@ impl PipelineCache {
         self.relayout_as(relayout, None)
     }
 
-    /// Like [`relayout`](Self::relayout), in a form of the caller's choice.
+    /// Plans a copy like [`relayout`](Self::relayout), in a form that the caller chooses.
     ///
     /// # Errors
     ///
-    /// What [`Program::with_options`] refuses: `not_expressible` for a form that does not apply to the pair.
+    /// The errors of [`Program::with_options`]: `not_expressible` for a form that does not apply to the pair
+    /// of layouts.
     pub fn relayout_as(&self, relayout: &Relayout, form: Option<Form>) -> Result<DeviceRelayout, Error> {
         let options = options(form, 0, 0);
         let program = Program::with_options(relayout, &self.profile, &options)?;
@@ -90,14 +91,14 @@ impl PipelineCache {
         Ok(DeviceRelayout { cache: self.clone(), relayout: relayout.clone(), form, program })
     }
 
-    /// The pipeline of a pass, compiled if there is none yet.
+    /// Returns the pipeline of a pass, and compiles it if the cache does not have it.
     fn pipeline(&self, pass: &Pass) -> wgpu::ComputePipeline {
         let mut pipelines = self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         let compile = || {
             let source = wgpu::ShaderSource::Wgsl(pass.wgsl().into());
             let label = Some(pass.entry_point());
             let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-            // Every word of workgroup memory is written before it is read.
+            // Every word of workgroup memory is written before it is read, so no initialisation is needed.
             let compilation_options =
                 wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -119,41 +120,41 @@ impl fmt::Debug for PipelineCache {
     }
 }
 
-/// A planned copy on the device: what [`Relayout::run`] does on the CPU, bit for bit.
+/// A planned copy on the device. Its result is that of [`Relayout::run`] on the CPU, bit for bit.
 #[derive(Debug, Clone)]
 pub struct DeviceRelayout {
     cache: PipelineCache,
     relayout: Relayout,
     form: Option<Form>,
-    /// For tensors at the beginning of their buffers.
+    /// The program for tensors at the start of their buffers.
     program: Arc<Program>,
 }
 
 impl DeviceRelayout {
-    /// The program for tensors that begin with their buffers: its passes and shaders, and
-    /// [why](Program::explain) it has its form.
+    /// The program for tensors at the start of their buffers: its passes and shaders, and the
+    /// [reason](Program::explain) for its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The copy, as the CPU runs it.
+    /// The same copy as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
     }
 
-    /// Puts the copy into the encoder. The two tensors are in different buffers.
+    /// Records the copy in the encoder. The two tensors must be in different buffers.
     ///
-    /// A word of 4 bytes in which the destination ends is read, changed and written, so two copies that run
-    /// at the same time on destinations that share a word would race; those of one encoder do not run at the
-    /// same time.
+    /// If the destination ends inside a word of 4 bytes, that word is read, changed and written. So two
+    /// copies at the same time to destinations that share a word would race. Copies of one encoder do not run
+    /// at the same time.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherLayout`] if a tensor is not laid out as the copy was planned for, [`Error::OneBuffer`],
-    /// [`Error::Usage`] without `STORAGE`; for tensors that begin further on in their buffers, what
-    /// [`Program::with_options`] refuses.
+    /// [`Error::OtherLayout`] if a tensor has another layout than planned; [`Error::OneBuffer`];
+    /// [`Error::Usage`] for a buffer without `STORAGE`; for tensors with an offset in their buffers, the
+    /// errors of [`Program::with_options`].
     pub fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -209,7 +210,7 @@ impl DeviceRelayout {
         Ok(())
     }
 
-    /// The uniform blocks of all dispatches in one buffer, each where a binding may begin.
+    /// Writes the uniform blocks of all dispatches into one buffer, at offsets that a binding allows.
     fn uniforms(&self, passes: &[Pass]) -> Uniforms {
         let device = &self.cache.device;
         let alignment = usize::try_from(device.limits().min_uniform_buffer_offset_alignment).unwrap_or(256);
@@ -226,7 +227,7 @@ impl DeviceRelayout {
             usage: wgpu::BufferUsages::UNIFORM,
             mapped_at_creation: true,
         });
-        // A device that is lost maps nothing, and says so when the commands are submitted.
+        // A lost device maps nothing, and reports its loss when the commands are submitted.
         if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
             view.copy_from_slice(&bytes);
         }

@@ -1,4 +1,4 @@
-//! `UploadBelt`: tensors into buffers that exist, through staging buffers that are used again and again.
+//! `UploadBelt`: uploads tensors into existing buffers, through staging buffers that are reused.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::buffer::TensorBuffer;
 use crate::error::Error;
 use crate::mapped;
 
-/// A planned upload: what has to be copied to fill a tensor, cut into pieces of a bounded size.
+/// A planned upload: the copy that fills a tensor, divided into pieces of a bounded size.
 #[derive(Debug, Clone)]
 pub struct Upload {
     relayout: Relayout,
@@ -17,47 +17,48 @@ pub struct Upload {
 }
 
 impl Upload {
-    /// Plans the upload of a tensor laid out as `from` into one laid out as `to`, in pieces of about
-    /// `piece_bytes` bytes (at least a word). Padding becomes zero: all that the layout spans is written, so
-    /// a part of a larger tensor, whose gaps are others', is uploaded into a buffer of its own and copied on
-    /// the device.
+    /// Plans the upload of a tensor from the layout `from` to the layout `to`, in pieces of about
+    /// `piece_bytes` bytes (at least a word). Padding becomes zero: every byte of the layout's span is
+    /// written. The gaps of a part of a larger tensor belong to other tensors, so upload it into a buffer of
+    /// its own and copy it on the device.
     ///
-    /// There is one piece only if the layouts are so irregular that the copy takes several passes, or
-    /// thousands of boxes to cut.
+    /// The result is a single piece if the layouts are so irregular that the copy takes several passes, or
+    /// thousands of boxes to divide.
     ///
     /// # Errors
     ///
     /// The errors of [`Relayout::new`].
     pub fn new(from: &impl ToIndexMap, to: &impl ToIndexMap, piece_bytes: u64) -> Result<Upload, Error> {
         let relayout = mapped::plan(&from.to_index_map()?, &to.to_index_map()?)?;
-        // Pieces are of about the same size, up to a sixteenth more.
+        // Pieces have about equal sizes, and the largest piece is at most a sixteenth larger than the
+        // average.
         let room = piece_bytes.saturating_sub(piece_bytes / 16).max(wgpu::COPY_BUFFER_ALIGNMENT);
         let number = usize::try_from(relayout.destination_size_in_bytes().div_ceil(room)).unwrap_or(usize::MAX);
         let pieces = relayout.partition_aligned(number, WORD)?;
         Ok(Upload { relayout, pieces })
     }
 
-    /// The bytes of the destination that each piece fills, in order and without a gap. They begin at
-    /// multiples of 4.
+    /// The byte range of the destination that each piece fills, in order and without a gap. All ranges begin
+    /// at multiples of 4 bytes.
     pub fn pieces(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
         self.pieces.iter().map(Piece::destination_range)
     }
 
-    /// The copy, as the CPU runs it.
+    /// The same copy as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
     }
 }
 
-/// What a copy between buffers must begin at a multiple of: [`wgpu::COPY_BUFFER_ALIGNMENT`].
+/// The alignment of a copy between buffers, in bytes: [`wgpu::COPY_BUFFER_ALIGNMENT`].
 const WORD: usize = 4;
 
-/// Staging buffers for uploads into buffers that exist: a [`wgpu::util::StagingBelt`] whose memory is written
+/// Staging buffers for uploads into existing buffers: a [`wgpu::util::StagingBelt`] whose memory is written
 /// in the layout of the destination, and never read.
 ///
-/// The belt submits nothing and polls nothing. Its buffers come back when the device has been polled after
-/// the submission.
+/// The belt neither submits nor polls. Its buffers are reused after a submission, once the device has been
+/// polled.
 ///
 /// ```no_run
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
@@ -81,7 +82,8 @@ pub struct UploadBelt {
 }
 
 impl UploadBelt {
-    /// A belt of staging buffers of `buffer_bytes` bytes each; larger pieces get buffers of their own.
+    /// Returns a belt of staging buffers of `buffer_bytes` bytes each. Larger pieces get buffers of their
+    /// own.
     #[must_use]
     pub fn new(device: &wgpu::Device, buffer_bytes: u64) -> UploadBelt {
         let max_buffer = crate::limits(device).max_buffer;
@@ -89,9 +91,9 @@ impl UploadBelt {
         UploadBelt { belt: wgpu::util::StagingBelt::new(device.clone(), size), max_buffer }
     }
 
-    /// Writes a whole tensor: every piece of the upload into this encoder. All of it is in staging memory
-    /// until the encoder is submitted; to bound that, write [pieces](Self::write_piece) into several
-    /// encoders.
+    /// Writes a whole tensor: records every piece of the upload in this encoder. All pieces stay in staging
+    /// memory until the encoder is submitted. To limit that memory, record [pieces](Self::write_piece) in
+    /// several encoders.
     ///
     /// # Errors
     ///
@@ -106,13 +108,13 @@ impl UploadBelt {
         (0..upload.pieces.len()).try_for_each(|piece| self.write_piece(encoder, upload, piece, source, tensor))
     }
 
-    /// Writes one piece of a tensor, by its number; `source` is the whole source.
+    /// Writes the piece of a tensor with the index `piece`. `source` is the whole source.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherLayout`] if the tensor is not laid out as the upload was planned for, [`Error::Usage`]
-    /// without `COPY_DST`, [`Error::Limit`] if the piece is larger than a buffer may be, [`Error::Layout`]
-    /// for a source that is too short (`buffer_too_short`) or a piece that there is not (`out_of_limits`).
+    /// [`Error::OtherLayout`] if the tensor has another layout than planned; [`Error::Usage`] for a buffer
+    /// without `COPY_DST`; [`Error::Limit`] if the piece is larger than the largest buffer; [`Error::Layout`]
+    /// for a source that is too short (`buffer_too_short`) or a piece that does not exist (`out_of_limits`).
     pub fn write_piece(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -141,8 +143,8 @@ impl UploadBelt {
         mapped::run_piece(copy, source, view.slice(..))
     }
 
-    /// Closes the staging buffers in use, and takes them back when the encoder's commands are done. Call
-    /// it when everything is written and before the encoder is finished.
+    /// Closes the staging buffers in use. They are reused when the encoder's commands are done. Call this
+    /// function after all writes and before the encoder is finished.
     pub fn finish(&mut self, encoder: &wgpu::CommandEncoder) {
         self.belt.finish_and_recall_on_submit(encoder);
     }
