@@ -15,48 +15,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// How a call ended. Everything but `TL_STATUS_OK` comes with a `TlError`, if the caller gave one.
+// The result of a call. Every status except `TL_STATUS_OK` fills in a `TlError`, if the caller passed one.
 typedef enum {
-  // The answer was written.
+  // The call succeeded and wrote its answer.
   TL_STATUS_OK = 0,
-  // Text that does not follow its grammar, or an unknown name.
+  // A text does not follow its grammar, or has an unknown name.
   TL_STATUS_PARSE = 1,
-  // Arguments that contradict each other, or a bad pointer.
+  // Arguments contradict each other, or a pointer is bad.
   TL_STATUS_INVALID_ARGUMENT = 2,
-  // An axis, an index or another number outside its range.
+  // An axis, an index or another number is outside its range.
   TL_STATUS_OUT_OF_RANGE = 3,
-  // A size or an offset that does not fit its integer type.
+  // A size or an offset does not fit its integer type.
   TL_STATUS_OVERFLOW = 4,
-  // A data type or a width that cannot be handled here.
+  // A data type or a width is not supported by this function.
   TL_STATUS_UNSUPPORTED = 5,
-  // A sensible question with the answer no: there is no such view or description.
+  // The view or description does not exist, although the request is valid.
   TL_STATUS_NOT_EXPRESSIBLE = 6,
-  // A search that was stopped at its work limit.
+  // A search was stopped at its work limit.
   TL_STATUS_UNDECIDED = 7,
-  // A buffer that is too short for its layout.
+  // A buffer is too short for its layout.
   TL_STATUS_BUFFER = 8,
   // Elements that are written share memory with others.
   TL_STATUS_OVERLAP = 9,
-  // Something a device does not accept.
+  // A rule of a device is broken.
   TL_STATUS_DEVICE_LIMIT = 10,
   // Any other error: its code says which.
   TL_STATUS_OTHER = 11,
-  // A defect of this library, caught at the border. The answer was not written.
+  // A defect of this library: it panicked, and no answer was written.
   TL_STATUS_PANIC = 12,
 } TlStatus;
 
-// How a layout goes into sizes and strides.
+// The form that a layout has in sizes and strides.
 typedef enum {
-  // The axes of the tensor, strided.
+  // Strides for the axes of the tensor.
   TL_LOWERING_STRIDED = 0,
-  // Strided with more axes, padding included.
+  // Strides for more axes than the tensor has, padding included.
   TL_LOWERING_SPLIT = 1,
-  // No strides say it.
+  // No strides express the layout.
   TL_LOWERING_INDEX_MAP = 2,
 } TlLowering;
 
-// The type of an element. The numbers never change. Functions take them as `uint32_t`, so that a number
-// without a name is refused.
+// The type of an element. The numbers never change. Functions take them as `uint32_t`, so that an unknown
+// number is refused.
 typedef enum {
   TL_TYPE_PRED = 1,
   TL_TYPE_S1 = 2,
@@ -92,41 +92,41 @@ typedef enum {
   TL_TYPE_C128 = 32,
 } TlType;
 
-// What becomes of the bytes of the destination that belong to no element.
+// The treatment of the bytes of the destination that belong to no element.
 typedef enum {
-  // Nothing is written there.
+  // The bytes are not written.
   TL_PADDING_KEEP = 0,
-  // They are set to zero.
+  // The bytes are set to zero.
   TL_PADDING_ZERO = 1,
 } TlPadding;
 
-// Where every element of a tensor is stored. It never changes.
+// The layout of a tensor, which gives the offset of every element. It never changes.
 typedef struct TlLayout TlLayout;
 
 // A planned copy of every element from one layout to another. It never changes, so threads may share it.
 typedef struct TlPlan TlPlan;
 
-// What went wrong. The caller owns it; a call that succeeds does not touch it.
+// The details of an error. The caller owns the structure. A call that succeeds does not write to it.
 typedef struct {
-  // A stable word for programs, such as `rank_mismatch`, ended by a zero byte.
+  // A stable code for programs, such as `rank_mismatch`, ended by a zero byte.
   char code[48];
-  // A sentence in UTF-8, ended by a zero byte and cut off if it is longer.
+  // A sentence in UTF-8, ended by a zero byte and cut off if it is too long.
   char text[456];
-  // Where a text is wrong: bytes from its start, the first is 1; 0 for other errors.
+  // The byte at which a text is wrong, counted from 1. It is 0 for other errors.
   uint64_t column;
 } TlError;
 
 // The numbers of a check, in bytes.
 typedef struct {
-  // Where the binding begins in the buffer, and one past its last byte.
+  // The offset of the binding's first byte in the buffer.
   uint64_t bound_start;
-  // See `bound_start`.
+  // The offset of the end of the binding in the buffer.
   uint64_t bound_end;
-  // What the source of an upload must hold.
+  // The number of bytes that the source of an upload must have.
   uint64_t cpu_bytes;
-  // What the start of the binding must be a multiple of.
+  // The start of the binding must be a multiple of this number.
   uint64_t alignment;
-  // How many rules are broken: the `TlError` has the first.
+  // The number of broken rules. The `TlError` has the first.
   size_t errors;
 } TlReport;
 
@@ -134,8 +134,8 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// The smallest buffer in bytes by DirectML's rule (`DMLCalcBufferTensorSize`): up to the last element,
-// rounded up to a multiple of 4. `strides` are in elements; null for packed row-major.
+// Writes the smallest size of a buffer in bytes, by DirectML's rule (`DMLCalcBufferTensorSize`): up to the
+// last element, rounded up to a multiple of 4. `strides` are in elements, or null for packed row-major.
 TlStatus tl_calc_buffer_tensor_size(uint32_t data_type_number,
                                     const uint64_t *sizes,
                                     const uint64_t *strides,
@@ -144,11 +144,11 @@ TlStatus tl_calc_buffer_tensor_size(uint32_t data_type_number,
                                     TlError *error);
 
 // Reads a layout in any notation: `f32[3,5]{1,0:T(2,2)}`, `f16[8,64,56,56]:NHWC`, `f32[2,3]:[5,1]`, a oneDNN
-// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is that of the text in bytes.
+// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is the length of the text in bytes.
 TlStatus tl_layout_parse(const char *text_start, size_t length, TlLayout **layout, TlError *error);
 
-// Sizes and strides in elements; `strides` may be null for packed row-major. The tensor begins `base_offset`
-// elements into its buffer.
+// Makes a layout from sizes and strides, in elements. `strides` may be null for packed row-major. The tensor
+// begins `base_offset` elements into its buffer.
 TlStatus tl_layout_strided(uint32_t data_type_number,
                            const uint64_t *sizes,
                            const uint64_t *strides,
@@ -157,13 +157,14 @@ TlStatus tl_layout_strided(uint32_t data_type_number,
                            TlLayout **layout,
                            TlError *error);
 
-// The same layout as a part of a larger buffer, as one that begins after element 0 always is: the bytes
-// between its elements may be others', so no copy fills them. `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
+// Makes a layout that is a part of a larger buffer from `layout`. The bytes between its elements may belong
+// to other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
+// `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
 TlStatus tl_layout_as_part(const TlLayout *layout, TlLayout **part, TlError *error);
 
-// What `PJRT_Client_BufferFromHostBuffer` passes: dims, and byte strides that may be negative, or none for
-// packed row-major (`num_byte_strides` 0). A pointer to index 0 is `tl_layout_first_byte` bytes into the
-// buffer.
+// Makes a layout from the arguments of `PJRT_Client_BufferFromHostBuffer`: dims, and byte strides that may
+// be negative. Without byte strides (`num_byte_strides` 0) the layout is packed row-major. A pointer to
+// index 0 is `tl_layout_first_byte` bytes into the buffer.
 TlStatus tl_layout_byte_strides(uint32_t data_type_number,
                                 const int64_t *dims_start,
                                 size_t rank,
@@ -172,8 +173,8 @@ TlStatus tl_layout_byte_strides(uint32_t data_type_number,
                                 TlLayout **layout,
                                 TlError *error);
 
-// What `PJRT_Buffer_MemoryLayout_Tiled` holds: the order of the dimensions, the fastest first, and tiles one
-// after the other; `INT64_MIN` in a tile joins a dimension to the next.
+// Makes a layout from the fields of `PJRT_Buffer_MemoryLayout_Tiled`: the order of the dimensions, the
+// fastest first, and the tiles one after the other. `INT64_MIN` in a tile joins a dimension to the next.
 TlStatus tl_layout_tiled(uint32_t data_type_number,
                          const int64_t *dims_start,
                          size_t rank,
@@ -185,39 +186,39 @@ TlStatus tl_layout_tiled(uint32_t data_type_number,
                          TlLayout **layout,
                          TlError *error);
 
-// The number of axes; 0 for a null layout.
+// Returns the number of axes, or 0 for a null layout.
 size_t tl_layout_rank(const TlLayout *layout);
 
-// The bytes of the buffer, padding included; 0 for a null layout.
+// Returns the size of the buffer in bytes, padding included, or 0 for a null layout.
 uint64_t tl_layout_bytes(const TlLayout *layout);
 
-// The bytes from the start of the buffer to index 0 of all axes: other than 0 where byte strides are
-// negative.
+// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 only if a
+// byte stride is negative.
 uint64_t tl_layout_first_byte(const TlLayout *layout);
 
-// Writes the sizes, in elements; `rank` must be that of the layout.
+// Writes the sizes, in elements. `rank` must be the rank of the layout.
 TlStatus tl_layout_sizes(const TlLayout *layout, uint64_t *sizes, size_t rank, TlError *error);
 
-// Writes the strides, in elements and without a sign; `TL_STATUS_NOT_EXPRESSIBLE` where there are none
-// (tiles).
+// Writes the strides, in elements and without a sign. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout
+// without strides (tiles).
 TlStatus tl_layout_strides(const TlLayout *layout, uint64_t *strides, size_t rank, TlError *error);
 
-// Writes where an index is stored, in elements from the start of the buffer.
+// Writes the offset of an index, in elements from the start of the buffer.
 TlStatus tl_layout_offset(const TlLayout *layout,
                           const uint64_t *index,
                           size_t rank,
                           uint64_t *offset,
                           TlError *error);
 
-// Writes the text of a layout and a zero byte into `room` bytes, cut off if it is longer, and returns the
-// length of the whole text without the zero byte; 0 for a null layout.
+// Writes the text of a layout and a zero byte into `room` bytes, and cuts off a longer text. Returns the
+// length of the whole text without the zero byte, or 0 for a null layout.
 size_t tl_layout_text(const TlLayout *layout, char *start, size_t room);
 
-// Lowers a layout to sizes and strides. For `TL_LOWERING_INDEX_MAP` no layout is made (it is set to null);
-// ask `tl_layout_offset`, or copy it to a packed one.
+// Lowers a layout to sizes and strides. For `TL_LOWERING_INDEX_MAP` no layout is made, and `lowered` is set
+// to null. Use `tl_layout_offset` then, or copy the tensor to a packed layout.
 TlStatus tl_lower(const TlLayout *layout, TlLowering *lowering, TlLayout **lowered, TlError *error);
 
-// Frees a layout; null is right. Plans that were made from it stay.
+// Frees a layout, which may be null. Plans that were made from it stay valid.
 void tl_layout_free(TlLayout *layout);
 
 // Plans a copy. `padding` is a `TlPadding`. Both layouts may be freed afterwards.
@@ -227,14 +228,14 @@ TlStatus tl_plan(const TlLayout *source,
                  TlPlan **plan,
                  TlError *error);
 
-// The bytes of the whole source; 0 for a null plan.
+// Returns the size of the whole source in bytes, or 0 for a null plan.
 uint64_t tl_plan_source_bytes(const TlPlan *plan);
 
-// The bytes of the whole destination, padding included; 0 for a null plan.
+// Returns the size of the whole destination in bytes, padding included, or 0 for a null plan.
 uint64_t tl_plan_destination_bytes(const TlPlan *plan);
 
-// Copies every element. Both pointers are those of the buffers, at their lowest address. Buffers that are
-// too short are refused before a byte is written, and so are buffers that share bytes.
+// Copies every element. Both pointers are the lowest addresses of their buffers. Buffers that are too short,
+// or that share bytes, are refused before a byte is written.
 TlStatus tl_run(const TlPlan *plan,
                 const uint8_t *source,
                 size_t source_bytes,
@@ -242,15 +243,16 @@ TlStatus tl_run(const TlPlan *plan,
                 size_t destination_bytes,
                 TlError *error);
 
-// Writes what the plan does, as lines of text: as `tl_layout_text` does.
+// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.
 size_t tl_plan_explain(const TlPlan *plan, char *start, size_t room);
 
-// Frees a plan; null is right.
+// Frees a plan, which may be null.
 void tl_plan_free(TlPlan *plan);
 
-// Would a device take this tensor at byte `offset` of a buffer of `length` bytes? `limits` names the device:
-// `directml`, `directml:5.0`, `d3d12`, `webgpu`, `vulkan`, `webnn`, `none` and others. The report is written
-// in either case; it may be null. `role` is 0 for a tensor that the device reads, 1 for one that it writes.
+// Checks whether a device accepts this tensor at byte `offset` of a buffer of `length` bytes. `limits` is
+// the name of the device: `directml`, `directml:5.0`, `d3d12`, `webgpu`, `vulkan`, `webnn`, `none` and
+// others. The report is written whether rules are broken or not, and it may be null. `role` is 0 for a
+// tensor that the device reads, and 1 for a tensor that it writes.
 TlStatus tl_validate(const TlLayout *layout,
                      const char *limits,
                      size_t limits_length,

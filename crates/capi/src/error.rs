@@ -1,4 +1,4 @@
-//! Statuses and errors: a code for programs, a sentence for people, and no panic past the border.
+//! Statuses and errors: a code for programs, a sentence for people, and no panic that leaves the library.
 
 use std::ffi::c_char;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,55 +6,55 @@ use std::ptr;
 
 use tensor_layout::{Error, ErrorKind};
 
-/// How a call ended. Everything but `TL_STATUS_OK` comes with a `TlError`, if the caller gave one.
+/// The result of a call. Every status except `TL_STATUS_OK` fills in a `TlError`, if the caller passed one.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlStatus {
-    /// The answer was written.
+    /// The call succeeded and wrote its answer.
     Ok = 0,
-    /// Text that does not follow its grammar, or an unknown name.
+    /// A text does not follow its grammar, or has an unknown name.
     Parse = 1,
-    /// Arguments that contradict each other, or a bad pointer.
+    /// Arguments contradict each other, or a pointer is bad.
     InvalidArgument = 2,
-    /// An axis, an index or another number outside its range.
+    /// An axis, an index or another number is outside its range.
     OutOfRange = 3,
-    /// A size or an offset that does not fit its integer type.
+    /// A size or an offset does not fit its integer type.
     Overflow = 4,
-    /// A data type or a width that cannot be handled here.
+    /// A data type or a width is not supported by this function.
     Unsupported = 5,
-    /// A sensible question with the answer no: there is no such view or description.
+    /// The view or description does not exist, although the request is valid.
     NotExpressible = 6,
-    /// A search that was stopped at its work limit.
+    /// A search was stopped at its work limit.
     Undecided = 7,
-    /// A buffer that is too short for its layout.
+    /// A buffer is too short for its layout.
     Buffer = 8,
     /// Elements that are written share memory with others.
     Overlap = 9,
-    /// Something a device does not accept.
+    /// A rule of a device is broken.
     DeviceLimit = 10,
     /// Any other error: its code says which.
     Other = 11,
-    /// A defect of this library, caught at the border. The answer was not written.
+    /// A defect of this library: it panicked, and no answer was written.
     Panic = 12,
 }
 
-/// What went wrong. The caller owns it; a call that succeeds does not touch it.
+/// The details of an error. The caller owns the structure. A call that succeeds does not write to it.
 #[repr(C)]
 pub struct TlError {
-    /// A stable word for programs, such as `rank_mismatch`, ended by a zero byte.
+    /// A stable code for programs, such as `rank_mismatch`, ended by a zero byte.
     pub code: [c_char; 48],
-    /// A sentence in UTF-8, ended by a zero byte and cut off if it is longer.
+    /// A sentence in UTF-8, ended by a zero byte and cut off if it is too long.
     pub text: [c_char; 456],
-    /// Where a text is wrong: bytes from its start, the first is 1; 0 for other errors.
+    /// The byte at which a text is wrong, counted from 1. It is 0 for other errors.
     pub column: u64,
 }
 
-/// Why a call is refused.
+/// The reason why a call is refused.
 pub(crate) enum Refusal {
     Library(Error),
-    /// A pointer that is null or not aligned, by the name of its argument.
+    /// A pointer is null or not aligned. The value is the name of its argument.
     Pointer(&'static str),
-    /// Both buffers of a copy have bytes in common.
+    /// The two buffers of a copy share bytes.
     SharedMemory,
 }
 
@@ -98,8 +98,8 @@ fn status_of(kind: ErrorKind) -> TlStatus {
     }
 }
 
-/// Runs the work of a call, and says in `error` why it failed. A panic ends here: the work holds no lock and
-/// changes nothing of the caller's before its last step, so nothing is left half done.
+/// Runs the work of a call, and writes to `error` why it failed. A panic is caught here. The work holds no
+/// lock and changes none of the caller's data before its last step, so a panic leaves nothing half done.
 pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<(), Refusal>) -> TlStatus {
     let (status, code, text, column) = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return TlStatus::Ok,
@@ -113,14 +113,14 @@ pub(crate) unsafe fn guarded(error: *mut TlError, work: impl FnOnce() -> Result<
         let mut said = TlError { code: [0; 48], text: [0; 456], column };
         write_text(&mut said.code, &code);
         write_text(&mut said.text, &text);
-        // SAFETY: the caller says that `error` is null or points to a `TlError`; it was checked to be neither
-        // null nor misaligned.
+        // SAFETY: the caller promises that `error` is null or points to a `TlError`. The pointer was checked
+        // to be neither null nor misaligned.
         unsafe { ptr::write(error, said) };
     }
     status
 }
 
-/// Writes as much of a text as there is room for, cut between characters. The last byte stays zero.
+/// Writes as much of a text as fits, and never a part of a character. The last byte stays zero.
 fn write_text(room: &mut [c_char], text: &str) {
     let most = room.len().saturating_sub(1);
     let end = (0..=most.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);

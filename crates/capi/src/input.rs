@@ -1,4 +1,4 @@
-//! What C passes in: lists, texts and handles, each checked before it is followed.
+//! Reads the arguments of C: lists, texts and handles. Each pointer is checked before it is followed.
 
 use std::ffi::c_char;
 use std::slice;
@@ -7,7 +7,8 @@ use tensor_layout::Error;
 
 use crate::error::Refusal;
 
-/// The most axes of a tensor, and the most numbers of any other list: more is a mistake of the caller.
+/// The most axes of a tensor, and the most numbers of any other list. A larger number is an error of the
+/// caller.
 const MOST_NUMBERS: usize = 65_536;
 
 /// The most bytes of a text.
@@ -21,12 +22,12 @@ fn check_length(what: &'static str, length: usize, most: usize) -> Result<(), Re
     Err(Error::OutOfLimits { what, value: number(length), min: 0, max: number(most) }.into())
 }
 
-/// A list of numbers; null is right for an empty one.
+/// Returns a list of numbers. The pointer of an empty list may be null.
 ///
 /// # Safety
 ///
-/// Unless `length` is 0, `start` must be null, or valid for reads of `length` numbers that do not change
-/// during the call.
+/// Unless `length` is 0, `start` must be null, or valid for reads of `length` numbers. The numbers must not
+/// change during the call.
 pub(crate) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: usize) -> Result<&'a [T], Refusal> {
     if length == 0 {
         return Ok(&[]);
@@ -35,11 +36,12 @@ pub(crate) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
     if start.is_null() || !start.is_aligned() {
         return Err(Refusal::Pointer(what));
     }
-    // SAFETY: not null, aligned, and readable by the contract. The length is far below `isize::MAX`.
+    // SAFETY: the pointer is not null, aligned, and readable by the contract. The length is far below
+    // `isize::MAX`.
     Ok(unsafe { slice::from_raw_parts(start, length) })
 }
 
-/// A text in UTF-8.
+/// Returns a text in UTF-8.
 ///
 /// # Safety
 ///
@@ -52,7 +54,7 @@ pub(crate) unsafe fn text<'a>(what: &'static str, start: *const c_char, length: 
     if start.is_null() {
         return Err(Refusal::Pointer(what));
     }
-    // SAFETY: not null, and readable by the contract; a byte has no alignment.
+    // SAFETY: the pointer is not null, and readable by the contract. A byte has no alignment.
     let bytes = unsafe { slice::from_raw_parts(start.cast::<u8>(), length) };
     std::str::from_utf8(bytes).map_err(|error| {
         let column = error.valid_up_to().saturating_add(1);
@@ -61,7 +63,7 @@ pub(crate) unsafe fn text<'a>(what: &'static str, start: *const c_char, length: 
     })
 }
 
-/// What a handle or another pointer to something this library made points to.
+/// Returns the object that a handle, or another pointer from this library, points to.
 ///
 /// # Safety
 ///
@@ -70,11 +72,11 @@ pub(crate) unsafe fn reference<'a, T>(what: &'static str, pointer: *const T) -> 
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Refusal::Pointer(what));
     }
-    // SAFETY: not null, aligned, and valid by the contract.
+    // SAFETY: the pointer is not null, aligned, and valid by the contract.
     Ok(unsafe { &*pointer })
 }
 
-/// Where an answer goes.
+/// Writes an answer of a call to the caller's memory.
 ///
 /// # Safety
 ///
@@ -83,12 +85,12 @@ pub(crate) unsafe fn answer<T>(what: &'static str, pointer: *mut T, value: T) ->
     if pointer.is_null() || !pointer.is_aligned() {
         return Err(Refusal::Pointer(what));
     }
-    // SAFETY: not null, aligned, and writable by the contract.
+    // SAFETY: the pointer is not null, aligned, and writable by the contract.
     unsafe { pointer.write(value) };
     Ok(())
 }
 
-/// Where a list of answers goes: exactly as many as there is room for.
+/// Writes a list of answers to the caller's memory. `length` must be the number of answers.
 ///
 /// # Safety
 ///
@@ -108,7 +110,7 @@ pub(crate) unsafe fn answers(
         return Err(Refusal::Pointer(what));
     }
     for (place, &value) in values.iter().enumerate() {
-        // SAFETY: below `length`, for which the contract gives room.
+        // SAFETY: `place` is below `length`, and the contract promises memory for `length` numbers.
         unsafe { start.add(place).write(value) };
     }
     Ok(())

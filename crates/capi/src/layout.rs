@@ -1,4 +1,4 @@
-//! Layouts: made from text, from sizes and strides, or from what PJRT passes; asked for what they say.
+//! Layouts: made from text, from sizes and strides, or from PJRT's structures, and queried.
 
 use std::ffi::c_char;
 
@@ -11,13 +11,13 @@ use crate::data_type::data_type;
 use crate::error::{Refusal, TlError, TlStatus, guarded};
 use crate::input::{answer, answers, list, reference, text};
 
-/// Where every element of a tensor is stored. It never changes.
+/// The layout of a tensor, which gives the offset of every element. It never changes.
 pub struct TlLayout {
     pub(crate) notated: Notated,
     pub(crate) map: IndexMap,
     /// The axes whose byte stride is negative.
     pub(crate) reversed: Vec<usize>,
-    /// Bytes from the lowest address to index 0 of all axes.
+    /// The number of bytes from the lowest address to index 0 of all axes.
     first_byte: u64,
 }
 
@@ -28,9 +28,9 @@ impl TlLayout {
     }
 }
 
-/// The sizes of a tensor as PJRT passes them.
+/// Returns the sizes of a tensor in the form of PJRT.
 unsafe fn dims(start: *const i64, rank: usize) -> Result<Vec<u64>, Refusal> {
-    // SAFETY: the caller passes on the contract of the list.
+    // SAFETY: the caller of this function promises the contract of `list`.
     let dims = unsafe { list("dims", start, rank)? };
     let size = |(axis, &size): (usize, &i64)| {
         let rule = tensor_layout::ArgumentRule::Negative;
@@ -40,8 +40,8 @@ unsafe fn dims(start: *const i64, rank: usize) -> Result<Vec<u64>, Refusal> {
     dims.iter().enumerate().map(size).collect()
 }
 
-/// The smallest buffer in bytes by DirectML's rule (`DMLCalcBufferTensorSize`): up to the last element,
-/// rounded up to a multiple of 4. `strides` are in elements; null for packed row-major.
+/// Writes the smallest size of a buffer in bytes, by DirectML's rule (`DMLCalcBufferTensorSize`): up to the
+/// last element, rounded up to a multiple of 4. `strides` are in elements, or null for packed row-major.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_calc_buffer_tensor_size(
     data_type_number: u32,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn tl_calc_buffer_tensor_size(
     bytes: *mut u64,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: the pointers are those of the caller, whose contract is that of the header.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let (data_type, sizes) = (data_type(data_type_number)?, list("sizes", sizes, rank)?);
@@ -62,7 +62,7 @@ pub unsafe extern "C" fn tl_calc_buffer_tensor_size(
 }
 
 /// Reads a layout in any notation: `f32[3,5]{1,0:T(2,2)}`, `f16[8,64,56,56]:NHWC`, `f32[2,3]:[5,1]`, a oneDNN
-/// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is that of the text in bytes.
+/// tag, CuTe, NumPy, DirectML's JSON or a device layout's name. `length` is the length of the text in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_parse(
     text_start: *const c_char,
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn tl_layout_parse(
     layout: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let read = TlLayout::new(text("text", text_start, length)?.parse()?)?;
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn tl_layout_parse(
     }
 }
 
-/// Sizes and strides in elements; `strides` may be null for packed row-major. The tensor begins `base_offset`
-/// elements into its buffer.
+/// Makes a layout from sizes and strides, in elements. `strides` may be null for packed row-major. The tensor
+/// begins `base_offset` elements into its buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_strided(
     data_type_number: u32,
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn tl_layout_strided(
     layout: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let (data_type, sizes) = (data_type(data_type_number)?, list("sizes", sizes, rank)?);
@@ -103,15 +103,16 @@ pub unsafe extern "C" fn tl_layout_strided(
     }
 }
 
-/// The same layout as a part of a larger buffer, as one that begins after element 0 always is: the bytes
-/// between its elements may be others', so no copy fills them. `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
+/// Makes a layout that is a part of a larger buffer from `layout`. The bytes between its elements may belong
+/// to other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
+/// `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_as_part(
     layout: *const TlLayout,
     part: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let whole = reference("layout", layout)?;
@@ -125,9 +126,9 @@ pub unsafe extern "C" fn tl_layout_as_part(
     }
 }
 
-/// What `PJRT_Client_BufferFromHostBuffer` passes: dims, and byte strides that may be negative, or none for
-/// packed row-major (`num_byte_strides` 0). A pointer to index 0 is `tl_layout_first_byte` bytes into the
-/// buffer.
+/// Makes a layout from the arguments of `PJRT_Client_BufferFromHostBuffer`: dims, and byte strides that may
+/// be negative. Without byte strides (`num_byte_strides` 0) the layout is packed row-major. A pointer to
+/// index 0 is `tl_layout_first_byte` bytes into the buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_byte_strides(
     data_type_number: u32,
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn tl_layout_byte_strides(
     layout: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let (data_type, sizes) = (data_type(data_type_number)?, dims(dims_start, rank)?);
@@ -156,8 +157,8 @@ pub unsafe extern "C" fn tl_layout_byte_strides(
     }
 }
 
-/// What `PJRT_Buffer_MemoryLayout_Tiled` holds: the order of the dimensions, the fastest first, and tiles one
-/// after the other; `INT64_MIN` in a tile joins a dimension to the next.
+/// Makes a layout from the fields of `PJRT_Buffer_MemoryLayout_Tiled`: the order of the dimensions, the
+/// fastest first, and the tiles one after the other. `INT64_MIN` in a tile joins a dimension to the next.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_tiled(
     data_type_number: u32,
@@ -171,7 +172,8 @@ pub unsafe extern "C" fn tl_layout_tiled(
     layout: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above. `tile_dims` has as many numbers as `tile_dim_sizes` says in all.
+    // SAFETY: the caller promises the contract in the header for these pointers. `tile_dims` has as many
+    // numbers as the sum of `tile_dim_sizes`.
     unsafe {
         guarded(error, || {
             let (data_type, sizes) = (data_type(data_type_number)?, dims(dims_start, rank)?);
@@ -189,29 +191,29 @@ pub unsafe extern "C" fn tl_layout_tiled(
     }
 }
 
-/// The number of axes; 0 for a null layout.
+/// Returns the number of axes, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_rank(layout: *const TlLayout) -> usize {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.sizes().len())
 }
 
-/// The bytes of the buffer, padding included; 0 for a null layout.
+/// Returns the size of the buffer in bytes, padding included, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_bytes(layout: *const TlLayout) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     unsafe { reference("layout", layout) }.map_or(0, |layout| layout.map.physical_size_in_bytes())
 }
 
-/// The bytes from the start of the buffer to index 0 of all axes: other than 0 where byte strides are
-/// negative.
+/// Returns the number of bytes from the start of the buffer to index 0 of all axes. It is above 0 only if a
+/// byte stride is negative.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_first_byte(layout: *const TlLayout) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     unsafe { reference("layout", layout) }.map_or(0, |layout| layout.first_byte)
 }
 
-/// Writes the sizes, in elements; `rank` must be that of the layout.
+/// Writes the sizes, in elements. `rank` must be the rank of the layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_sizes(
     layout: *const TlLayout,
@@ -219,12 +221,12 @@ pub unsafe extern "C" fn tl_layout_sizes(
     rank: usize,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe { guarded(error, || answers("sizes", sizes, rank, reference("layout", layout)?.map.sizes())) }
 }
 
-/// Writes the strides, in elements and without a sign; `TL_STATUS_NOT_EXPRESSIBLE` where there are none
-/// (tiles).
+/// Writes the strides, in elements and without a sign. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout
+/// without strides (tiles).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_strides(
     layout: *const TlLayout,
@@ -232,7 +234,7 @@ pub unsafe extern "C" fn tl_layout_strides(
     rank: usize,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let layout = reference("layout", layout)?;
@@ -246,7 +248,7 @@ pub unsafe extern "C" fn tl_layout_strides(
     }
 }
 
-/// Writes where an index is stored, in elements from the start of the buffer.
+/// Writes the offset of an index, in elements from the start of the buffer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_offset(
     layout: *const TlLayout,
@@ -255,7 +257,7 @@ pub unsafe extern "C" fn tl_layout_offset(
     offset: *mut u64,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let layout = reference("layout", layout)?;
@@ -264,17 +266,17 @@ pub unsafe extern "C" fn tl_layout_offset(
     }
 }
 
-/// Writes the text of a layout and a zero byte into `room` bytes, cut off if it is longer, and returns the
-/// length of the whole text without the zero byte; 0 for a null layout.
+/// Writes the text of a layout and a zero byte into `room` bytes, and cuts off a longer text. Returns the
+/// length of the whole text without the zero byte, or 0 for a null layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_text(layout: *const TlLayout, start: *mut c_char, room: usize) -> usize {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     let text = unsafe { reference("layout", layout) }.map_or(String::new(), |layout| layout.notated.to_string());
-    // SAFETY: the caller gives space for `room` bytes.
+    // SAFETY: the caller promises space for `room` bytes.
     unsafe { write_text(&text, start, room) }
 }
 
-/// Writes as much of a text as there is room for, and a zero byte; returns the length of the text.
+/// Writes as much of a text as fits, and a zero byte. Returns the length of the whole text.
 ///
 /// # Safety
 ///
@@ -290,20 +292,20 @@ pub(crate) unsafe fn write_text(text: &str, start: *mut c_char, room: usize) -> 
     text.len()
 }
 
-/// How a layout goes into sizes and strides.
+/// The form that a layout has in sizes and strides.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlLowering {
-    /// The axes of the tensor, strided.
+    /// Strides for the axes of the tensor.
     Strided = 0,
-    /// Strided with more axes, padding included.
+    /// Strides for more axes than the tensor has, padding included.
     Split = 1,
-    /// No strides say it.
+    /// No strides express the layout.
     IndexMap = 2,
 }
 
-/// Lowers a layout to sizes and strides. For `TL_LOWERING_INDEX_MAP` no layout is made (it is set to null);
-/// ask `tl_layout_offset`, or copy it to a packed one.
+/// Lowers a layout to sizes and strides. For `TL_LOWERING_INDEX_MAP` no layout is made, and `lowered` is set
+/// to null. Use `tl_layout_offset` then, or copy the tensor to a packed layout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_lower(
     layout: *const TlLayout,
@@ -311,7 +313,7 @@ pub unsafe extern "C" fn tl_lower(
     lowered: *mut *mut TlLayout,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let (kind, desc) = match lower(&reference("layout", layout)?.notated)? {
@@ -328,16 +330,16 @@ pub unsafe extern "C" fn tl_lower(
     }
 }
 
-/// Frees a layout; null is right. Plans that were made from it stay.
+/// Frees a layout, which may be null. Plans that were made from it stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_free(layout: *mut TlLayout) {
     if !layout.is_null() {
-        // SAFETY: the caller got it from this library, and frees it once.
+        // SAFETY: the caller got the layout from this library, and frees it once.
         drop(unsafe { Box::from_raw(layout) });
     }
 }
 
-/// Hands a value over to C, if there is a place for its address.
+/// Passes a value to C: stores it on the heap and writes its address to `place`, if `place` is valid.
 ///
 /// # Safety
 ///

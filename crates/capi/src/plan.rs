@@ -1,4 +1,4 @@
-//! Plans: checked once, run from any thread.
+//! Plans: made and checked once, run from any thread.
 
 use std::ffi::c_char;
 use std::slice;
@@ -12,13 +12,13 @@ use crate::layout::{TlLayout, give};
 /// A planned copy of every element from one layout to another. It never changes, so threads may share it.
 pub struct TlPlan(Relayout);
 
-/// What becomes of the bytes of the destination that belong to no element.
+/// The treatment of the bytes of the destination that belong to no element.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlPadding {
-    /// Nothing is written there.
+    /// The bytes are not written.
     Keep = 0,
-    /// They are set to zero.
+    /// The bytes are set to zero.
     Zero = 1,
 }
 
@@ -31,11 +31,11 @@ pub unsafe extern "C" fn tl_plan(
     plan: *mut *mut TlPlan,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: the pointers are those of the caller, whose contract is that of the header.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let (from, to) = (reference("source", source)?, reference("destination", destination)?);
-            // An axis that both sides walk backwards is walked forwards.
+            // If both sides have a negative stride for an axis, the axis is copied forwards.
             let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
             let mut reversed: Vec<usize> = only(&from.reversed, &to.reversed);
             reversed.extend::<Vec<usize>>(only(&to.reversed, &from.reversed));
@@ -53,22 +53,22 @@ pub unsafe extern "C" fn tl_plan(
     }
 }
 
-/// The bytes of the whole source; 0 for a null plan.
+/// Returns the size of the whole source in bytes, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_source_bytes(plan: *const TlPlan) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     unsafe { reference("plan", plan) }.map_or(0, |plan| plan.0.source_size_in_bytes())
 }
 
-/// The bytes of the whole destination, padding included; 0 for a null plan.
+/// Returns the size of the whole destination in bytes, padding included, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_destination_bytes(plan: *const TlPlan) -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     unsafe { reference("plan", plan) }.map_or(0, |plan| plan.0.destination_size_in_bytes())
 }
 
-/// Copies every element. Both pointers are those of the buffers, at their lowest address. Buffers that are
-/// too short are refused before a byte is written, and so are buffers that share bytes.
+/// Copies every element. Both pointers are the lowest addresses of their buffers. Buffers that are too short,
+/// or that share bytes, are refused before a byte is written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_run(
     plan: *const TlPlan,
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn tl_run(
     destination_bytes: usize,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: as above: the buffers are as long as they are said to be, nobody writes the source during the
-    // call, and nobody touches the destination.
+    // SAFETY: the caller promises the contract in the header: the buffers have the given lengths, nothing
+    // writes the source during the call, and nothing else accesses the destination.
     unsafe {
         guarded(error, || {
             let plan = reference("plan", plan)?;
@@ -108,20 +108,20 @@ pub unsafe extern "C" fn tl_run(
     }
 }
 
-/// Writes what the plan does, as lines of text: as `tl_layout_text` does.
+/// Writes a description of the plan as lines of text, in the way of `tl_layout_text`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_explain(plan: *const TlPlan, start: *mut c_char, room: usize) -> usize {
-    // SAFETY: as above.
+    // SAFETY: the caller promises the contract in the header for this pointer.
     let text = unsafe { reference("plan", plan) }.map_or(String::new(), |plan| plan.0.explain());
-    // SAFETY: the caller gives space for `room` bytes.
+    // SAFETY: the caller promises space for `room` bytes.
     unsafe { crate::layout::write_text(&text, start, room) }
 }
 
-/// Frees a plan; null is right.
+/// Frees a plan, which may be null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_free(plan: *mut TlPlan) {
     if !plan.is_null() {
-        // SAFETY: the caller got it from this library, frees it once, and no thread is running it.
+        // SAFETY: the caller got the plan from this library, frees it once, and no thread is running it.
         drop(unsafe { Box::from_raw(plan) });
     }
 }

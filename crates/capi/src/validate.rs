@@ -1,4 +1,4 @@
-//! Checks before an upload.
+//! Checks of a tensor before an upload.
 
 use std::ffi::c_char;
 
@@ -12,21 +12,22 @@ use crate::layout::TlLayout;
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TlReport {
-    /// Where the binding begins in the buffer, and one past its last byte.
+    /// The offset of the binding's first byte in the buffer.
     pub bound_start: u64,
-    /// See `bound_start`.
+    /// The offset of the end of the binding in the buffer.
     pub bound_end: u64,
-    /// What the source of an upload must hold.
+    /// The number of bytes that the source of an upload must have.
     pub cpu_bytes: u64,
-    /// What the start of the binding must be a multiple of.
+    /// The start of the binding must be a multiple of this number.
     pub alignment: u64,
-    /// How many rules are broken: the `TlError` has the first.
+    /// The number of broken rules. The `TlError` has the first.
     pub errors: usize,
 }
 
-/// Would a device take this tensor at byte `offset` of a buffer of `length` bytes? `limits` names the device:
-/// `directml`, `directml:5.0`, `d3d12`, `webgpu`, `vulkan`, `webnn`, `none` and others. The report is written
-/// in either case; it may be null. `role` is 0 for a tensor that the device reads, 1 for one that it writes.
+/// Checks whether a device accepts this tensor at byte `offset` of a buffer of `length` bytes. `limits` is
+/// the name of the device: `directml`, `directml:5.0`, `d3d12`, `webgpu`, `vulkan`, `webnn`, `none` and
+/// others. The report is written whether rules are broken or not, and it may be null. `role` is 0 for a
+/// tensor that the device reads, and 1 for a tensor that it writes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_validate(
     layout: *const TlLayout,
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn tl_validate(
     report: *mut TlReport,
     error: *mut TlError,
 ) -> TlStatus {
-    // SAFETY: the pointers are those of the caller, whose contract is that of the header.
+    // SAFETY: the caller promises the contract in the header for these pointers.
     unsafe {
         guarded(error, || {
             let layout = reference("layout", layout)?;
