@@ -1,8 +1,8 @@
-//! What the command line does, as functions: `validate`, `names`, `convert_model`, and `main` for the program
-//! itself.
+//! The commands of the command line as functions: `validate`, `names`, `convert_model`, and `main` for the
+//! program itself.
 //!
-//! The commands run in this process and print into memory, in the form of `--json`: one object a line, whose
-//! keys the pages of the command line describe.
+//! The commands run in this process and print into memory, in the form of `--json`: one object a line. The
+//! pages of the command line describe the keys of the objects.
 
 use std::ffi::OsString;
 
@@ -13,15 +13,15 @@ use pyo3::types::{PyDict, PyList};
 use crate::error::refusal;
 use crate::layout::Layout;
 
-/// How a command ended.
+/// The result of a command.
 struct Answer<'py> {
     status: u8,
     objects: Vec<Bound<'py, PyAny>>,
-    /// What was printed for people.
+    /// The text that the command printed for people.
     sentence: String,
 }
 
-/// Runs a command of the program with `--json`, the interpreter released.
+/// Runs a command of the program with `--json`, with the interpreter released.
 fn command<'py>(py: Python<'py>, words: Vec<OsString>) -> PyResult<Answer<'py>> {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let words = ["relayout", "--json"].map(OsString::from).into_iter().chain(words);
@@ -31,17 +31,17 @@ fn command<'py>(py: Python<'py>, words: Vec<OsString>) -> PyResult<Answer<'py>> 
     let lines = String::from_utf8_lossy(&out);
     let objects = lines.lines().map(|line| loads.call1((line,))).collect::<PyResult<_>>()?;
     let sentence = String::from_utf8_lossy(&err);
-    // clap adds a hint for the shell.
+    // clap appends a hint for the shell, which is removed.
     let sentence = sentence.split("\n\nFor more information").next().unwrap_or_default();
     let sentence = sentence.trim().trim_start_matches("error: ").to_owned();
     Ok(Answer { status, objects, sentence })
 }
 
-/// Would a device take this tensor, at byte `offset` of a buffer of `buffer` bytes?
+/// Checks whether a device accepts this tensor, at byte `offset` of a buffer of `buffer` bytes.
 ///
 /// `limits` is "directml", "directml:5.0", "d3d12", "webgpu", "vulkan", "metal-tensor", "vulkan-tensor",
-/// "cuda-tensor-map", "webnn" or "none"; `role` is "input", or "output" for a buffer that is written. Without
-/// `buffer` the smallest that will do is in the answer ("needed_buffer_bytes"). The answer is the object of
+/// "cuda-tensor-map", "webnn" or "none". `role` is "input", or "output" for a buffer that is written. Without
+/// `buffer`, the answer has the smallest sufficient size ("needed_buffer_bytes"). The answer is the object of
 /// `check --json`: "ok", "errors" (each with "code" and "message"), "bound", "suggestion" and more.
 ///
 /// >>> answer = validate("f32[4,100]:[100,1]", limits="webgpu", buffer=1024)
@@ -67,9 +67,8 @@ pub(crate) fn validate<'py>(
     }
 }
 
-/// The layouts that devices and libraries have names for, those whose names contain `word`: a list of dicts
-/// with "name", "about", "axes", "types", "memory", "source" and more. `Layout(name, sizes=.., dtype=..)`
-/// makes one.
+/// Returns the layouts of devices and libraries whose names contain `word`: a list of dicts with "name",
+/// "about", "axes", "types", "memory", "source" and more. `Layout(name, sizes=.., dtype=..)` makes one.
 ///
 /// >>> [row["name"] for row in names("kCHW32")]
 /// ['tensorrt.kCHW32']
@@ -79,13 +78,14 @@ pub(crate) fn names<'py>(py: Python<'py>, word: &str) -> PyResult<Bound<'py, PyL
     PyList::new(py, command(py, vec!["names".into(), word.into()])?.objects)
 }
 
-/// Lays out a safetensors model, or some parts of a sharded one, as `rule` says, and returns the summary: the
-/// last object of `model --json`, with "written" (the new file or index; None while parts are missing).
+/// Converts a safetensors model, or some parts of a sharded one, to the layouts that `rule` chooses. Returns
+/// the summary: the last object of `model --json`, with "written" (the new file or index; None while parts
+/// are missing).
 ///
-/// `path` is a file, or the index of a sharded model; `rule` is "tpu:v5e", "nhwc", "packed", tiles, a oneDNN
-/// tag or a device layout's name; `rules` has exceptions by patterns of tensor names. With `part=(i, n)`, the
-/// i-th of n jobs (from 1) converts every n-th part, and whichever job finds all parts writes the index, so
-/// jobs need not know each other, and one that was killed is run again. Every tensor is read back and
+/// `path` is a file, or the index of a sharded model. `rule` is "tpu:v5e", "nhwc", "packed", tiles, a oneDNN
+/// tag or a device layout's name. `rules` has exceptions by patterns of tensor names. With `part=(i, n)`, the
+/// i-th of n jobs (from 1) converts every n-th part. The job that finds all parts writes the index, so jobs
+/// need not know each other, and a job that was killed can be run again. Every tensor is read back and
 /// compared before a file gets its name.
 #[pyfunction]
 #[pyo3(signature = (path, rule, out, part=None, *, rules=None, limits="none", jobs=None))]
@@ -121,7 +121,7 @@ pub(crate) fn convert_model<'py>(
     }
 }
 
-/// The command line `tensor-layout`, which the wheel installs. Returns the exit status.
+/// Runs the command line `tensor-layout`, which the wheel installs, and returns its exit status.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>) -> PyResult<u8> {
     let words: Vec<OsString> = py.import("sys")?.getattr("argv")?.extract()?;

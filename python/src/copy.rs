@@ -1,9 +1,10 @@
-//! `copy` and `ascontiguous`: elements from one layout to another, without a copy on the way in or out.
+//! `copy` and `ascontiguous`: copies elements from one layout to another, without a further copy of either
+//! array.
 //!
-//! Both sides are memory that Python objects lend ([`Elements`]). The source is described by its own sizes
-//! and strides, or by the layout that the caller names; the destination is `out`, or a new array of NumPy,
-//! PyTorch or JAX, whichever the source is of. Copies of a few KiB run as they are; a larger one has a plan,
-//! which is kept, and is run with the interpreter released.
+//! Both arrays are memory that Python objects lend ([`Elements`]). The layout of the source is its own sizes
+//! and strides, or the layout that the caller passes. The destination is `out`, or a new array of the
+//! source's library: NumPy, PyTorch or JAX. Copies of a few KiB run without a plan. A larger copy has a plan,
+//! which is cached, and runs with the interpreter released.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -22,21 +23,22 @@ use crate::layout::Layout;
 use crate::memory::Elements;
 use crate::new_array::{Kind, contiguous_like, new_array};
 
-/// A copy of fewer bytes is over before another thread could take the interpreter.
+/// The size from which the interpreter is released, in bytes. A smaller copy ends before another thread could
+/// take the interpreter.
 const RELEASE_FROM: usize = 32 << 10;
 
-/// A copy of fewer bytes costs less than looking for its plan.
+/// The size from which plans are used, in bytes. A smaller copy takes less time than the search for its plan.
 const PLAN_FROM: usize = 16 << 10;
 
-/// How many plans are kept. A plan of a large model's tensors is some KiB.
+/// The most plans in the cache. A plan for the tensors of a large model takes some KiB.
 const MOST_PLANS: usize = 1024;
 
-/// What a kept plan copies: from, to, axes walked backwards, and whether padding is set to zero.
+/// The key of a cached plan: source, destination, reversed axes, and whether padding is set to zero.
 type Pair = (Notated, Notated, Vec<usize>, bool);
 
 static PLANS: LazyLock<Mutex<HashMap<Pair, Arc<Relayout>>>> = LazyLock::new(Mutex::default);
 
-/// The plan of a copy, kept or made. When there are too many, all go.
+/// Returns the plan of a copy, from the cache or new. If the cache has too many plans, it is cleared.
 fn plan(pair: Pair) -> PyResult<Arc<Relayout>> {
     let plans = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(plan) = plans().get(&pair) {
@@ -54,13 +56,14 @@ fn plan(pair: Pair) -> PyResult<Arc<Relayout>> {
     Ok(plan)
 }
 
-/// Pools of threads by their size, each of the process that made it: the child of a `fork` has none of its
-/// parent's threads.
+/// Pools of threads by process and number of threads. The process is part of the key, because the child of a
+/// `fork` has none of its parent's threads.
 type Pools = HashMap<(u32, usize), &'static ThreadPool>;
 
 static POOLS: LazyLock<Mutex<Pools>> = LazyLock::new(Mutex::default);
 
-/// Runs a plan on this thread, or on the threads of a pool, with the interpreter released if it is worth it.
+/// Runs a plan on this thread, or on the threads of a pool. The interpreter is released if the copy is large
+/// enough.
 fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], threads: usize) -> PyResult<()> {
     if to.len() < RELEASE_FROM {
         return plan.run(from, to).map_err(refused);
@@ -75,8 +78,8 @@ fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], threads: usi
         None => {
             let made = ThreadPoolBuilder::new().num_threads(threads).build();
             let made = made.map_err(|error| refusal("no_threads", &format!("no threads could be started: {error}")))?;
-            // A pool lives as long as its process: to drop one would wait for threads that a child does not
-            // have.
+            // A pool is never dropped, because dropping it in a child process would wait for threads that the
+            // child does not have.
             let made: &'static ThreadPool = Box::leak(Box::new(made));
             POOLS.lock().unwrap_or_else(PoisonError::into_inner).insert(key, made);
             made
@@ -85,7 +88,7 @@ fn run(py: Python<'_>, plan: &Relayout, from: &[u8], to: &mut [u8], threads: usi
     py.detach(|| pool.install(|| plan.run_parallel(from, to))).map_err(refused)
 }
 
-/// The layout of an array, and the axes that it walks backwards.
+/// Returns the layout of an array, and the axes with negative strides.
 pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> {
     let data_type = elements.data_type.ok_or_else(|| {
         refusal("unknown_data_type", "the elements are of a type that no layout has a name for: view them as integers")
@@ -103,7 +106,7 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
     if data_type.bits() >= 8 {
         return Ok((signed.desc.into(), signed.reversed));
     }
-    // A byte for each element of fewer bits: NumPy's notation says so.
+    // Elements of fewer than 8 bits take a byte each, which NumPy's notation expresses.
     let list = |numbers: &[u64]| numbers.iter().map(|number| format!("{number},")).collect::<String>();
     let (sizes, strides) = (list(signed.desc.sizes()), list(signed.desc.strides()));
     let name = data_type.name_in(tensor_layout::element::Naming::Numpy).unwrap_or_default();
@@ -111,16 +114,16 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
     Ok((text.parse().map_err(refused)?, signed.reversed))
 }
 
-/// Copies an array into another layout.
+/// Copies an array to another layout.
 ///
-/// `to` is a `Layout` or its text; `out` is memory for it (any writable array or buffer, contiguous). Without
-/// `to`, the elements are written to `out` as it is strided; without either, they are packed row-major.
-/// Without `out`, a new array is returned, of NumPy, PyTorch or JAX as the source is: with the tensor's sizes
-/// where strides describe the layout, otherwise in one row of all places, padding included. Padding of a new
-/// array is zero; in `out` it is left as it is.
+/// `to` is a `Layout` or its text. `out` is memory for it (any writable array or buffer, contiguous). Without
+/// `to`, `out` keeps its own strides. Without `to` and `out`, the result is packed row-major. Without `out`,
+/// a new array of the source's library (NumPy, PyTorch or JAX) is returned. It has the tensor's sizes if
+/// strides describe the layout, otherwise it is one row of all physical elements, padding included. Padding
+/// of a new array is zero. Padding in `out` is not changed.
 ///
-/// `layout` says how the bytes of `array` are laid out, if that is not what its own sizes and strides say:
-/// the way back from tiles. Arrays on the CPU are read and written where they are.
+/// `layout` is the layout of the bytes of `array`, if its own sizes and strides do not describe it, as for
+/// tiles that are copied back. Arrays on the CPU are read and written in place.
 ///
 /// >>> import numpy
 /// >>> a = numpy.arange(15, dtype=numpy.uint8).reshape(3, 5)
@@ -155,7 +158,7 @@ pub(crate) fn copy<'py>(
             None => {
                 let map = Layout::new(from.clone())?.map;
                 let (data_type, sizes) = (map.data_type(), map.sizes());
-                // XLA's layouts have a byte for an element of fewer bits, as ml_dtypes does.
+                // XLA's layouts have a byte for each element of fewer than 8 bits, like ml_dtypes.
                 let packed = match data_type.bits() < 8 {
                     true => ArrayShape::row_major(data_type, sizes).map(Notated::from),
                     false => BufferTensorDesc::packed(data_type, sizes).map(Notated::from),
@@ -181,7 +184,7 @@ pub(crate) fn copy<'py>(
         }
         None => described(&memory)?,
     };
-    // An axis that both sides walk backwards is walked forwards.
+    // If both sides have a negative stride for an axis, the axis is copied forwards.
     let both: Vec<usize> = reversed.iter().copied().filter(|axis| backwards.contains(axis)).collect();
     reversed.extend(backwards);
     reversed.retain(|axis| !both.contains(axis));
@@ -206,8 +209,8 @@ fn require_packed(elements: &Elements, what: &str, argument: &str) -> PyResult<(
     Err(refusal("not_expressible", &reason))
 }
 
-/// A drop-in for `numpy.ascontiguousarray`: the array itself if it is packed row-major, otherwise a packed
-/// copy. Of a PyTorch tensor, as its `contiguous()`.
+/// A replacement for `numpy.ascontiguousarray`: returns the array itself if it is packed row-major, otherwise
+/// a packed copy. For a PyTorch tensor it replaces `contiguous()`.
 ///
 /// >>> import numpy
 /// >>> a = numpy.arange(6).reshape(2, 3)
@@ -244,7 +247,7 @@ pub(crate) fn ascontiguous<'py>(
         };
         match Elements::of(&array, false) {
             Ok(source) if !source.sizes.is_empty() => (array, source),
-            // Objects, and numbers without an axis, of which NumPy makes one.
+            // NumPy handles objects, and numbers without an axis, to which it adds one.
             _ => return numpy.module.bind(py).call_method1(intern!(py, "ascontiguousarray"), (array,)),
         }
     };
@@ -271,7 +274,8 @@ pub(crate) fn ascontiguous<'py>(
 
 type Units = (DataType, SmallVec<[usize; 8]>, SmallVec<[isize; 8]>);
 
-/// What is moved together: elements, or their bytes where strides or widths are no multiple of an element.
+/// Returns the units that are copied: elements, or single bytes if strides or widths are not multiples of an
+/// element.
 fn units(elements: &Elements) -> Units {
     let item = isize::try_from(elements.item).unwrap_or(isize::MAX);
     let mut axes = elements.sizes.iter().zip(&elements.strides);
@@ -295,7 +299,7 @@ fn units(elements: &Elements) -> Units {
     (DataType::U8, sizes, strides)
 }
 
-/// The strides of packed units, in units.
+/// Returns the strides of packed units, in units.
 fn packed_units(sizes: &[usize]) -> SmallVec<[isize; 8]> {
     crate::memory::packed_strides(sizes, 1)
 }

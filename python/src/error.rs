@@ -1,4 +1,4 @@
-//! Errors of the library as exceptions.
+//! Converts errors of the library to Python exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -19,12 +19,12 @@ create_exception!(
      parse 8\n"
 );
 
-/// The exception for an error.
+/// Returns the exception for an error of the library.
 pub(crate) fn refused(error: Error) -> PyErr {
     exception(&error.to_string(), error.code(), error.column(), error.pointer())
 }
 
-/// The exception for what this module refuses itself.
+/// Returns the exception for an error of this module.
 pub(crate) fn refusal(code: &str, sentence: &str) -> PyErr {
     exception(sentence, code, None, None)
 }

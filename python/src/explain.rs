@@ -1,9 +1,9 @@
-//! `explain`: the arrays of an out-of-memory error of XLA, and what their padding costs.
+//! `explain`: lists the arrays of an out-of-memory error of XLA, with the cost of their padding.
 //!
-//! A TPU's report lists the largest allocations ("1. Size: 32.00G", "Shape: ..", "Unpadded size: .."), that
-//! of a GPU its peak buffers ("Buffer 1:", "Size: 6.00MiB", "Shape: .."). Log prefixes may stand in front of
-//! every line. Sizes in the text are rounded, so they are computed anew from the shapes where these have
-//! tiles.
+//! The report of a TPU lists the largest allocations ("1. Size: 32.00G", "Shape: ..", "Unpadded size: ..").
+//! The report of a GPU lists its peak buffers ("Buffer 1:", "Size: 6.00MiB", "Shape: .."). Every line may
+//! have a log prefix. Sizes in the text are rounded, so sizes of shapes with tiles are computed from the
+//! shapes.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -12,7 +12,7 @@ use tensor_layout::{ArrayShape, Error};
 
 use crate::error::refusal;
 
-/// An allocation of the report.
+/// An allocation that the report lists.
 #[derive(Default)]
 struct Allocation {
     bytes: Option<u64>,
@@ -21,7 +21,7 @@ struct Allocation {
     operator: Option<String>,
 }
 
-/// `32.00G`, `6.00MiB`, `384.0K`, `12B`, in bytes.
+/// Reads a size in bytes: `32.00G`, `6.00MiB`, `384.0K`, `12B`.
 fn size(text: &str) -> Option<u64> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at_checked(end)?;
@@ -41,7 +41,7 @@ fn size(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(u64::try_from(below).ok()?)
 }
 
-/// The allocations in the order of the text.
+/// Returns the allocations in the order of the text.
 fn allocations(text: &str) -> Vec<Allocation> {
     let mut found: Vec<Allocation> = Vec::new();
     let after = |line: &str, key: &str| line.split_once(key).map(|(_, rest)| rest.trim().to_owned());
@@ -60,8 +60,8 @@ fn allocations(text: &str) -> Vec<Allocation> {
     found
 }
 
-/// The order of the dimensions that takes the fewest bytes with the same tiles: which two are the fastest
-/// decides it.
+/// Returns the order of the dimensions that takes the fewest bytes with the same tiles. Only the two fastest
+/// dimensions matter.
 fn best_order(shape: &ArrayShape) -> Result<ArrayShape, Error> {
     let rank = shape.rank();
     let mut best = (shape.physical_size_in_bytes()?, shape.clone());
@@ -82,10 +82,10 @@ fn best_order(shape: &ArrayShape) -> Result<ArrayShape, Error> {
     Ok(best.1)
 }
 
-/// What took the memory, by the text of an XLA out-of-memory error (or the exception): a dict with "arrays",
-/// the largest first, each with "bytes", "logical_bytes", "padding", "expansion", "shape", "operator", and
-/// where another order of the dimensions takes less, "better" (that shape) and "better_bytes". "text" says it
-/// in sentences.
+/// Lists the arrays that took the memory, from the text of an XLA out-of-memory error (or the exception).
+/// Returns a dict with "arrays", the largest first. Each has "bytes", "logical_bytes", "padding",
+/// "expansion", "shape", "operator". If another order of the dimensions takes less, it also has "better"
+/// (that shape) and "better_bytes". "text" describes the arrays in sentences.
 ///
 /// >>> report = '''Largest program allocations in hbm:
 /// ...   1. Size: 32.00G
@@ -109,7 +109,7 @@ pub(crate) fn explain<'py>(error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
         let shape = allocation.shape.as_deref().and_then(|text| text.parse::<ArrayShape>().ok());
         let tiled = shape.as_ref().filter(|shape| !shape.layout().tiles().is_empty());
         let bytes = tiled.and_then(|shape| shape.physical_size_in_bytes().ok()).or(allocation.bytes).unwrap_or(0);
-        // A size in the text is rounded: without tiles, the shape alone does not say what was padded.
+        // Sizes in the text are rounded, and a shape without tiles does not determine its padding.
         let logical = tiled.and_then(|shape| shape.logical_size_in_bytes().ok());
         let logical = logical.or(allocation.unpadded).unwrap_or(bytes);
         let padding = bytes.saturating_sub(logical);

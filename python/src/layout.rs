@@ -1,4 +1,4 @@
-//! `Layout`: a layout of any notation, with its index map.
+//! `Layout`: a layout in any notation, with its index map.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,12 +12,12 @@ use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
 use crate::error::{refusal, refused};
 use crate::memory::Elements;
 
-/// Where every element of a tensor is stored.
+/// The offset of every element of a tensor.
 ///
-/// `source` is a layout in any notation, or an array (NumPy, PyTorch or JAX on the CPU), whose own layout is
+/// `source` is a layout in any notation, or an array (NumPy, PyTorch or JAX on the CPU) whose own layout is
 /// described. With `sizes` and `dtype` it may also be a rule: an axis order ("NHWC"), a oneDNN tag, tiles
-/// ("T(8,128)"), "tpu:v5e" for the layout that a TPU compiler picks, or a device layout's name. Without it,
-/// `sizes` with or without `strides`, both in elements.
+/// ("T(8,128)"), "tpu:v5e" for the layout that a TPU compiler picks, or a device layout's name. Without
+/// `source`, pass `sizes`, with or without `strides`, both in elements.
 ///
 /// >>> tiled = Layout("bf16[256,512]{1,0:T(8,128)(2,1)}")
 /// >>> tiled.sizes, tiled.bytes, tiled.padding, tiled.strides
@@ -33,11 +33,11 @@ pub(crate) struct Layout {
     pub(crate) map: IndexMap,
 }
 
-/// Where a layout goes in the model of sizes and strides.
+/// A layout in sizes and strides, if strides can express it.
 ///
-/// `kind` is "strided" (`layout` has the same axes), "split" (`layout` has more axes, padding included, and
-/// axis `i` of it is a part of axis `dims[i]` of the tensor) or "index_map" (no strides say it; `reason`
-/// tells why, and there is no `layout`).
+/// `kind` is "strided", "split" or "index_map". For "strided", `layout` has the same axes. For "split",
+/// `layout` has more axes, padding included, and its axis `i` is a part of axis `dims[i]` of the tensor. For
+/// "index_map" no strides express the layout, `layout` is None, and `reason` says why.
 #[pyclass(frozen, get_all, module = "relayout")]
 pub(crate) struct Lowered {
     kind: &'static str,
@@ -56,7 +56,7 @@ impl Lowered {
     }
 }
 
-/// A type by any of its names: `f32`, `float32`, `torch.float32`, a NumPy dtype or scalar type.
+/// Returns a type by any of its names: `f32`, `float32`, `torch.float32`, a NumPy dtype or scalar type.
 pub(crate) fn data_type(name: &Bound<'_, PyAny>) -> PyResult<DataType> {
     let text: String = match name.cast::<PyString>() {
         Ok(text) => text.extract()?,
@@ -75,7 +75,7 @@ impl Layout {
         Ok(Layout { notated, map })
     }
 
-    /// Of a text, or of a layout that was made before.
+    /// Returns the layout of a text, or a layout that already exists.
     pub(crate) fn of(layout: &Bound<'_, PyAny>) -> PyResult<Layout> {
         match layout.cast::<Layout>() {
             Ok(layout) => Ok(layout.get().clone()),
@@ -83,7 +83,7 @@ impl Layout {
         }
     }
 
-    /// A text that reads as this layout.
+    /// Returns a text that reads as this layout.
     pub(crate) fn text(&self) -> PyResult<String> {
         match self.notated.notation() {
             Notation::Strides => self.notated.layout().to_text().map_err(refused),
@@ -91,7 +91,7 @@ impl Layout {
         }
     }
 
-    /// Of whatever a view or a lowering gives.
+    /// Returns the layout of the result of a view or a lowering.
     fn of_any(layout: AnyLayout) -> PyResult<Layout> {
         let notated = match layout {
             AnyLayout::Strided(desc) => desc.into(),
@@ -101,7 +101,7 @@ impl Layout {
         Self::new(notated)
     }
 
-    /// The elements of an array, all of whose axes run forwards.
+    /// Returns the layout of an array. No axis may have a negative stride.
     fn of_array(array: &Bound<'_, PyAny>) -> PyResult<Layout> {
         let elements = Elements::of(array, false)?;
         let (side, reversed) = crate::copy::described(&elements)?;
@@ -154,7 +154,7 @@ impl Layout {
         PyTuple::new(py, self.map.sizes())
     }
 
-    /// The strides, in elements; None where no strides say it (tiles).
+    /// The strides, in elements, or None if no strides express the layout (tiles).
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         if let AnyLayout::Strided(desc) = self.notated.layout() {
@@ -163,20 +163,20 @@ impl Layout {
         self.map.strides().map(|strides| PyTuple::new(py, strides)).transpose()
     }
 
-    /// The type of an element, as NumPy and ml_dtypes call it.
+    /// The type of an element, by its name in NumPy and ml_dtypes.
     #[getter]
     fn dtype(&self) -> String {
         let data_type = self.map.data_type();
         data_type.name_in(Naming::Numpy).map_or_else(|| data_type.to_string(), str::to_owned)
     }
 
-    /// The bytes of the buffer, padding included.
+    /// The size of the buffer in bytes, padding included.
     #[getter]
     fn bytes(&self) -> u64 {
         self.map.physical_size_in_bytes()
     }
 
-    /// The bytes of the buffer that belong to no element.
+    /// The number of bytes of the buffer that belong to no element.
     ///
     /// >>> Layout("f32[1000,1]{1,0:T(8,128)}").padding
     /// 508000
@@ -187,13 +187,14 @@ impl Layout {
         u64::try_from(bits.div_euclid(8)).unwrap_or(u64::MAX)
     }
 
-    /// Which form it takes: "affine", "split", "ragged_split", "fused" or "irreducible".
+    /// The class of the layout: "affine", "split", "ragged_split", "fused" or "irreducible".
     #[getter]
     fn kind(&self) -> String {
         self.map.class().to_string()
     }
 
-    /// In sizes and strides, of the same rank or a higher one, or why there are none.
+    /// Returns the layout in sizes and strides, with the same rank or a higher one, or the reason why there
+    /// are none.
     ///
     /// >>> Layout("f32[16,256]{1,0:T(8,128)}").lower()
     /// Lowered(split: Layout('f32[2,8,2,128]:[2048,128,1024,1]'))
@@ -209,7 +210,7 @@ impl Layout {
         Ok(Lowered { kind, layout, dims, reason })
     }
 
-    /// Do both store every element at the same place? Text will do for the other.
+    /// Whether both layouts store every element at the same offset. The other layout may be a text.
     ///
     /// >>> Layout("f32[3,100]:[128,1]").same("f32[3,100]{1,0:T(8,128)}")
     /// True
@@ -219,7 +220,8 @@ impl Layout {
         Ok(fits && self.map.same_places(&other.map).map_err(refused)?)
     }
 
-    /// The layout of a view of the same memory. The steps are taken in the order they are written in.
+    /// Returns the layout of a view of the same memory. The steps are applied in the order in which they are
+    /// written.
     ///
     /// >>> Layout("f32[16,256]{1,0:T(8,128)}").view(permute=(1, 0))
     /// Layout('f32[256,16]{0,1:T(8,128)}')
@@ -239,7 +241,7 @@ impl Layout {
         Layout::of_any(layout)
     }
 
-    /// Where an index is stored, in elements from the start of the buffer.
+    /// Returns the offset of an index, in elements from the start of the buffer.
     ///
     /// >>> Layout("f32[3,5]{1,0:T(2,2)}").offset((2, 3))
     /// 17
@@ -247,7 +249,7 @@ impl Layout {
         self.map.offset(&index).map_err(refused)
     }
 
-    /// The index that is stored at an offset, or None where there is padding.
+    /// Returns the index that is stored at an offset, or None for padding.
     ///
     /// >>> layout = Layout("f32[3,5]{1,0:T(2,2)}")
     /// >>> layout.index(17), layout.index(14)
@@ -257,8 +259,8 @@ impl Layout {
         index.map(|index| PyTuple::new(py, index)).transpose()
     }
 
-    /// The layout in other notations: "xla", "strides", "axis_order", "onednn", "cute", "numpy", "directml",
-    /// "named", each where it can say this layout.
+    /// Returns the layout in all notations that can express it: "xla", "strides", "axis_order", "onednn",
+    /// "cute", "numpy", "directml", "named".
     ///
     /// >>> Layout("f32[2,3]:[5,1]").notations()["xla"]
     /// 'f32[2,3]{1,0:T(5)}'
@@ -272,7 +274,7 @@ impl Layout {
         Ok(texts)
     }
 
-    /// The picture of the memory, as SVG: what a notebook shows. Of a large layout, its first corner.
+    /// Returns the picture of the memory as SVG, for notebooks. A large layout is shown by its first corner.
     fn _repr_svg_(&self) -> PyResult<String> {
         let text = self.notated.to_string();
         let whole = Picture::new(&self.map, &text).or_else(|_| Picture::corner(&self.map, &text));
@@ -305,7 +307,7 @@ impl Layout {
     }
 }
 
-/// The argument of a view's step as its notation has it: `2,3`, or `0:2,:` of slices.
+/// Returns the argument of a view's step in its notation: `2,3`, or `0:2,:` for slices.
 fn step_text(argument: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(text) = argument.extract::<String>() {
         return Ok(text);

@@ -1,8 +1,7 @@
 //! The Python module `relayout`: the layouts of `tensor-layout` for arrays of NumPy, PyTorch and JAX.
 //!
-//! Each file is one thin layer over one part of the project: `layout` over notations and index maps, `copy`
-//! over relayouts, `program` over HLO texts, `commands` over the command line. `memory` alone touches
-//! pointers.
+//! Each file is a thin layer over one part of the project: `layout` over notations and index maps, `copy`
+//! over relayouts, `program` over HLO texts, `commands` over the command line. Only `memory` uses pointers.
 
 mod commands;
 mod copy;

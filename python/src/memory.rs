@@ -1,15 +1,15 @@
-//! Where the elements of a Python object are: lent by the buffer protocol or by DLPack, never copied.
+//! `Elements`: the memory of a Python array, lent by the buffer protocol or by DLPack, never copied.
 //!
-//! Three ways lead to the memory of an array, and they are tried in this order:
+//! The memory of an array is reached in one of three ways, which are tried in this order:
 //!
-//! 1. the buffer protocol (NumPy, JAX on the CPU, `bytearray`, `mmap`, `array`),
-//! 2. the same of a view with unsigned integers, for NumPy arrays of types that have no buffer format
-//!    (`bfloat16`, `float8_e4m3fn`, `int4` of ml_dtypes, `datetime64`),
-//! 3. DLPack (PyTorch).
+//! 1. by the buffer protocol (NumPy, JAX on the CPU, `bytearray`, `mmap`, `array`),
+//! 2. by the buffer protocol of a view with unsigned integers, for NumPy arrays of types that have no buffer
+//!    format (`bfloat16`, `float8_e4m3fn`, `int4` of ml_dtypes, `datetime64`),
+//! 3. by DLPack (PyTorch).
 //!
 //! The lender keeps the memory alive until its [`Elements`] are dropped. The structures are declared here
-//! because the limited API has them from Python 3.11 on only. Their fields are the same in 3.10: PEP 3118 for
-//! `Py_buffer`, and dlpack.h for the managed tensors.
+//! because the limited API has them only since Python 3.11. Their fields are the same in 3.10. Sources: PEP
+//! 3118 for `Py_buffer`, and dlpack.h for the managed tensors.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -43,7 +43,7 @@ struct PyBuffer {
 }
 
 const WRITABLE: c_int = 1;
-/// `PyBUF_STRIDES | PyBUF_FORMAT`: shape, strides and format are filled in, and there are no suboffsets.
+/// `PyBUF_STRIDES | PyBUF_FORMAT`: the call fills in shape, strides and format, and there are no suboffsets.
 const STRIDED: c_int = 0x18 | 0x4;
 
 unsafe extern "C" {
@@ -51,7 +51,7 @@ unsafe extern "C" {
     fn PyBuffer_Release(view: *mut PyBuffer);
 }
 
-/// `DLManagedTensor`, of which `DLManagedTensorVersioned` has the fields in another order.
+/// `DLManagedTensor`. `DLManagedTensorVersioned` has its fields in another order.
 #[repr(C)]
 struct Managed {
     tensor: DlTensor,
@@ -68,9 +68,9 @@ struct ManagedVersioned {
     tensor: DlTensor,
 }
 
-/// Who keeps the memory alive.
+/// The owner that keeps the memory alive.
 enum Lender {
-    /// Boxed, because a buffer may point into its own `Py_buffer`.
+    /// The buffer is boxed, because it may point into its own `Py_buffer`.
     Buffer(Box<PyBuffer>),
     DlPack(*mut Managed),
     DlPackVersioned(*mut ManagedVersioned),
@@ -78,8 +78,8 @@ enum Lender {
 
 impl Drop for Lender {
     fn drop(&mut self) {
-        // SAFETY: each was acquired by a call that succeeded, and is given back once. `Elements` hold it, and
-        // are dropped by the functions that made them, which are attached to the interpreter.
+        // SAFETY: each structure was acquired by a call that succeeded, and is released once. `Elements` hold
+        // it, and are dropped by the functions that made them, which are attached to the interpreter.
         unsafe {
             match self {
                 Lender::Buffer(buffer) => PyBuffer_Release(&raw mut **buffer),
@@ -98,32 +98,33 @@ impl Drop for Lender {
     }
 }
 
-/// The elements of an array: where the first is, and how far apart they are.
+/// The elements of an array: the address of the first element, and the sizes and strides.
 pub(crate) struct Elements {
-    /// Index 0 of every axis.
+    /// The address of index 0 of every axis.
     first: *mut u8,
-    /// The address of the lowest byte, as bytes before `first`, and the bytes from there to the highest.
+    /// The distance from the lowest byte to `first`, and the distance from the lowest byte to the end of the
+    /// highest, in bytes.
     before: usize,
     span: usize,
     pub(crate) sizes: SmallVec<[usize; 8]>,
-    /// In bytes.
+    /// The strides, in bytes.
     pub(crate) strides: SmallVec<[isize; 8]>,
-    /// The bytes of an element.
+    /// The size of an element, in bytes.
     pub(crate) item: usize,
-    /// `None` where the elements are of no type that layouts know: structures, text, dates, big-endian
-    /// numbers.
+    /// The type of the elements, or `None` for types that layouts do not have: structures, text, dates,
+    /// big-endian numbers.
     pub(crate) data_type: Option<DataType>,
     pub(crate) is_read_only: bool,
     _lender: Lender,
 }
 
-/// Why an array could not be reached: elements that are Python objects are for NumPy alone.
+/// Whether the elements are Python objects, which only NumPy can copy.
 fn is_of_objects(format: &[u8]) -> bool {
     format.contains(&b'O')
 }
 
 impl Elements {
-    /// The elements of any array on the CPU.
+    /// Returns the elements of any array on the CPU.
     pub(crate) fn of(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         match Self::by_buffer(array, is_written) {
             Ok(elements) => return Ok(elements),
@@ -140,7 +141,8 @@ impl Elements {
         }
         if array.hasattr(intern!(py, "__dlpack__"))? {
             match Self::by_dlpack(array) {
-                // Types that this producer does not lend: JAX has an array of NumPy for them.
+                // Some producers do not lend every type by DLPack. JAX makes a NumPy array of these types
+                // instead.
                 Err(error) if !is_written && !error.is_instance_of::<LayoutError>(py) => {}
                 other => return other,
             }
@@ -152,7 +154,7 @@ impl Elements {
         Err(PyTypeError::new_err(format!("{kind} is no array: it has neither a buffer nor __dlpack__")))
     }
 
-    /// By the buffer protocol.
+    /// Returns the elements by the buffer protocol.
     pub(crate) fn by_buffer(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         let empty = PyBuffer {
             buf: ptr::null_mut(),
@@ -169,13 +171,13 @@ impl Elements {
         };
         let mut buffer = Box::new(empty);
         let flags = if is_written { STRIDED | WRITABLE } else { STRIDED };
-        // SAFETY: the object is alive, and the structure has room for what the call fills in.
+        // SAFETY: the object is alive, and the structure has room for everything that the call fills in.
         if unsafe { PyObject_GetBuffer(array.as_ptr(), &raw mut *buffer, flags) } != 0 {
             return Err(PyErr::fetch(array.py()));
         }
         let (first, read_only, item) = (buffer.buf.cast::<u8>(), buffer.readonly != 0, buffer.itemsize.unsigned_abs());
         let rank = usize::try_from(buffer.ndim).unwrap_or(0);
-        // SAFETY: with these flags a call that succeeds sets `shape` and `strides` to `ndim` numbers each,
+        // SAFETY: with these flags, a call that succeeds sets `shape` and `strides` to `ndim` numbers each,
         // and `format` to a C string. They live as long as the buffer is held.
         let (sizes, strides, format) = unsafe {
             let list = |start: *mut isize| match rank {
@@ -193,7 +195,7 @@ impl Elements {
         Self::new(first, sizes, strides, item, data_type, read_only, Lender::Buffer(buffer))
     }
 
-    /// By the buffer of a view with unsigned integers of the same width.
+    /// Returns the elements by the buffer of a view with unsigned integers of the same width.
     fn by_view(array: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         let py = array.py();
         let item: usize = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
@@ -206,7 +208,7 @@ impl Elements {
         Ok(Elements { data_type, ..Self::by_buffer(&view, is_written)? })
     }
 
-    /// By DLPack: any tensor on the CPU.
+    /// Returns the elements of any tensor on the CPU by DLPack.
     pub(crate) fn by_dlpack(array: &Bound<'_, PyAny>) -> PyResult<Elements> {
         static ARGUMENTS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
         let py = array.py();
@@ -217,14 +219,14 @@ impl Elements {
         })?;
         let name = intern!(py, "__dlpack__");
         let capsule = match array.call_method(name, (), Some(arguments.bind(py))) {
-            // Producers of before 2024 do not know the argument.
+            // Producers from before 2024 do not have the argument.
             Err(error) if error.is_instance_of::<PyTypeError>(py) => array.call_method0(name)?,
             other => other?,
         };
         let capsule = capsule.cast_into::<PyCapsule>()?.into_any();
         let take = |from: &CStr, to: &'static CStr| {
-            // SAFETY: a capsule that has this name holds a pointer to the structure of dlpack.h that goes
-            // with the name. Renaming it says that its consumer calls the deleter, which `Lender` does.
+            // SAFETY: a capsule with this name holds a pointer to the matching structure of dlpack.h.
+            // Renaming the capsule means that its consumer calls the deleter, which `Lender` does.
             unsafe {
                 let valid = ffi::PyCapsule_IsValid(capsule.as_ptr(), from.as_ptr()) != 0;
                 let pointer = ffi::PyCapsule_GetPointer(capsule.as_ptr(), if valid { from } else { c"" }.as_ptr());
@@ -237,18 +239,18 @@ impl Elements {
         };
         let (tensor, flags, lender) = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
             let managed = managed.cast::<ManagedVersioned>();
-            // SAFETY: see `take`; the structure lives until the deleter is called.
+            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called.
             let (tensor, flags) = unsafe { (&(*managed).tensor, (*managed).flags) };
             (tensor, flags, Lender::DlPackVersioned(managed))
         } else if let Some(managed) = take(c"dltensor", c"used_dltensor") {
             let managed = managed.cast::<Managed>();
-            // SAFETY: as above.
+            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called.
             (unsafe { &(*managed).tensor }, 0, Lender::DlPack(managed))
         } else {
             return Err(PyValueError::new_err("the capsule of __dlpack__ was used before"));
         };
         let device = tensor.device.device_type;
-        // kDLCPU, and memory of the CPU that CUDA or ROCm has pinned.
+        // The types are kDLCPU, and CPU memory that CUDA or ROCm has pinned.
         if ![1, 3, 11].contains(&device) {
             let reason =
                 format!("the array is on device type {device} of DLPack, and only the CPU's memory can be read");
@@ -280,7 +282,7 @@ impl Elements {
         Self::new(first, sizes, strides, item, data_type, flags & 1 != 0, lender)
     }
 
-    /// With the range of bytes from the lowest to the highest that an index touches.
+    /// Computes the range of bytes that the indices touch, and returns the elements with it.
     fn new(
         first: *mut u8,
         sizes: SmallVec<[usize; 8]>,
@@ -302,7 +304,7 @@ impl Elements {
         Ok(Elements { first, before, span, sizes, strides, item, data_type, is_read_only, _lender: lender })
     }
 
-    /// The bytes of an index 0 element after the lowest.
+    /// The distance from the lowest byte to index 0 of every axis, in bytes.
     pub(crate) fn first_byte(&self) -> usize {
         self.before
     }
@@ -312,18 +314,19 @@ impl Elements {
         self.first.addr().wrapping_sub(self.before)
     }
 
-    /// All bytes from the lowest to the highest that an index touches.
+    /// Returns all bytes from the lowest to the highest that an index touches.
     pub(crate) fn bytes(&self) -> &[u8] {
         match self.span {
             0 => &[],
-            // SAFETY: the lender says that every index of the array is valid, so these bytes are of one
-            // allocation, which lives as long as `self`. Another thread may write them while they are read,
-            // as with every array of Python; `bytes_mut` refuses such ranges for arrays of this call.
+            // SAFETY: the lender promises that every index of the array is valid, so these bytes are in one
+            // allocation, which lives as long as `self`. Another thread may write the bytes while they are
+            // read, as with every Python array. `bytes_mut` refuses overlapping ranges of the arrays of one
+            // call.
             span => unsafe { std::slice::from_raw_parts(self.first.wrapping_sub(self.before), span) },
         }
     }
 
-    /// Like [`bytes`](Self::bytes), to be written.
+    /// Returns the [`bytes`](Self::bytes) for writing.
     pub(crate) fn bytes_mut(&mut self, source: &Elements) -> PyResult<&mut [u8]> {
         if self.is_read_only {
             return Err(refusal("read_only", "the array `out` is read-only"));
@@ -334,13 +337,14 @@ impl Elements {
         }
         Ok(match self.span {
             0 => &mut [],
-            // SAFETY: as for `bytes`. The lender said that the memory is writable, and it is not that of
-            // `source`. New memory of NumPy is written before it is read.
+            // SAFETY: the argument in `bytes` holds here too. The lender promised that the memory is
+            // writable, and it does not overlap the memory of `source`. New memory of NumPy is written before
+            // it is read.
             span => unsafe { std::slice::from_raw_parts_mut(self.first.wrapping_sub(self.before), span) },
         })
     }
 
-    /// Are the elements packed in the order of their indices?
+    /// Whether the elements are packed in the order of their indices.
     pub(crate) fn is_packed(&self) -> bool {
         let mut next = self.item;
         self.sizes.iter().zip(&self.strides).rev().all(|(&size, &stride)| {
@@ -360,7 +364,7 @@ fn in_bytes(stride: i64, item: usize) -> PyResult<isize> {
     isize::try_from(stride).ok().and_then(|stride| stride.checked_mul(item)).ok_or_else(too_large)
 }
 
-/// The byte strides of packed row-major elements.
+/// Returns the byte strides of packed row-major elements.
 pub(crate) fn packed_strides(sizes: &[usize], item: usize) -> SmallVec<[isize; 8]> {
     let mut next = item;
     let mut strides: SmallVec<[isize; 8]> = SmallVec::new();
@@ -372,7 +376,7 @@ pub(crate) fn packed_strides(sizes: &[usize], item: usize) -> SmallVec<[isize; 8
     strides
 }
 
-/// The type of a format of the module `struct`, as PEP 3118 extends it.
+/// Returns the type for a format of the module `struct`, with the extensions of PEP 3118.
 fn type_of_format(format: &[u8], item: usize) -> Option<DataType> {
     use DataType::*;
     let code = match format {

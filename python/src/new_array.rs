@@ -1,4 +1,4 @@
-//! New arrays: of NumPy, then of PyTorch, which takes their memory as it is, or of JAX, which copies it.
+//! New arrays of NumPy. PyTorch uses their memory as it is, and JAX copies it.
 
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -13,10 +13,10 @@ use crate::error::refused;
 use crate::layout::Layout;
 use crate::memory::Elements;
 
-/// Where new memory begins, in bytes: on a line of the cache, as DLPack wants it.
+/// The alignment of new memory, in bytes: a cache line, as DLPack requires.
 const ALIGNMENT: u64 = 64;
 
-/// Whose arrays a function is given, and returns.
+/// The library whose arrays a function takes and returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Numpy,
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// What is used of NumPy.
+/// The parts of NumPy that are used.
 pub(crate) struct Numpy {
     pub(crate) module: Py<PyAny>,
     pub(crate) ndarray: Py<PyAny>,
@@ -55,7 +55,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Numpy> {
     })
 }
 
-/// A packed array of the same sizes and type, and its memory.
+/// Returns a packed array of the same sizes and type, and its memory.
 pub(crate) fn contiguous_like<'py>(
     array: &Bound<'py, PyAny>,
     kind: Kind,
@@ -73,25 +73,25 @@ pub(crate) fn contiguous_like<'py>(
     }
     let result = numpy(py)?.empty.bind(py).call1((shape, dtype))?;
     let memory = match source.data_type {
-        // Types without a buffer format are reached by a view.
+        // A view reaches the memory of types without a buffer format.
         None => Elements::of(&result, true)?,
         Some(_) => Elements::by_buffer(&result, true).or_else(|_| Elements::of(&result, true))?,
     };
     Ok((result, memory))
 }
 
-/// Memory for a layout, and what will be an array of it.
+/// Memory for a layout, and the properties of the array that it will become.
 pub(crate) struct NewArray<'py> {
-    /// All of it, aligned, as bytes.
+    /// The whole memory, aligned, as bytes.
     pub(crate) bytes: Bound<'py, PyAny>,
     dtype: Bound<'py, PyAny>,
     shape: Bound<'py, PyTuple>,
-    /// In bytes; `None` for one row of all places.
+    /// The strides, in bytes, or `None` for one row of all physical elements.
     strides: Option<Bound<'py, PyTuple>>,
     data_type: Option<DataType>,
 }
 
-/// New memory for a layout of this many bytes.
+/// Returns new memory for a layout of this many bytes.
 pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> PyResult<NewArray<'py>> {
     let numpy = numpy(py)?;
     let room = bytes.checked_add(ALIGNMENT).ok_or_else(|| pyo3::exceptions::PyMemoryError::new_err("too large"))?;
@@ -103,7 +103,7 @@ pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> Py
 
     let map = &layout.map;
     let data_type = map.data_type();
-    // Packed elements below a byte are bytes for NumPy.
+    // NumPy sees packed elements of fewer than 8 bits as bytes.
     let dtype = match map.element_bits() {
         bits if bits.is_multiple_of(8) => dtype_of(py, data_type)?,
         _ => None,
@@ -113,7 +113,8 @@ pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> Py
         Some(dtype) => dtype,
         None => numpy.module.bind(py).call_method1(intern!(py, "dtype"), (format!("u{width}"),))?,
     };
-    // Tiles are one row of places, even where strides describe them: the way back takes the whole buffer.
+    // A layout with tiles becomes one row of physical elements even if strides describe it, because copying
+    // it back needs the whole buffer.
     let has_tiles = matches!(layout.notated.layout(), AnyLayout::Tiled(shape) if !shape.layout().tiles().is_empty());
     let strides = map.strides().filter(|_| map.base() == 0 && known && !has_tiles);
     let (shape, strides) = match strides {
@@ -130,7 +131,7 @@ pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> Py
     Ok(NewArray { bytes: bytes_of, dtype, shape, strides, data_type: known.then_some(data_type) })
 }
 
-/// NumPy's type, or that of ml_dtypes; `None` if neither has it.
+/// Returns the type of NumPy or of ml_dtypes, or `None` if neither has it.
 fn dtype_of<'py>(py: Python<'py>, data_type: DataType) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(name) = data_type.name_in(Naming::Numpy) else { return Ok(None) };
     let numpy = numpy(py)?.module.bind(py);
@@ -142,7 +143,7 @@ fn dtype_of<'py>(py: Python<'py>, data_type: DataType) -> PyResult<Option<Bound<
 }
 
 impl<'py> NewArray<'py> {
-    /// The array, when its memory is written.
+    /// Returns the array, after its memory has been written.
     pub(crate) fn finish(self, kind: Kind) -> PyResult<Bound<'py, PyAny>> {
         let py = self.bytes.py();
         let arguments = PyDict::new(py);
@@ -158,7 +159,8 @@ impl<'py> NewArray<'py> {
     }
 }
 
-/// The memory of a NumPy array as a tensor. Types that NumPy does not have go as integers of their width.
+/// Returns the memory of a NumPy array as a tensor. Types that NumPy does not have are passed as integers of
+/// their width.
 fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyResult<Bound<'py, PyAny>> {
     let torch = array.py().import("torch")?;
     let from_numpy = |array: &Bound<'py, PyAny>| torch.call_method1("from_numpy", (array,));
@@ -172,7 +174,7 @@ fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyRe
     })?;
     let integers = array.call_method1("view", (format!("i{}", data_type.bits().div_ceil(8)),))?;
     let tensor = from_numpy(&integers)?;
-    // PyTorch may have no such type: then the integers are what there is.
+    // If PyTorch has no such type, the tensor has integers.
     match torch.getattr(name) {
         Ok(dtype) => tensor.call_method1("view", (dtype,)),
         Err(_) => Ok(tensor),

@@ -1,4 +1,4 @@
-//! `hlo`: what a compiled XLA program keeps in memory.
+//! `hlo`: the memory use of a compiled XLA program.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -6,12 +6,12 @@ use tensor_layout_hlo::{BufferTable, Module};
 
 use crate::error::refusal;
 
-/// How many arrays are listed.
+/// The most arrays that are listed.
 const ROWS: usize = 1000;
 
-/// The memory of a compiled program, in bytes. `arrays` are those alive at the peak, `padded` those that
-/// waste the most, the largest first: dicts with "shape", "instruction", "op_name" and their bytes. A
-/// notebook shows the use of memory over the schedule.
+/// The memory of a compiled program, in bytes. `arrays` are the arrays that are alive at the peak. `padded`
+/// are the arrays that waste the most, the largest first. Both are lists of dicts with "shape",
+/// "instruction", "op_name" and their bytes. A notebook shows the use of memory over the schedule.
 #[pyclass(frozen, get_all, module = "relayout")]
 pub(crate) struct Program {
     peak_bytes: u128,
@@ -20,7 +20,7 @@ pub(crate) struct Program {
     alias_bytes: u128,
     temp_bytes: u128,
     constant_bytes: u128,
-    /// The bytes of all buffers that belong to no element.
+    /// The number of bytes of all buffers that belong to no element.
     padding_bytes: u128,
     is_scheduled: bool,
     unreadable_lines: u64,
@@ -40,7 +40,8 @@ impl Program {
     }
 }
 
-/// Reads the text of an HLO module, or what has it as `as_text()`: `jax.jit(f).lower(..).compile()`.
+/// Reads the text of an HLO module, or an object whose `as_text()` returns the text:
+/// `jax.jit(f).lower(..).compile()`.
 ///
 /// >>> dump = """ENTRY %main (p: f32[1000,1]) -> f32[1000,1] {
 /// ...   ROOT %p = f32[1000,1]{1,0:T(8,128)} parameter(0)
