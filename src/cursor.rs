@@ -1,5 +1,6 @@
-//! A [`Cursor`] for readers of texts that contain layouts, such as dumps of compilers. It reads token by
-//! token, as this crate's own parsers do. Its errors point at the byte where reading stopped.
+//! A [`Cursor`] for readers of texts that contain layouts, for example dumps of compilers. The cursor
+//! reads token by token, as this crate's own parsers do. The errors of a cursor point at the byte where
+//! reading stopped.
 //!
 //! The module needs the feature `plan`.
 //!

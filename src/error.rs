@@ -64,7 +64,7 @@ pub enum Error {
     },
     /// A buffer ends before the layout or the binding does.
     BufferTooShort {
-        /// The name of the buffer in the sentence.
+        /// The name of the buffer, as a noun phrase for the error message.
         what: &'static str,
         /// The offset where the binding begins, in bytes. `None` for a layout, which begins at the start of
         /// the buffer.
@@ -115,7 +115,7 @@ pub enum Error {
     },
     /// A value is outside the range that an operation accepts.
     OutOfLimits {
-        /// The name of the value in the sentence.
+        /// The name of the value, as a noun phrase for the error message.
         what: &'static str,
         /// The value that was given.
         value: u64,
@@ -139,8 +139,7 @@ pub enum Error {
     InvalidArgument {
         /// The rule that is broken.
         rule: ArgumentRule,
-        /// A noun or a reason that completes the sentence of the rule. Rules with a fixed sentence leave it
-        /// empty.
+        /// A noun or a reason for the error message. Empty for rules with a fixed message.
         what: &'static str,
         /// The axis, or the entry of a tile, where the rule is broken.
         axis: Option<usize>,
@@ -173,8 +172,8 @@ pub enum Error {
         first: usize,
         /// The position of the second binding in the list.
         second: usize,
-        /// The first byte of the buffer that both bindings cover. `None` if they share no byte, but the
-        /// device requires that a dispatch only reads or only writes all bindings of one buffer.
+        /// The first byte of the buffer that both bindings cover. `None` if the bindings share no byte, but
+        /// the device requires that a dispatch only reads or only writes all bindings of one buffer.
         byte: Option<u64>,
     },
 }

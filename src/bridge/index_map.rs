@@ -12,7 +12,7 @@ use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
     /// The size of the map's buffer is the span of the sizes and strides. If a larger total size was set, the
-    /// buffer holds as many whole elements as fit into that size.
+    /// buffer holds the whole elements that fit into that size.
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         let bits = self.data_type().bits();
         let physical = if self.total_tensor_size_in_bytes() > self.min_size_in_bytes() {

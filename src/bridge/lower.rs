@@ -20,7 +20,7 @@ pub enum Lowering {
     Split(Split),
     /// No sizes and strides describe the layout, but an index map does.
     IndexMap {
-        /// Where the elements are stored.
+        /// The index map of the layout.
         map: IndexMap,
         /// A sentence that says why there are no strides and names the dimension.
         reason: String,
@@ -38,7 +38,7 @@ pub struct Split {
     pub desc: BufferTensorDesc,
     /// The logical dimension of each axis.
     pub dims: Vec<usize>,
-    /// The logical sizes.
+    /// The logical sizes, in elements, without padding.
     pub logical_sizes: Vec<u64>,
 }
 

@@ -111,7 +111,7 @@ pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Er
     if let Some(shape) = carried::in_tiles_of(operand, &wanted) {
         return Ok(shape);
     }
-    // A slice that begins at 0 ends before its buffer does.
+    // A slice that begins at 0 ends before its buffer does, so the end of the buffer becomes padding.
     let ends_early = wanted.padded_to_the_buffer().filter(|_| !operand.layout().tiles().is_empty());
     let shape = ends_early.and_then(|wanted| carried::in_tiles_of(operand, &wanted));
     shape.map_or_else(|| shortest(wanted), Ok)

@@ -28,7 +28,7 @@ pub(crate) fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) 
     let field = Field::new(bytes.len(), start, width)?;
     for (byte, (low, count, position)) in bytes.get_mut(field.first..)?.iter_mut().zip(field.parts()) {
         let part = value.checked_shr(position)? & mask(count);
-        // At most 8 bits of `part` and of the mask are set, and `low + count <= 8`.
+        // Only the first byte can have set bits, because `low + count <= 8`.
         let [part, ..] = part.checked_shl(low)?.to_le_bytes();
         let [keep, ..] = mask(count).checked_shl(low)?.to_le_bytes();
         *byte = (*byte & !keep) | part;

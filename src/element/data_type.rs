@@ -1,7 +1,7 @@
 //! `DataType`: every array element type of DirectML and of XLA, with its name in five vocabularies.
 //!
-//! Sources: `DML_TENSOR_DATA_TYPE` (DirectML.h, in the order of its values) and `PrimitiveType`
-//! (XLA's xla_data.proto).
+//! The types come from `DML_TENSOR_DATA_TYPE` (in DirectML.h) and from `PrimitiveType` (in XLA's
+//! xla_data.proto).
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -11,7 +11,7 @@ use core::str::FromStr;
 
 use crate::error::Error;
 
-/// What the bits of an element mean.
+/// The meaning of the bits of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ElementKind {
     /// True or false, stored in a byte.
@@ -151,7 +151,7 @@ data_types! {
     F6E2M3FN, Float, 6, "f6e2m3fn", None, Some("float6_e2m3fn"), None, Some("F6_E2M3");
     /// 6 bits: sign, 3 exponent, 2 mantissa; finite values only.
     F6E3M2FN, Float, 6, "f6e3m2fn", None, Some("float6_e3m2fn"), None, Some("F6_E3M2");
-    /// 8 bits: sign, 3 exponent, 4 mantissa.
+    /// 8 bits: sign, 3 exponent, 4 mantissa, with the infinities and NaNs of IEEE.
     F8E3M4, Float, 8, "f8e3m4", None, Some("float8_e3m4"), None, None;
     /// 8 bits: sign, 4 exponent, 3 mantissa, with the infinities and NaNs of IEEE.
     F8E4M3, Float, 8, "f8e4m3", None, Some("float8_e4m3"), None, None;
@@ -165,7 +165,7 @@ data_types! {
     F8E5M2, Float, 8, "f8e5m2", None, Some("float8_e5m2"), None, Some("F8_E5M2");
     /// 8 bits: sign, 5 exponent, 2 mantissa, no infinities and no negative zero.
     F8E5M2FNUZ, Float, 8, "f8e5m2fnuz", None, Some("float8_e5m2fnuz"), None, Some("F8_E5M2FNUZ");
-    /// 8 bits of exponent: a power of two.
+    /// 8 bits: 8 exponent, no sign, no mantissa: powers of two, and NaN.
     F8E8M0FNU, Float, 8, "f8e8m0fnu", None, Some("float8_e8m0fnu"), None, Some("F8_E8M0");
     /// A pair of IEEE single precision numbers.
     C64, Complex, 64, "c64", None, Some("complex64"), Some("<c8"), Some("C64");
@@ -200,7 +200,7 @@ impl DataType {
         }
     }
 
-    /// What the bits mean.
+    /// The meaning of the bits of an element.
     #[must_use]
     pub const fn kind(self) -> ElementKind {
         self.row().kind

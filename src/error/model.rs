@@ -30,7 +30,7 @@ pub enum ModelFault {
     },
     /// The file ends before its header or its last tensor does.
     Truncated {
-        /// The part of the file that is too long for it.
+        /// The part that is too long for the file.
         what: &'static str,
         /// The length that the file states for this part, in bytes.
         needed: u64,
@@ -151,7 +151,7 @@ impl fmt::Display for ModelFault {
 /// is cut to the length of a sentence.
 struct Quoted<'a>(&'a str);
 
-/// The most characters that are printed of one such text.
+/// The most characters that are printed of a text from a file.
 const LONGEST: usize = 400;
 
 impl fmt::Display for Quoted<'_> {

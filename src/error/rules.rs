@@ -82,7 +82,7 @@ rules! {
         ZeroTile = "zero_tile",
         /// The last entry of a tile is not `*`. The value is the number of the tile, counted from 0.
         TrailingCombine = "trailing_combine",
-        /// A tail alignment is not 0 elements.
+        /// A tail alignment, in elements, is not 0.
         ZeroTailAlignment = "zero_tail_alignment",
         /// A total size, in bytes, is at least the size that the sizes and strides reach.
         TotalSizeTooSmall = "total_size_too_small",

@@ -234,7 +234,8 @@ impl<'a> Atoms<'a> {
     /// Returns an upper bound of the values of the sum.
     fn largest(&self, form: &Form) -> i128 {
         let mut sum = 0;
-        // Digits of one dimension at a common scale are together at most the last index of the dimension.
+        // If digits of one dimension have a common scale in the sum, they are together at most the last index
+        // of the dimension, times the scale.
         let mut dims: Vec<(usize, i128, i128)> = Vec::new();
         for &(atom, weight) in &form.0 {
             let most = weight * at(&self.most, atom);

@@ -119,7 +119,7 @@ impl BoxGroups {
         BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
     }
 
-    /// Returns the boxes that copy `source` to `destination`. Both have the same sizes. The dimensions in
+    /// Returns the boxes that copy `source` to `destination`, which must have equal sizes. The dimensions in
     /// `reversed` are walked backwards on one of the two sides.
     ///
     /// Returns `None` if no list of reasonable size exists. The reasons are: one side is Irreducible, the two

@@ -53,7 +53,8 @@ impl IndexMap {
             if reach.end.minus(reach.start) != elements || repeats.into_iter().any(|digit| digit.stride == 0) {
                 return Ok(None);
             }
-            // If elements shared an offset, another offset of the range would be free.
+            // If the digits nest, no two elements share an offset, so the elements take every
+            // offset of the range.
             if digits_nest(varying) {
                 return Ok(Some(reach));
             }
@@ -104,7 +105,7 @@ pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -
     let last = end.minus(1);
     let split = |number: u64| (number.divided_by(divisor), number.modulo(divisor));
     let ((first_block, from), (last_block, to)) = (split(start), split(last));
-    // By invariant 1, both sums fit 64 bits.
+    // By invariant 1 of the index map, both sums fit 64 bits.
     let at = |block: u64, (low, high): (u64, u64)| {
         let moved = block.times(stride);
         (moved.plus(low), moved.plus(high))

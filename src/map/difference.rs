@@ -26,7 +26,7 @@ use super::index_map::IndexMap;
 #[derive(Default)]
 pub(super) struct Deviations {
     pub(super) differs: bool,
-    /// The first index at which the layouts differ, of those found so far.
+    /// The first index, among the indices found so far, at which the layouts differ.
     pub(super) first: Option<Vec<u64>>,
     /// The reason why there may be more differences, or an earlier one.
     pub(super) unknown: Option<Error>,

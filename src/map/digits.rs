@@ -193,7 +193,7 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
 /// [`whole_blocks`] from the first of these digits on.
 ///
 /// At the largest value, the top digit either has its largest value, and the lower digits stay within the
-/// last block, or it is one less, and the lower digits are free.
+/// last block, or the top digit is one less, and the lower digits are free.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {

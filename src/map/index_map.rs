@@ -313,7 +313,7 @@ impl IndexMap {
             return self.base.plus(levels.offset(index));
         }
         let parts = self.components.iter().map(|component| component.chain.at(component.number(index, &self.sizes)));
-        // By invariant 1, the sum fits 64 bits.
+        // By invariant 1 of the index map, the sum fits 64 bits.
         parts.fold(self.base, u64::plus)
     }
 
@@ -329,7 +329,7 @@ impl IndexMap {
             return self.physical_elements;
         }
         let largest = self.components.iter().map(|component| component.chain.largest(component.extent));
-        // By invariant 1, the sum fits 64 bits.
+        // By invariant 1 of the index map, the sum fits 64 bits.
         largest.fold(self.base, u64::plus).plus(1)
     }
 }

@@ -1,6 +1,6 @@
 //! Checks the invariants of every index map, and of the boxes of every pair of layouts, in debug builds.
 //!
-//! The numbers are the numbers of the invariants in the [module](super) and in [`BoxGroups`].
+//! The numbers in the messages refer to the invariants of the [module](super) and of [`BoxGroups`].
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "sums and products of 64-bit numbers in 128 bits, a few dozen of them"

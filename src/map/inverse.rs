@@ -114,8 +114,9 @@ impl<'a> Search<'a> {
                 .left
                 .checked_sub(1)
                 .ok_or(Error::Undecided { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
-            // By invariant 1, the products fit 64 bits: the value is at most `most`, so the number is below
-            // its extent. Only in a partial top block the number may be larger, and `is_found` refuses it.
+            // By invariant 1 of the index map, the products fit 64 bits: the value is at most `most`, so the
+            // number is below its extent. Only in a partial top block the number may be larger, and
+            // `is_found` refuses it.
             let (part, moved) = (value.times(divisor), value.times(stride));
             self.set(component, before.plus(part));
             if self.solve(depth.plus(1), rest.minus(moved))? {
@@ -144,7 +145,7 @@ impl<'a> Search<'a> {
         self.components.iter().zip(&self.numbers).all(|(component, &number)| {
             let inside = number < component.extent;
             if inside {
-                // By invariant 1, the sum fits 64 bits.
+                // By invariant 1 of the index map, the sum fits 64 bits.
                 offset = offset.plus(component.chain.at(number));
             }
             inside

@@ -1,8 +1,9 @@
 //! Tiles as XLA defines them, level by level (the page *Tiled layout*).
 //!
-//! Each tile acts on the minor-most dimensions of the shape so far. A `*` joins its dimension with the next
-//! dimension. Each dimension is padded to a multiple of its tile size. Then it is split into a count of tiles
-//! and an index inside the tile, with all counts in front of all indices. The next tile acts on the result.
+//! Each tile acts on the minor-most dimensions of the shape so far. A `*` joins its dimension with the
+//! next dimension. Each dimension is padded to a multiple of its tile size. Then each dimension is split
+//! into a count of tiles and an index inside the tile, with all counts in front of all indices. The next
+//! tile acts on the result.
 
 use core::num::NonZeroU64;
 
@@ -21,11 +22,11 @@ pub struct TileGroup {
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// The product of the sizes of the joined dimensions.
     pub bound: u64,
-    /// The number of values of each dimension. It is below the size if an earlier tile was larger than the
-    /// dimension it divided.
+    /// The number of values of each dimension. The number is below the size if an earlier tile was larger
+    /// than the dimension that the tile divided.
     pub(crate) ranges: SmallVec<[u64; 2]>,
-    /// The largest value of the joined number, plus 1. It is below the bound if an earlier tile was larger
-    /// than the dimension it divided.
+    /// The largest value of the joined number, plus 1. The range is below the bound if an earlier tile was
+    /// larger than the dimension that the tile divided.
     pub range: u64,
     /// The size of the tile, in values of the joined number.
     pub tile: NonZeroU64,
@@ -56,7 +57,7 @@ impl TileLevel {
         &self.groups
     }
 
-    /// Whether the tile changes nothing if it is the last tile. Such a tile pads nothing, and keeps the order
+    /// Whether the tile would change nothing as the last tile. An idle tile pads nothing, and keeps the order
     /// of its counts and indices.
     fn is_idle(&self) -> bool {
         let mut places = false;

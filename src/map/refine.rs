@@ -4,8 +4,8 @@
 //! The copy planner gets its loop nests from this module. Where the boundaries of both chains divide each
 //! other, the largest boundary becomes a loop, and the digits below are refined inside it. The rest after the
 //! last whole block becomes a segment of its own. Other boundaries clash (blocks of 48 against blocks of 32).
-//! They have a greatest common divisor g and a least common multiple L. Below g and above L, both chains are
-//! strided. Between g and L, a table of L/g pairs of offsets replaces a loop.
+//! Clashing boundaries have a greatest common divisor g and a least common multiple L. Below g and above L,
+//! both chains are strided. Between g and L, a table of L/g pairs of offsets replaces a loop.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; divisors are not zero; what can pass 64 bits (the least common multiple) is checked"
@@ -27,7 +27,7 @@ pub(crate) const MAX_REFINED: u64 = 1 << 20;
 /// The number of table entries that a segment counts for.
 const SEGMENT: u64 = 16;
 
-/// One loop of a copy, over the same indices on both sides.
+/// One loop of a copy, which walks over the same indices on both sides.
 ///
 /// ```
 /// use tensor_layout::{plan::Loop, relayout::Relayout, BufferTensorDesc};
@@ -45,7 +45,7 @@ pub enum Loop {
     Strided {
         /// The number of steps.
         extent: u64,
-        /// The stride of the source, in elements. It is 0 if the source is repeated.
+        /// The stride of the source, in elements. The stride is 0 if the source is repeated.
         source: u64,
         /// The stride of the destination, in elements.
         destination: u64,
@@ -55,7 +55,7 @@ pub enum Loop {
     Reversed {
         /// The number of steps.
         extent: u64,
-        /// The distance that each step goes back in the source, in elements. It is above 0.
+        /// The distance that each step goes back in the source, in elements. The distance is above 0.
         source: u64,
         /// The stride of the destination, in elements.
         destination: u64,
@@ -103,7 +103,7 @@ impl Loop {
     pub fn extent(&self) -> u64 {
         match self {
             Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
-            // At most MAX_TABLE.
+            // A table has at most `MAX_TABLE` entries.
             Loop::Table(entries) => count(entries.len()),
         }
     }

@@ -150,7 +150,7 @@ fn a_chain_is_cut_where_it_separates() {
                     assert_eq!(chain.at(number), parts, "{digits:?} on 0..{extent} at {width}");
                 }
             }
-            // Two digits never separate by chance. If the chain separates for a whole period, it is cut.
+            // Two digits never separate by chance. If a chain separates for a whole period, the chain is cut.
             let top = chain.digits().first().map_or(1, |digit| digit.divisor.get());
             if is_exact && cut.is_none() {
                 assert!(!separates(&chain, width, 2 * top * width), "{digits:?} on 0..{extent} at {width}");

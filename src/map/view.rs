@@ -201,8 +201,8 @@ impl IndexMap {
     /// Returns this layout, beginning at element `base` of its buffer. The buffer grows or shrinks by the
     /// difference, so the space after the first element does not change.
     ///
-    /// This is for bindings that have to begin at a multiple of 256 bytes. Such a binding begins before the
-    /// tensor, and the shader gets the distance as the base.
+    /// Some devices require that a binding begins at a multiple of 256 bytes. The binding then begins before
+    /// the tensor, and the shader gets the distance as the base.
     ///
     /// # Errors
     ///
@@ -286,7 +286,7 @@ fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), 
     let Some((digit, below)) = digits.split_first() else { return Ok((digits, 0)) };
     let divisor = digit.divisor.get();
     let (block, inside) = (start.divided_by(divisor), start.modulo(divisor));
-    // By invariant 1, the product fits 64 bits.
+    // By invariant 1 of the index map, the product fits 64 bits.
     let moved = block.times(digit.stride);
     if inside == 0 {
         return Ok((digits, moved));

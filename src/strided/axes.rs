@@ -48,13 +48,13 @@ impl AxisOrder {
     /// The most axes that an order can name.
     pub const MAX_RANK: usize = 8;
 
-    /// Batch, channels, height, width: packed without strides.
+    /// Batch, channels, height, width: the row-major order, which needs no strides.
     pub const NCHW: AxisOrder = Self::fixed(*b"NCHW\0\0\0\0", [0, 1, 2, 3, 0, 0, 0, 0]);
-    /// Batch, height, width, channels: channels interleaved.
+    /// Batch, height, width, channels: the channels are interleaved.
     pub const NHWC: AxisOrder = Self::fixed(*b"NHWC\0\0\0\0", [0, 2, 3, 1, 0, 0, 0, 0]);
-    /// Batch, channels, depth, height, width: packed without strides.
+    /// Batch, channels, depth, height, width: the row-major order, which needs no strides.
     pub const NCDHW: AxisOrder = Self::fixed(*b"NCDHW\0\0\0", [0, 1, 2, 3, 4, 0, 0, 0]);
-    /// Batch, depth, height, width, channels: channels interleaved.
+    /// Batch, depth, height, width, channels: the channels are interleaved.
     pub const NDHWC: AxisOrder = Self::fixed(*b"NDHWC\0\0\0", [0, 2, 3, 4, 1, 0, 0, 0]);
 
     const fn fixed(letters: [u8; Self::MAX_RANK], axes: [u8; Self::MAX_RANK]) -> AxisOrder {

@@ -41,11 +41,11 @@ pub use flags::TensorFlags;
 /// Two descriptors are equal if they describe the same elements at the same offsets. The stride of an axis of
 /// size 1 does not count, because no element uses it.
 ///
-/// A slice is a part of a larger buffer if it leaves out elements, and so is every view of the slice. A
-/// descriptor with a base offset is treated the same way. The bytes between the elements of a part may belong
-/// to other tensors. A part is therefore never equal to a tensor that has its buffer to itself. Its text has
-/// a base offset, also if it is `+0`. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
-/// does not fill its gaps.
+/// A slice that leaves out elements is a part of a larger buffer. Every view of this slice is a part too, and
+/// so are descriptors with a base offset. The bytes between the elements of a part may belong to other
+/// tensors. A part is therefore never equal to a tensor that has its buffer to itself. The text of a part has
+/// a base offset, even if the offset is `+0`.
+/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill its gaps.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -267,8 +267,8 @@ impl BufferTensorDesc {
     }
 
     /// Returns this tensor as a part of a larger buffer: it begins `base_offset` elements after the start of
-    /// that buffer, as a slice does. It is also a part if the offset is 0, because the bytes between its
-    /// elements may belong to other tensors (see [`is_part`](Self::is_part)).
+    /// that buffer, as a slice does. The result is also a part if the offset is 0, because the bytes between
+    /// its elements may belong to other tensors (see [`is_part`](Self::is_part)).
     ///
     /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total
     /// size that was set by hand is the size of the buffer. It does not change, unless the tensor now
@@ -294,7 +294,7 @@ impl BufferTensorDesc {
         Ok(self.beginning_at(base_offset)?.into_part())
     }
 
-    /// Does the same as [`with_base_offset`](Self::with_base_offset), with an offset in bytes. Types below a
+    /// Does the work of [`with_base_offset`](Self::with_base_offset) for an offset in bytes. Types below a
     /// byte are allowed too.
     ///
     /// # Errors

@@ -8,8 +8,8 @@ use crate::short_sort::sort_by_key;
 use super::desc::BufferTensorDesc;
 use super::overlap::{OVERLAP_WORK_LIMIT, Overlap, find_overlap};
 
-/// What sizes and strides say about a layout. The facts are independent: a layout can be padded and broadcast
-/// at once, and a layout that is neither can still overlap.
+/// Facts that follow from the sizes and strides of a layout. The facts are independent: a layout can be
+/// padded and broadcast at once, and a layout that is neither can still overlap.
 ///
 /// Strides of axes of size 1, the base offset, and a total size that was set by hand do not matter.
 ///
@@ -75,8 +75,8 @@ impl BufferTensorDesc {
         let walked = Walked::of(self);
         let overlapping = match walked.steps_over {
             true => Some(false),
-            // Without a gap, every offset of the span is used. If each offset were used only once, the strides
-            // would step over each other.
+            // Without a gap, every offset of the span is used. If each offset were used only once, the
+            // strides would step over each other.
             false if !walked.padded => Some(true),
             false => match self.searched_overlap() {
                 Overlap::No => Some(false),
@@ -136,8 +136,8 @@ impl BufferTensorDesc {
 struct Walked {
     /// Whether some offset between the first and the last is used by no index. Take the axes by ascending
     /// stride, and let the axes so far use every offset from 0 to `largest`. If the next stride is above
-    /// `largest + 1`, the offset `largest + 1` is skipped, and no later axis can use it either. A smaller
-    /// stride leaves no gap.
+    /// `largest + 1`, the offset `largest + 1` is skipped, and no later axis can use this offset either. A
+    /// smaller stride leaves no gap.
     padded: bool,
     /// Whether every stride is larger than the largest offset of all axes with smaller strides. Then no two
     /// indices share an offset.
@@ -169,7 +169,7 @@ impl Walked {
             found.in_order &= stride >= largest;
             found.steps_over &= stride > largest;
             found.padded |= stride > largest.wrapping_add(1);
-            // Invariant 3 bounds the sum over all axes, so the sum cannot overflow.
+            // Invariant 3 of the descriptor bounds the sum over all axes, so the sum cannot overflow.
             largest = largest.wrapping_add(stride.wrapping_mul(size.wrapping_sub(1)));
         }
         if !ascending {
@@ -188,7 +188,7 @@ fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     for (size, stride) in axes {
         padded |= stride > largest.plus(1);
         steps_over &= stride > largest;
-        // Invariant 3 bounds the sum over all axes, so the sum cannot overflow.
+        // Invariant 3 of the descriptor bounds the sum over all axes, so the sum cannot overflow.
         largest = largest.plus(stride.times(size.minus(1)));
     }
     (padded, steps_over)

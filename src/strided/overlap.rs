@@ -151,6 +151,7 @@ impl Search<'_> {
         let coefficient = term.coefficient;
         let (mut low, mut value) = (term.least, term.most);
         if coefficient > 0 {
+            // The later terms must be able to form the remainder:
             // target - rest.most <= coefficient * value <= target - rest.least
             low = low.max(div_ceil(target.minus(rest.most), coefficient));
             value = value.min(target.minus(rest.least).div_euclid(coefficient));

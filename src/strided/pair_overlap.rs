@@ -106,7 +106,7 @@ fn equation(first: (&BufferTensorDesc, u64), second: (&BufferTensorDesc, u64)) -
         let base = i128::from(desc.base_offset()).checked_mul(desc.data_type().bits().into())?;
         i128::from(at).checked_mul(8)?.checked_add(base)
     };
-    // start_1 + sum(s_i i) + x  ==  start_2 + sum(s_j j) + y, with j = u - z and y = u - z
+    // The equation: start_1 + sum(s_i i) + x  ==  start_2 + sum(s_j j) + y, with j = u - z and y = u - z
     let mut target = start(second)?.checked_sub(start(first)?)?;
     let mut pieces: Vec<(i128, i128, Of)> = Vec::new();
     let mut push = |of, coefficient: i128, bound: i128| {

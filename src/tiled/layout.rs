@@ -113,8 +113,8 @@ pub struct SplitConfig {
 
 /// The layout of an array in memory: the order of its dimensions, its tiles, and further attributes.
 ///
-/// Every attribute has XLA's default until it is set. An [`ArrayShape`](super::ArrayShape) checks the
-/// attributes when it is made.
+/// Every attribute has XLA's default until the attribute is set. The constructors of
+/// [`ArrayShape`](super::ArrayShape) check the attributes.
 ///
 /// ```
 /// use tensor_layout::{tiled::{Layout, Tile}, DataType};
@@ -140,8 +140,8 @@ pub struct Layout {
     /// `E(n)`: the number of bits that an element takes, never 0. `None` stands for the bits of the data
     /// type, rounded up to whole bytes.
     pub element_bits: Option<u32>,
-    /// `S(n)`: the memory space of the buffer. It is at most 127, because XLA stores it in 8 bits with a
-    /// sign. 0 is the default memory, 1 is a TPU's VMEM, 5 is the host's memory: see
+    /// `S(n)`: the memory space of the buffer. The number is at most 127, because XLA stores it in 8 bits
+    /// with a sign. 0 is the default memory, 1 is a TPU's VMEM, 5 is the host's memory: see
     /// [`memory_space_name`](super::memory_space_name).
     pub memory_space: u64,
     /// `SC(1:50,200)`: the dimensions that are divided among several memories. Empty by default.

@@ -305,9 +305,9 @@ impl TileRule {
         }
     }
 
-    /// The number by which the compiler compares orders. It is 0 for an order without padding. Otherwise it
-    /// is the number of elements in the buffer with padding, for tiles of at most 8 rows. `width` and
-    /// `height` are the two fastest sizes, and `elements` is the product of all sizes.
+    /// The number by which the compiler compares orders. The number is 0 for an order without padding.
+    /// Otherwise the result is the number of elements in the buffer with padding, for tiles of at most 8
+    /// rows. `width` and `height` are the two fastest sizes, and `elements` is the product of all sizes.
     ///
     /// Only 2-bit types have smallest tiles of more rows, 16. For all other types, this is the size of the
     /// buffer: tiles of 8 words in height are used only where they add no padding.

@@ -123,7 +123,7 @@ fn choose(
     true
 }
 
-/// The dimensions of size 1, then the others, the one with the largest stride first.
+/// Returns the dimensions of size 1, followed by the other dimensions in the order of descending strides.
 pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     let mut order: Vec<usize> = (0..map.sizes().len()).collect();
     // The key is the stride, then the position among dimensions that `*` has joined. Dimensions of size 1

@@ -47,7 +47,7 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
     None
 }
 
-/// Orders of the dimensions in which tiles may be found, the likely ones first.
+/// Returns orders of the dimensions in which tiles may be found, the likely orders first.
 fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     let mut orders: Vec<Vec<Position>> = Vec::new();
     let mut by_top = live.to_vec();
@@ -108,7 +108,7 @@ struct Search<'a> {
     memory: &'a MemoryOrder,
     /// The number of tiles that may still be tried.
     steps: &'a mut usize,
-    /// The tiles above the current level.
+    /// The tiles of the levels that have been chosen so far.
     tiles: Vec<Tile>,
     best: Option<Best>,
 }
@@ -121,8 +121,8 @@ struct Best {
 }
 
 impl Search<'_> {
-    /// Looks for `levels` more tiles that bring the positions into the order of memory. `positions` is
-    /// `order` after the tiles above.
+    /// Looks for `levels` more tiles that bring the positions into the order of memory. `positions` is the
+    /// shape that the tiles so far make of `order`.
     fn extend(&mut self, order: &[Position], positions: &[Position], levels: usize) {
         let digits = self.memory.digits.len();
         if levels <= 1 {

@@ -33,7 +33,7 @@ pub(super) struct Placed {
 pub(super) enum Room {
     /// The whole buffer, if the top digit can be padded to the size of the buffer.
     Buffer,
-    /// The space that the digits take without more padding. The rest of the buffer is padding at the end.
+    /// Only the space that the digits need. The rest of the buffer becomes padding at the end.
     Digits,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Room {
 pub(super) struct MemoryOrder {
     /// All digits, the major digit first.
     pub(super) digits: Vec<Placed>,
-    /// The stride of the last digit, in elements. It is more than 1 if elements are not contiguous.
+    /// The stride of the last digit, in elements. The stride is more than 1 if elements are not contiguous.
     pub(super) smallest: u64,
 }
 
@@ -70,7 +70,7 @@ impl MemoryOrder {
         ordered(map, dimensions, room)
     }
 
-    /// How many digits a dimension has, padding included.
+    /// The number of digits of a dimension, padding included.
     pub(super) fn levels(&self, dimension: usize) -> usize {
         self.digits.iter().filter(|digit| digit.dimension == dimension).count()
     }
@@ -139,8 +139,8 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             )));
         }
         if fits > values && !is_top {
-            // A dimension whose digits all have smaller strides is always 0 here, so padding may go above its
-            // digits.
+            // A dimension whose digits all have smaller strides has no digit at this stride, so padding may
+            // be added above its digits.
             let padding = if fits.is_multiple_of(values) { fits.checked_div(values) } else { None };
             let begun = |other: usize| placed.iter().any(|placed| placed.dimension == other && !placed.pads);
             // If no dimension of the map is free, the padding goes to the dimension of size 1 in front of the

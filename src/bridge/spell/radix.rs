@@ -26,7 +26,8 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
     sort_by_key(&mut order, |&dimension| top(dimension));
     let whole = |dimension: usize| memory.position(dimension, sizes.get(dimension).copied().unwrap_or(1));
-    // The first entry is the dimension of size 1 that a tile longer than the rank covers. Memory may pad it.
+    // The first entry is the dimension of size 1 that a tile longer than the rank covers. This
+    // dimension may be padded.
     let mut entries: Vec<Entry> = core::iter::once(rank).chain(order.iter().copied()).map(|d| Some(whole(d))).collect();
     let mut tiles = Vec::new();
     // A dimension that has to be padded is split once more, so that its last block is whole.

@@ -94,7 +94,7 @@ fn every_broken_invariant_of_boxes_is_found() {
     assert!(set(0, Loop::Reversed { extent: 4, source: 6, destination: 7 }).starts_with("2:"));
     assert!(set(0, Loop::Reversed { extent: 4, source: 0, destination: 6 }).starts_with("3:"));
     assert!(set(0, Loop::Table(Vec::new())).starts_with("3:"));
-    // The first row is the last row of the source, so the other rows are after it.
+    // The box begins at the last row of the source, so a table with larger source offsets reads past the end.
     let table = |source: u64, destination| Loop::Table(vec![(0, 0), (source, 0), (0, destination), (0, 0)]);
     assert!(set(0, table(1, 0)).starts_with("2:") && set(0, table(0, 19)).starts_with("2:"));
     assert_eq!(set(0, table(0, 18)), "");

@@ -30,8 +30,8 @@ pub struct GemmOperand {
     pub columns: u64,
     /// Whether memory holds the transpose in row-major order. Then neighbours in a column are contiguous.
     pub transposed: bool,
-    /// The distance between the starts of two rows in memory, in elements. If `transposed` is set, it is the
-    /// distance between two columns.
+    /// The distance between the starts of two rows in memory, in elements. If `transposed` is set, this is
+    /// the distance between two columns.
     pub leading_dimension: u64,
     /// The offset where the first matrix begins, in elements.
     pub offset: u64,
@@ -95,7 +95,7 @@ impl BufferTensorDesc {
 }
 
 /// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is not
-/// contiguous. The stride of an axis of size 1 is free, so it is replaced by a fitting stride.
+/// contiguous. The stride of an axis of size 1 is free, so a fitting stride replaces this stride.
 fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
     if inner > 1 && inner_stride != 1 {
         return None;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::strided::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The guaranteed alignment of the first element, in bytes. It is the promised alignment of the buffer,
+    /// The guaranteed alignment of the first element, in bytes. This is the promised alignment of the buffer,
     /// reduced by the base offset. 0 means that nothing is guaranteed.
     pub(crate) fn first_element_alignment(&self) -> u32 {
         let promise = self.base_offset_alignment();
@@ -16,12 +16,13 @@ impl BufferTensorDesc {
         if least < bits.div_ceil(8) { 0 } else { least }
     }
 
-    /// The largest number of bytes that one aligned load can read everywhere in the tensor. It is the largest
-    /// power of two, at most `widest`, that divides three numbers of bytes: the length of the inner run,
-    /// every other stride, and the base offset. The function assumes that the buffer itself begins aligned.
+    /// The largest number of bytes that one aligned load can read everywhere in the tensor. The number is
+    /// the largest power of two, at most `widest`, that divides three numbers of bytes: the length of the
+    /// inner run, every other stride, and the base offset. The function assumes that the buffer itself
+    /// begins aligned.
     ///
-    /// The result is at least one element for types of whole bytes. It is 0 if elements of less than a byte
-    /// cannot be read in whole bytes.
+    /// The result is at least one element for types of whole bytes. The result is 0 if elements of less than
+    /// a byte cannot be read in whole bytes.
     ///
     /// # Errors
     ///

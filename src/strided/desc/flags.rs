@@ -1,6 +1,6 @@
-//! `TensorFlags`: who owns the buffer of a tensor.
+//! `TensorFlags`: the owner of the buffer of a tensor.
 
-/// Who owns the buffer (`DML_TENSOR_FLAGS`).
+/// The owner of the buffer of a tensor (`DML_TENSOR_FLAGS`).
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};

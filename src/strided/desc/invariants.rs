@@ -1,4 +1,4 @@
-//! The invariants of a descriptor as code. Debug builds check them for every descriptor that is made.
+//! Checks the invariants of every descriptor, in debug builds.
 //!
 //! The numbers of the invariants are explained at [`BufferTensorDesc`].
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]

@@ -3,15 +3,16 @@
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// Whether this tensor is a part of a larger buffer, so that the bytes between its elements may belong to
-    /// other tensors. A slice that leaves out elements is a part, and so is every view of the slice. A tensor
-    /// with a base offset is also a part, even if the offset was set to 0. A tensor with padded strides is
-    /// not a part, because its gaps are its own padding. Sizes and strides cannot show this difference.
+    /// Whether this tensor is a part of a larger buffer, so that the bytes between its elements may belong
+    /// to other tensors. A slice that leaves out elements is a part, and every view of the slice is a part
+    /// too. A tensor with a base offset is also a part, even if the offset was set to 0. A tensor with
+    /// padded strides is not a part, because its gaps are its own padding. Sizes and strides cannot show
+    /// this difference.
     ///
     /// The difference matters where a tensor is written.
     /// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
     /// [`validate`](crate::upload::validate) refuses a part as an output of a device that may overwrite gaps.
-    /// The text of a part has a base offset, also if it is `+0`.
+    /// The text of a part has a base offset, even if the offset is `+0`.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -6,8 +6,8 @@ use super::super::size::size_in_bytes;
 use super::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// The size of the elements alone, in bytes, with each element counted once. It is their number times
-    /// their width, rounded up to a whole byte.
+    /// The size of the elements alone, in bytes, with each element counted once. The size is the number of
+    /// elements times their width, rounded up to a whole byte.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -33,9 +33,10 @@ impl BufferTensorDesc {
         end.saturating_sub(start)
     }
 
-    /// The size of the binding, in bytes, if it begins at the first element. DirectML's structure gets this
-    /// size as `TotalTensorSizeInBytes`. It is [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up
-    /// to a multiple of 4. If a total size was set by hand, it is the rest of that total.
+    /// The size of the binding, in bytes, if the binding begins at the first element. DirectML's structure
+    /// gets this size as `TotalTensorSizeInBytes`. The size is
+    /// [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a multiple of 4. If a total size was
+    /// set by hand, the size is the rest of that total.
     #[must_use]
     pub fn bound_size_in_bytes(&self) -> u64 {
         let rounded = self.exact_size_in_bytes().next_multiple_of(4);

@@ -46,7 +46,7 @@ impl BufferTensorDesc {
         self.view(list)
     }
 
-    /// Does the same as [`broadcast_to`](Self::broadcast_to), with a given position for every axis: axis `k`
+    /// Does the work of [`broadcast_to`](Self::broadcast_to) with a given position for every axis: axis `k`
     /// of this tensor becomes axis `axes[k]` of the view.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub(in crate::strided) fn joined_axes(axes: impl Iterator<Item = (u64, u64)>, em
         let (sizes, strides) = list.both_mut();
         match (sizes.last_mut(), strides.last_mut()) {
             (Some(last_size), Some(last_stride)) if empty || stride.checked_mul(size) == Some(*last_stride) => {
-                // The product of sizes fits 64 bits by invariant 2.
+                // The product of the sizes fits 64 bits by invariant 2 of the descriptor.
                 *last_size = u64::times(*last_size, size);
                 *last_stride = stride;
             }

@@ -78,8 +78,7 @@ impl BufferTensorDesc {
 }
 
 fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
-    // Each axis is one bit. A permutation of up to 64 axes sets as many bits as it has axes, and
-    // needs no search.
+    // Each axis is one bit. A permutation of up to 64 axes sets one bit for each axis, and needs no search.
     let seen = axes.iter().fold(0_u64, |seen, &axis| {
         seen | u32::try_from(axis).ok().and_then(|axis| 1_u64.checked_shl(axis)).unwrap_or(0)
     });

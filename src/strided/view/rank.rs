@@ -27,7 +27,7 @@ impl BufferTensorDesc {
     /// Returns a view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor
     /// that already has this rank does not change. The first axis of a scalar gets stride 1, as if the tensor
     /// had been made with sizes `[1]`. No element uses the stride of an axis of size 1, but engines compare
-    /// these strides, and Chromium sets the same ones.
+    /// these strides, and Chromium sets the same strides.
     ///
     /// DirectML's operators take 4 or 5 axes, and its page pads the leading axes with 1. Each added axis
     /// makes the descriptor 16 bytes larger.

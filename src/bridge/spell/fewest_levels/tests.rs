@@ -46,7 +46,7 @@ fn dimensions(digits: usize) -> Vec<Vec<Position>> {
     cuts.flat_map(|cuts| orders.iter().map(move |order| cut(order, cuts))).collect()
 }
 
-/// Whether the digits in front of `place` are in the order of memory, and the digits from `place` on too.
+/// Whether the digits in front of `place` are in the order of memory, and also the digits from `place` on.
 fn is_sorted(order: &[Position], place: usize) -> bool {
     let digits = || order.iter().flat_map(|position| &position.digits);
     digits().filter(|&&digit| digit < place).is_sorted() && digits().filter(|&&digit| digit >= place).is_sorted()

@@ -34,8 +34,8 @@ fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
     let [once, twice] = ["u8((2,2),3):((3,12),1)", "u8((2,2,2),4):((4,16,64),1)"];
     assert_eq!(digits(once, Room::Digits), [(0, 1, 2), (1, 1, 2), (0, 0, 2), (1, 0, 3)]);
     assert_eq!(digits(twice, Room::Digits), [(0, 2, 2), (1, 2, 2), (0, 1, 2), (1, 1, 2), (0, 0, 2), (1, 0, 4)]);
-    // If there is no other dimension, the padding belongs to the one in front that a tile longer than
-    // the rank covers.
+    // If there is no other dimension, the padding belongs to the dimension of size 1 in front that a tile
+    // longer than the rank covers.
     assert_eq!(digits("u8[8,3]{0,1:T(4)(8)}", Room::Buffer), [(1, 0, 3), (0, 1, 2), (2, 0, 2), (0, 0, 4)]);
 }
 
