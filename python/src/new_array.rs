@@ -174,7 +174,7 @@ fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyRe
     })?;
     let integers = array.call_method1("view", (format!("i{}", data_type.bits().div_ceil(8)),))?;
     let tensor = from_numpy(&integers)?;
-    // If PyTorch has no such type, the tensor has integers.
+    // If PyTorch does not have the type, the result is a tensor of integers.
     match torch.getattr(name) {
         Ok(dtype) => tensor.call_method1("view", (dtype,)),
         Err(_) => Ok(tensor),

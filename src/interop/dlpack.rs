@@ -77,7 +77,8 @@ const TYPES: &[(u8, &[DataType])] = {
     ]
 };
 
-/// Returns the type of one lane, or [`Error::UnknownName`] with code and bits if this crate has no such type.
+/// Returns the type of one lane, or [`Error::UnknownName`] with code and bits if this crate does not have the
+/// type.
 ///
 /// ```
 /// use tensor_layout::{interop::dlpack::DlDataType, DataType};

@@ -1,4 +1,4 @@
-//! `NativeElement`: Rust types that have the bytes of a tensor's elements.
+//! `NativeElement`: Rust types with the same bytes as the elements of a tensor.
 //!
 //! ```
 //! use tensor_layout::{interop::native::NativeElement, DataType};

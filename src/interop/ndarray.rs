@@ -1,5 +1,5 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, arrays copied into any layout and back, and the
-//! offsets of a layout as an array.
+//! `ndarray`: descriptors of arrays, arrays over buffers, copies between arrays and buffers of any layout,
+//! and the offsets of a layout as an array.
 //!
 //! The module needs the feature `ndarray`, which is on by default.
 //!

@@ -1,15 +1,15 @@
 //! serde (feature `serde`): descriptors, shapes, layouts and the other values that a plan or a check is made
 //! from. Deserialisation makes all checks of the constructors.
 //!
-//! | what | form |
+//! | value | form |
 //! |---|---|
-//! | what has a text (types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, ...) | that text, as a string |
+//! | types with a text (data types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, ...) | the text, as a string |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
 //! | [`Dims`] | a list of numbers |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
-//! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, of an error also `axis`, `value` and `limit` where it has them |
-//! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | the fields; the errors as a list beside the report |
-//! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields; a limit that is left out is that of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
+//! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, and for some errors `axis`, `value` and `limit` |
+//! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | their fields, and the errors as a list beside the report |
+//! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields, where a missing limit has the value of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
 //! A plan itself is not serialised: it is made from its layouts in one or two microseconds, for the CPU at
 //! hand.

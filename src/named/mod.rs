@@ -7,9 +7,9 @@
 //! returns the names of a layout. [`rows`] returns the table itself, which is the file
 //! `src/named/layouts.txt`.
 //!
-//! The rules come from the sources that each row names. Tests compare them with index by index loops that
-//! were written from these sources. No library of a vendor was run: docs/DEVICE_LAYOUTS.md says for each name
-//! what was checked.
+//! The rules come from the sources that each row names. Tests compare the rules, index by index, with loops
+//! that were written from these sources. No library of a vendor was run: docs/DEVICE_LAYOUTS.md says for each
+//! name what was checked.
 //!
 //! ```
 //! use tensor_layout::{named::NamedLayout, relayout::{Padding, Relayout}, BufferTensorDesc, DataType};

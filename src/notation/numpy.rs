@@ -130,7 +130,7 @@ fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: Opt
         return placed(BufferTensorDesc::new(data_type, sizes, strides)?.with_canonical_strides())
             .map(AnyLayout::Strided);
     }
-    // A descriptor cannot have sub-byte elements of a whole byte, so the layout becomes an index map.
+    // A descriptor cannot store a sub-byte element in a whole byte, so the layout becomes an index map.
     let desc = placed(BufferTensorDesc::new(DataType::U8, sizes, strides)?)?;
     let map = IndexMap::from_strides(data_type, bits, sizes, desc.strides(), desc.base_offset(), desc.span_elements())?;
     Ok(AnyLayout::Mapped(map.with_slice_mark(desc.is_part())))

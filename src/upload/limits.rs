@@ -70,8 +70,8 @@ pub struct DeviceLimits {
     /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
     /// bytes.
     pub takes_strides: bool,
-    /// Whether the device is given sizes alone and assumes the strides. The rules on strides then ignore the
-    /// strides of axes of size 1.
+    /// Whether the device is given sizes alone, and assumes strides of a packed tensor. The rules on strides
+    /// then ignore the strides of axes of size 1.
     pub sizes_only: bool,
     /// Whether only the width of a type matters, because the device computes nothing. An unsigned integer of
     /// the same width then replaces a type that is not among [`data_types`](Self::data_types).
@@ -115,8 +115,8 @@ pub struct DeviceLimits {
     /// Whether all bindings of a buffer in one dispatch must be reads, or all writes, whatever ranges they
     /// have.
     pub one_usage: bool,
-    /// The size and alignment of a memory write, in bytes. If two outputs have elements in one such unit,
-    /// they may undo each other's writes.
+    /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same unit of
+    /// this size, they may undo each other's writes.
     pub write_unit: u64,
 }
 
@@ -162,7 +162,7 @@ pub struct BoxLimits {
 }
 
 impl DeviceLimits {
-    /// Returns no limits but those of 64-bit arithmetic, as the start of a custom set.
+    /// Returns limits that only 64-bit arithmetic sets, from which a custom set can start.
     ///
     /// ```
     /// use tensor_layout::upload::{FeatureLevel, DeviceLimits};

@@ -67,7 +67,7 @@ impl Suggestion {
 
 /// Finds the nearest layout of a tensor that [`validate_description`] accepts. If the tensor is accepted as
 /// it is, the layout is unchanged. Otherwise the result has the same sizes. It keeps the order of axes and
-/// the gaps between rows as far as the device allows, and its row pitch is one that the device requires. It
+/// the gaps between rows as far as the device allows, and its row pitch obeys the rules of the device. It
 /// begins at the start of a buffer of its own.
 ///
 /// This function only changes strides. A type or a size that the device does not accept remains an error.

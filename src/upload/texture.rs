@@ -77,8 +77,7 @@ pub struct TexturePlane {
     pub divisor: u64,
 }
 
-/// The formats with one texel or one square of texels in a block: name, bytes of a block, and its side in
-/// texels.
+/// The formats: name, bytes of a block, and the side of a block in texels.
 const BLOCKS: &[(&str, u64, u64)] = &[
     ("r8", 1, 1),
     ("rg8", 2, 1),

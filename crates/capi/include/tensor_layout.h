@@ -39,7 +39,7 @@ typedef enum {
   TL_STATUS_OVERLAP = 9,
   // A rule of a device is broken.
   TL_STATUS_DEVICE_LIMIT = 10,
-  // Any other error: its code says which.
+  // Any other error. Its code names the kind of error.
   TL_STATUS_OTHER = 11,
   // A defect of this library: it panicked, and no answer was written.
   TL_STATUS_PANIC = 12,

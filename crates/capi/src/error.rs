@@ -32,7 +32,7 @@ pub enum TlStatus {
     Overlap = 9,
     /// A rule of a device is broken.
     DeviceLimit = 10,
-    /// Any other error: its code says which.
+    /// Any other error. Its code names the kind of error.
     Other = 11,
     /// A defect of this library: it panicked, and no answer was written.
     Panic = 12,

@@ -1,4 +1,4 @@
-//! The error type: says in a sentence what was refused.
+//! The error type, which describes what was refused in a sentence.
 
 use std::fmt;
 

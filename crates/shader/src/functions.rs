@@ -11,19 +11,19 @@ use super::index::{Walk, check_range, index_function, number, offset_function};
 
 mod on_cpu;
 
-/// Functions in WGSL or CUDA that say where the elements of one tensor are stored, and the same functions on
-/// the CPU.
+/// Functions in WGSL or CUDA that compute the offsets of the elements of one tensor, and the same functions
+/// on the CPU.
 ///
 /// The text is for including in a shader of your own. With the [name](IndexFunctions::named) `x` it has these
 /// functions:
 ///
-/// | function | gives | with |
+/// | function | returns | is added by |
 /// |---|---|---|
 /// | `x_offset(i0, i1, ..) -> u32` | the offset of an index, in elements | always |
-/// | `x_index(offset) -> XIndex` | the index at an offset: `exists`, `i0`, `i1`, ..; `exists` is false for padding | [`with_inverse`](Self::with_inverse) |
-/// | `x_walk_1(i0, i1, ..) -> XWalk1`, `x_step_1(at) -> XWalk1` | offsets one after the other along axis 1, by adding alone | [`with_walk`](Self::with_walk) |
-/// | `x_load(offset)`, `x_load_at(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`; its bits | [`with_access`](Self::with_access) |
-/// | `x_store(offset, value)`, `x_store_at(i0, i1, .., value)`, `x_store_bits(offset, bits)` | one element changed | [`with_access`](Self::with_access) |
+/// | `x_index(offset) -> XIndex` | the index at an offset: `exists`, `i0`, `i1`, .., where `exists` is false for padding | [`with_inverse`](Self::with_inverse) |
+/// | `x_walk_1(i0, i1, ..) -> XWalk1`, `x_step_1(at) -> XWalk1` | consecutive offsets along axis 1, by additions alone | [`with_walk`](Self::with_walk) |
+/// | `x_load(offset)`, `x_load_at(i0, i1, ..)`, `x_load_bits(offset) -> u32` | an element as `f32`, `i32` or `u32`, or its bits | [`with_access`](Self::with_access) |
+/// | `x_store(offset, value)`, `x_store_at(i0, i1, .., value)`, `x_store_bits(offset, bits)` | nothing, and stores one element | [`with_access`](Self::with_access) |
 ///
 /// Without a name the functions are called `offset`, `index`, `walk_1`, and so on.
 ///
@@ -146,7 +146,7 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// Adds `index`, which says which element is stored at an offset. The offset may be any `u32`, even one
+    /// Adds `index`, which returns the index of the element at an offset. The offset may be any `u32`, even
     /// past the end of the buffer, where no element exists.
     ///
     /// Where no element is stored, the fields `i0`, `i1`, .. still are a legal index, so that a read at that

@@ -1,4 +1,4 @@
-//! Index maths for shaders. Functions in WGSL or CUDA say where an element of any layout is stored, and the
+//! Index maths for shaders. Functions in WGSL or CUDA compute the offset of an element in any layout, and the
 //! same functions run on the CPU.
 //!
 //! [`IndexFunctions`] is for kernels of your own: include its text, and write the kernel in terms of indices.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The limits that a generated program keeps to. Start from [`Profile::webgpu`] and put in what the device
-/// reports.
+/// The limits that a generated program obeys. Start from [`Profile::webgpu`] and set the fields to the limits
+/// that the device reports.
 ///
 /// ```
 /// use tensor_layout_shader::Profile;

@@ -1,4 +1,4 @@
-//! The error type: says in a sentence which limit, usage or tensor was refused.
+//! The error type, which names the limit, the usage or the tensor that was refused.
 
 use std::fmt;
 
@@ -27,12 +27,12 @@ pub enum Error {
     },
     /// A buffer lacks a usage that the operation needs.
     Usage {
-        /// What the buffer is, as a noun phrase.
+        /// The buffer, as a noun phrase for the message.
         what: &'static str,
         /// The missing usages.
         missing: wgpu::BufferUsages,
     },
-    /// A tensor has another layout than the one that the copy was planned for.
+    /// A tensor does not have the layout that the copy was planned for.
     OtherLayout {
         /// The name of the tensor in the message.
         what: &'static str,

@@ -18,8 +18,8 @@ pub fn limits(device: &wgpu::Device) -> upload::DeviceLimits {
     upload_limits(&device.adapter_info().name, &device.limits())
 }
 
-/// Returns [`limits`] for the given numbers, which may be those of an adapter, or of a device before it is
-/// requested.
+/// Returns the [`limits`] for the given numbers. The numbers may belong to an adapter, or to a device before
+/// it is requested.
 ///
 /// Sizes are rounded down to whole words of 4 bytes, because bindings and copies consist of whole words (an
 /// adapter may report 2147483647).

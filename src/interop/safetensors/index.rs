@@ -120,8 +120,8 @@ impl Index {
         Ok(Index { metadata, weight_map, order, parts: names })
     }
 
-    /// The number of bytes of all tensors by the metadata, or `None` if the metadata does not have it. The
-    /// number may be wrong, because readers do not need it.
+    /// The number of bytes of all tensors, as the metadata states it, or `None` if the metadata does not. The
+    /// number may be wrong, and no reader needs it.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Index;

@@ -16,7 +16,7 @@ use super::{check_names, header, layout_key};
 
 /// The tensors of a safetensors file, each with its layout, and the rest of the metadata.
 ///
-/// A sharded model has several such files: see [`Index`](super::Index).
+/// A sharded model consists of several of these files: see [`Index`](super::Index).
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::{Model, Tensor};
@@ -61,8 +61,8 @@ impl<'a> Model<'a> {
     ///
     /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and
     /// [`ModelFault::RepeatedName`] if the file is damaged or of another format; [`ModelFault::Layout`] if a
-    /// layout does not fit its tensor. All are inside [`Error::Model`]. A type that this crate does not have
-    /// is not an error here, but of [`Tensor::layout`].
+    /// layout does not fit its tensor. All are inside [`Error::Model`]. For a tensor of an unknown type, only
+    /// [`Tensor::layout`] returns an error.
     pub fn read(file: &'a [u8]) -> Result<Model<'a>, Error> {
         let (header, data) = header::read(file)?;
         let mut layouts: HashMap<String, String> = HashMap::new();

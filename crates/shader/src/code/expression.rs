@@ -47,7 +47,7 @@ pub(crate) enum Op {
     WrappingShl,
 }
 
-/// How two numbers are compared.
+/// A comparison of two numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
     Less,

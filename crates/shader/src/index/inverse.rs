@@ -19,7 +19,7 @@ const MAX_CANDIDATES: u64 = 4096;
 pub(crate) struct Found {
     /// Whether an element is stored at the offset.
     pub(crate) exists: Condition,
-    /// The index of the element. Where no element is stored, the index is still a legal one, unless the
+    /// The index of the element. If no element is stored at the offset, the index is still legal, unless the
     /// tensor has no elements.
     pub(crate) index: Vec<Expr>,
 }

@@ -48,7 +48,7 @@ pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Cond
             };
             let joined = code.bind("joined", joined);
             exists = exists.and(below(&joined, group.bound));
-            // Where no element is stored, the index must still be a legal one.
+            // An offset without an element must also get a legal index.
             let joined = joined.min(last_of(group.bound));
             at.extend(unfuse(code, "rest", joined, group.bounds()));
         }

@@ -136,7 +136,7 @@ impl Gather<'_> {
 struct Peeling<'a> {
     gather: &'a Gather<'a>,
     places: &'a [DigitPlace],
-    /// For each component, the divisor and the value of each digit.
+    /// For each component, the divisors and the values of its digits that are known.
     digits: Vec<Vec<(u64, Expr)>>,
     /// The condition, as far as it is known, under which an element is stored at the offset.
     valid: Condition,

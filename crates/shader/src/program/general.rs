@@ -156,8 +156,8 @@ impl General<'_> {
     }
 }
 
-/// Sets the bits of a word that `mask` selects to those of `value`, which has no other bits. A word that is
-/// written in part is read first, and a word without any bit to write is not accessed.
+/// Sets the bits of a word that `mask` selects to the bits of `value`. All other bits of `value` are 0. A
+/// word that is written in part is read first, and a word without any bit to write is not accessed.
 pub(super) fn put(code: &mut Code, buffer: &Memory, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);

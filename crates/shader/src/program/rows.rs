@@ -19,7 +19,7 @@ pub(super) enum Content {
     Word(u32),
 }
 
-/// How many groups an invocation copies.
+/// The number of groups that an invocation copies.
 pub(super) const EACH: u32 = 4;
 
 /// The most loops of a box for which the code of four groups is written out. With more loops, the shader has
@@ -49,8 +49,8 @@ pub(super) fn draft(
     let apart = |times: u32| invocations.saturating_mul(times);
     let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
     let last = &first + apart(EACH.saturating_sub(1));
-    // With many loops, the offset takes many divisions. Writing it out four times makes long text, and the
-    // loads wait for the divisions anyway.
+    // With many loops, each offset takes many divisions. Code for four groups would be long, and the loads
+    // would wait for the divisions anyway.
     let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
     code.when_else(
         all,

@@ -111,7 +111,7 @@ impl StridedBox {
         if by > 1 {
             let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1, reversed: false };
             match self.steps.last_mut() {
-                // The run extends the innermost loop, which continues it without a gap.
+                // The innermost loop continues the run without a gap, so both become one loop.
                 Some(last) if last.destination == by && (!source_too || (last.source == by && !last.reversed)) => {
                     *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }

@@ -168,8 +168,8 @@ fn a_dispatch_must_fit_its_shader() {
     assert_eq!(dispatch(&shader, [1, 1, 1], &[0], &mut buffers), Ok(()));
 }
 
-/// Each of 3 invocations copies a group of four words, the first group to the last place, and sets one word
-/// after the groups.
+/// Each of 3 invocations copies a group of four words to the opposite end of the destination, and sets
+/// one group after the copied groups.
 fn in_fours() -> ComputeShader {
     let mut shader = ComputeShader::new("main", [3, 1, 1]);
     let source = shader.buffer_of("source", Access::Read, 4);
