@@ -34,7 +34,7 @@ pub enum Lowering {
 /// element is padding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// The padded tensor.
+    /// The descriptor of the padded tensor.
     pub desc: BufferTensorDesc,
     /// The logical dimension of each axis.
     pub dims: Vec<usize>,

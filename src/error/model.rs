@@ -49,8 +49,8 @@ pub enum ModelFault {
         /// The part of the file where the name occurs twice.
         place: &'static str,
     },
-    /// The layout of a tensor does not fit the tensor. The text may be no layout, the number of bytes or the
-    /// data type may differ, or elements may share one offset.
+    /// The layout of a tensor does not fit the tensor. Examples are a text that is no layout, another number
+    /// of bytes, another data type, or elements that share one offset.
     Layout {
         /// The name of the tensor.
         tensor: String,

@@ -55,7 +55,7 @@ pub struct CopyBox {
 
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
-/// Invariants, which a debug build checks for every pair (`invariants.rs`):
+/// Debug builds check these invariants for every pair (`invariants.rs`):
 ///
 /// 1. All boxes together have as many elements as the tensor.
 /// 2. Every box reads and writes inside the two buffers, also where a loop walks backwards.

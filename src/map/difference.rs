@@ -28,7 +28,7 @@ pub(super) struct Deviations {
     pub(super) differs: bool,
     /// The first index, among the indices found so far, at which the layouts differ.
     pub(super) first: Option<Vec<u64>>,
-    /// The reason why there may be more differences, or an earlier one.
+    /// The reason why there may be more differences, or an earlier difference.
     pub(super) unknown: Option<Error>,
 }
 

@@ -13,7 +13,7 @@ use crate::error::Error;
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
-/// A digit of a dimension, as [`IndexMap::from_digits`] takes it. CuTe calls it a mode.
+/// A digit of a dimension, as [`IndexMap::from_digits`] takes it. CuTe calls this digit a mode.
 ///
 /// ```
 /// use tensor_layout::map::Mode;

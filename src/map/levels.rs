@@ -74,11 +74,12 @@ impl TileLevel {
 /// All tiles of a layout, applied to its sizes one after the other.
 /// [`IndexMap::levels`](super::IndexMap::levels) returns them.
 ///
-/// To compute an offset, put the index in [`order`](Self::order). Each of the [levels](Self::levels) puts
-/// [`new_axes`](TileLevel::new_axes) zeros in front. It joins the numbers from [`prefix`](TileLevel::prefix)
-/// on, as its [groups](TileLevel::groups) say. It divides each joined number by the tile of the group, and
-/// puts all quotients before all remainders. The numbers after the last level are a row-major index in
-/// [`bounds`](Self::bounds), and the offset is the number of this index.
+/// To compute an offset, put the index in [`order`](Self::order). Each of the [levels](Self::levels)
+/// puts [`new_axes`](TileLevel::new_axes) zeros in front. The level joins the numbers from
+/// [`prefix`](TileLevel::prefix) on, as its [groups](TileLevel::groups) say. Then the level divides
+/// each joined number by the tile of the group, and puts all quotients before all remainders. The
+/// numbers after the last level are a row-major index in [`bounds`](Self::bounds), and the offset is
+/// the number of this index.
 ///
 /// ```
 /// use tensor_layout::map::{LayoutClass, ToIndexMap};

@@ -28,8 +28,8 @@ pub use flags::TensorFlags;
 /// larger strides leave padding. Rank 0 (one element) and sizes of 0 (no elements) are legal here.
 /// [`upload::validate`](crate::upload::validate) tells whether a device accepts them.
 ///
-/// Invariants, which every constructor checks and the code cites by number (debug builds check
-/// every value again):
+/// Every constructor checks these invariants, and debug builds check every value again. The code cites the
+/// invariants by number:
 ///
 /// 1. There are as many strides as sizes.
 /// 2. The product of the sizes fits 64 bits.
@@ -45,7 +45,7 @@ pub use flags::TensorFlags;
 /// so are descriptors with a base offset. The bytes between the elements of a part may belong to other
 /// tensors. A part is therefore never equal to a tensor that has its buffer to itself. The text of a part has
 /// a base offset, even if the offset is `+0`.
-/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill its gaps.
+/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -270,8 +270,8 @@ impl BufferTensorDesc {
     /// that buffer, as a slice does. The result is also a part if the offset is 0, because the bytes between
     /// its elements may belong to other tensors (see [`is_part`](Self::is_part)).
     ///
-    /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total
-    /// size that was set by hand is the size of the buffer. It does not change, unless the tensor now
+    /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total size
+    /// that was set by hand is the size of the buffer. This total does not change, unless the tensor now
     /// reaches further.
     ///
     /// DirectML's structure has no field for this offset, so add its bytes to the offset at which the

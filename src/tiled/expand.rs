@@ -10,9 +10,9 @@ impl ArrayShape {
     /// The number of elements that the buffer has room for, padding and tail alignment included.
     ///
     /// The sizes, in memory order, are expanded tile by tile. Each tile acts on the minor-most dimensions
-    /// after the previous tiles. It joins a dimension marked `*` to the next dimension, and pads each
-    /// dimension to a multiple of its entry. Then it replaces the dimensions by the numbers of blocks and
-    /// the sizes of a block. If a tile has more entries than there are dimensions, dimensions of size 1
+    /// after the previous tiles. The tile joins a dimension marked `*` to the next dimension, and pads each
+    /// dimension to a multiple of its entry. Then the tile replaces the dimensions by the numbers of blocks
+    /// and the sizes of a block. If a tile has more entries than there are dimensions, dimensions of size 1
     /// are added in front. If the layout divides a dimension among several memories, the largest part
     /// counts, as in XLA.
     ///

@@ -23,7 +23,7 @@ use super::array::ArrayShape;
 use super::layout::{Layout, Tile};
 use super::shape::Shape;
 
-/// A generation of TPU with its own rule for default tiles.
+/// A generation of TPU, which determines the default tiles.
 ///
 /// ```
 /// use tensor_layout::{tiled::TpuGeneration, ArrayShape};

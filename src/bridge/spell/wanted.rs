@@ -17,15 +17,15 @@ pub(super) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Wants a map without further attributes.
+    /// Returns the properties for a map, without further attributes.
     pub(super) fn new(map: &'a IndexMap) -> Wanted<'a> {
         let layout = Layout::row_major(map.sizes().len());
         let dynamic = vec![false; map.sizes().len()];
         Wanted { map, attributes: with_width_of(map, layout), dynamic }
     }
 
-    /// Wants the map of a view, with all attributes of the operand's layout besides the offsets of its
-    /// elements.
+    /// Returns the properties for the map of a view, with all attributes of the operand's layout besides the
+    /// offsets of its elements.
     pub(super) fn view(map: &'a IndexMap, own: &IndexMap, operand: &ArrayShape) -> Wanted<'a> {
         let mut wanted = Wanted::new(map);
         let layout = operand.layout().clone().with_tiles(&[]);

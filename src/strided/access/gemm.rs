@@ -94,8 +94,9 @@ impl BufferTensorDesc {
     }
 }
 
-/// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is not
-/// contiguous. The stride of an axis of size 1 is free, so a fitting stride replaces this stride.
+/// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is
+/// not contiguous or if rows overlap. The stride of an axis of size 1 is free, so a fitting stride
+/// replaces this stride.
 fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
     if inner > 1 && inner_stride != 1 {
         return None;

@@ -16,10 +16,9 @@ impl BufferTensorDesc {
         if least < bits.div_ceil(8) { 0 } else { least }
     }
 
-    /// The largest number of bytes that one aligned load can read everywhere in the tensor. The number is
-    /// the largest power of two, at most `widest`, that divides three numbers of bytes: the length of the
-    /// inner run, every other stride, and the base offset. The function assumes that the buffer itself
-    /// begins aligned.
+    /// The largest number of bytes that one aligned load can read everywhere in the tensor. The number is the
+    /// largest power of two, at most `widest`, that divides the length of the inner run, every other stride,
+    /// and the base offset, all in bytes. The function assumes that the buffer itself begins aligned.
     ///
     /// The result is at least one element for types of whole bytes. The result is 0 if elements of less than
     /// a byte cannot be read in whole bytes.

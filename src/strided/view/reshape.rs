@@ -54,7 +54,8 @@ impl BufferTensorDesc {
         let mut list = AxisList::with_zero_strides(sizes);
         let (_, strides) = list.both_mut();
         let mut new = sizes.iter().zip(&mut *strides).rev().filter(|(size, _)| **size > 1);
-        // The loop starts at the minor end. It takes the last old axis, and joins further axes as necessary.
+        // The loop starts at the minor end. Each iteration takes the last old axis, and joins further
+        // axes as necessary.
         while let Some((_, (size, stride))) = old.next() {
             let mut joined = size;
             let mut covered = 1_u64;

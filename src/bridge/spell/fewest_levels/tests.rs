@@ -19,8 +19,8 @@ fn no_more_tiles_are_tried_than_there_are_steps() {
     steps = 100;
     let tiles = vec![Tile::new(&[2, 2]).unwrap()];
     assert_eq!(found("u8[4,4]{1,0:T(2,2)}", &mut steps), Some((vec![0, 1], tiles)));
-    // In both orders, no tile is tried, and then one tile for 1, 2, 3 or all moved digits. The choice of the
-    // moved digits is not searched.
+    // Each of the two orders is tried without a tile, and with one tile for 1, 2, 3 or all moved digits. The
+    // choice of the moved digits is not searched.
     assert_eq!(steps, 100 - 2 * (1 + 4));
     // All tiles of three levels except the last tile are searched.
     assert!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 16_384).is_some());
