@@ -117,10 +117,10 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
 /// Copies an array to another layout.
 ///
 /// `to` is a `Layout` or its text. `out` is memory for it (any writable array or buffer, contiguous). Without
-/// `to`, `out` keeps its own strides. Without `to` and `out`, the result is packed row-major. Without `out`,
-/// a new array of the source's library (NumPy, PyTorch or JAX) is returned. It has the tensor's sizes if
-/// strides describe the layout, otherwise it is one row of all physical elements, padding included. Padding
-/// of a new array is zero. Padding in `out` is not changed.
+/// `to`, the elements are written to `out` with its own strides. Without `to` and `out`, the result is packed
+/// row-major. Without `out`, a new array of the source's library (NumPy, PyTorch or JAX) is returned. It has
+/// the tensor's sizes if strides describe the layout, otherwise it is one row of all physical elements,
+/// padding included. Padding of a new array is zero. Padding in `out` is not changed.
 ///
 /// `layout` is the layout of the bytes of `array`, if its own sizes and strides do not describe it, as for
 /// tiles that are copied back. Arrays on the CPU are read and written in place.

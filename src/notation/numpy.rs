@@ -106,7 +106,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<AnyLayout, Error> {
         Some((at, strides)) => {
             let empty = shape.contains(&0);
             let stride = |(&size, (place, stride)): (&u64, (usize, i128))| match u64::try_from(stride) {
-                // The stride of an axis of size 1 is unused, so any number is accepted.
+                // The strides of axes of size 1 and of empty tensors are unused, so any number is accepted.
                 number if size == 1 || empty => Ok(number.unwrap_or(0).checked_div(bytes).unwrap_or(0)),
                 Ok(number) => elements(cursor, at, number),
                 Err(_) => Err(cursor.error_at(place, "a stride in bytes (negative strides are not supported)")),

@@ -57,7 +57,7 @@ impl fmt::Display for ChannelConflict {
 }
 
 /// Returns the conflict if the row pitch makes all rows begin on one or two memory channels. The row pitch is
-/// the stride of the second innermost axis in memory. Tensors with fewer rows than channels have no conflict.
+/// the stride of the second innermost axis in memory. A tensor of 16 rows or fewer has no conflict.
 ///
 /// ```
 /// use tensor_layout::{upload::channel_conflict, BufferTensorDesc, DataType};

@@ -1,9 +1,9 @@
 //! The units of memory that a tensor is written in, and whether two tensors share a unit.
 //!
 //! A device writes whole units: bytes, or words of 4 bytes. Narrower elements share units. If two outputs
-//! write into one unit, they undo each other's writes although their elements do not overlap. The units of a
-//! tensor form tensors again. A run of elements becomes a run of units. An axis whose stride is not a whole
-//! number of units is split into as many axes as it takes for the remainders to repeat.
+//! write into one unit, they may undo each other's writes although their elements do not overlap. The units
+//! of a tensor form tensors again. A run of elements becomes a run of units. An axis whose stride is not a
+//! whole number of units is split into as many axes as it takes for the remainders to repeat.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"

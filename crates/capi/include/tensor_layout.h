@@ -157,8 +157,8 @@ TlStatus tl_layout_strided(uint32_t data_type_number,
                            TlLayout **layout,
                            TlError *error);
 
-// Makes a layout that is a part of a larger buffer from `layout`. The bytes between its elements may belong
-// to other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
+// Makes a copy of `layout` that is a part of a larger buffer. The bytes between its elements may belong to
+// other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
 // `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
 TlStatus tl_layout_as_part(const TlLayout *layout, TlLayout **part, TlError *error);
 

@@ -103,8 +103,8 @@ pub unsafe extern "C" fn tl_layout_strided(
     }
 }
 
-/// Makes a layout that is a part of a larger buffer from `layout`. The bytes between its elements may belong
-/// to other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
+/// Makes a copy of `layout` that is a part of a larger buffer. The bytes between its elements may belong to
+/// other tensors, so no copy fills them. A layout with a base offset always is such a part. Returns
 /// `TL_STATUS_NOT_EXPRESSIBLE` for tiles.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_as_part(

@@ -87,8 +87,7 @@ pub(super) struct Tile {
     /// The indices of the loops that are packed on the source and on the destination.
     pub(super) along_source: usize,
     pub(super) along_destination: usize,
-    /// The stride from one row of a square to the next on the source, and from one column to the next on the
-    /// destination.
+    /// The stride of a square's rows on the source, and of its columns on the destination.
     pub(super) row: u64,
     pub(super) column: u64,
     /// The digits in the order of reading and in the order of writing.
@@ -210,8 +209,7 @@ impl Tile {
         if self.aligned { 1 } else { self.square }
     }
 
-    /// Returns all digits of a side with their strides: the loops, and of a square the rows (on the source)
-    /// or the columns (on the destination).
+    /// Returns the digits of a side with their strides: the loops, and the rows or columns of a square.
     fn digits(&self, destination: bool) -> Vec<(Digit, u64)> {
         let stride = |step: &StridedLoop| if destination { step.destination } else { step.source };
         let loops =
@@ -257,12 +255,10 @@ impl Tile {
         self.loops.iter().fold(self.square, |product, of| product.saturating_mul(of.tile))
     }
 
-    /// Sets the steps of each loop in a tile. Runs get `run` words first, and then the tile grows to `WORDS`
-    /// words.
+    /// Sets the steps of each loop in a tile: first for runs of `run` words, then for `WORDS` words in all.
     fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
         let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // One word of padding for each 32 words needs room too. Larger tiles would leave too few workgroups
-        // on a multiprocessor.
+        // Padding takes one word of 32. Larger tiles would leave too few workgroups on a multiprocessor.
         let room = most.saturating_sub(most.div_euclid(32)).min(MOST_WORDS);
         for destination in [false, true] {
             while let (length, Some(place)) = self.run(destination) {

@@ -215,8 +215,7 @@ impl Body<'_> {
         let scale = |digit: &Digit| if Some(digit.counts) == along { small(width) } else { 1 };
         let start = if writing { &self.to } else { &self.from };
         let words = if writing { tile.write_width.saturating_mul(tile.square) } else { tile.read_width };
-        // Reads of workgroup memory have little latency and squares take long text, so less code is written
-        // out.
+        // Reads of workgroup memory have little latency and squares are long, so less code is written out.
         let most_words = if writing && tile.square > 1 { MOST_WORDS.div_euclid(2) } else { MOST_WORDS };
         let most = most_words.div_euclid(words.max(1)).min(MOST_ROUNDS);
         if let Some(parts) = shared_out(&extents, self.invocations.into(), most).filter(|_| !as_loop) {
@@ -324,8 +323,7 @@ impl Body<'_> {
                 code.store_group(&self.destination, to, &words);
             }
         };
-        // A word of an incomplete square at the end of the destination keeps the bits that the square does
-        // not cover.
+        // A word of an incomplete square keeps the destination's bits that the square does not cover.
         let partial = |place: usize| {
             tile.loops.get(place).is_some_and(|of| of.elements != of.step.extent.saturating_mul(of.per_step))
         };
@@ -411,8 +409,7 @@ impl Body<'_> {
                 let (down, up) = (column.saturating_mul(bits), k.saturating_mul(bits));
                 let is_last = k.saturating_add(1) == square;
                 let element = match is_last {
-                    // The last row needs no mask, because the shift moves the bits above the element out of
-                    // the word.
+                    // The last row needs no mask: the shift moves the bits above the element out of the word.
                     true if down == up => word & u32::MAX.wrapping_shl(up),
                     true => (word >> down).wrapping_shl(up),
                     false => ((word >> down) & low_ones(bits)) << up,
@@ -439,8 +436,7 @@ impl Body<'_> {
         self.columns(code, item, made.collect(), left, to, check_columns)
     }
 
-    /// Returns a group of words for each column. Columns that may be missing or incomplete are stored here
-    /// instead.
+    /// Returns a group of words for each column, or stores the columns that may be incomplete or missing.
     fn columns(
         &self,
         code: &mut Code,
