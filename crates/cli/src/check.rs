@@ -11,7 +11,7 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
-use crate::output::{Object, Output, Stop, Verdict, each_line, error_value};
+use crate::output::{Object, Output, Stop, Verdict, each_layout, error_value};
 use crate::table::long_bytes;
 use crate::terminal::{Ink, painted};
 use crate::whole_number::bytes;
@@ -67,10 +67,7 @@ pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let limits = limits(&arguments.limits)?;
-    match arguments.layout.as_str() {
-        "-" => each_line(output, |layout, output| one(layout, arguments, &limits, output)),
-        layout => one(layout, arguments, &limits, output),
-    }
+    each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, &limits, output))
 }
 
 fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {

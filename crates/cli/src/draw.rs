@@ -10,7 +10,7 @@ use tensor_layout::{Error, ToIndexMap};
 use crate::index_text::read_list;
 use crate::input_file::is_standard;
 use crate::new_file::NewFile;
-use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::output::{Object, Output, Stop, Verdict, each_layout};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -26,10 +26,7 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     check_svg(arguments.svg.as_deref())?;
-    match arguments.layout.as_str() {
-        "-" => each_line(output, |layout, output| draw(layout, arguments, output)),
-        layout => draw(layout, arguments, output),
-    }
+    each_layout(&arguments.layout, output, |layout, output| draw(layout, arguments, output))
 }
 
 /// Refuses the name of a picture whose ending is not `.svg`.

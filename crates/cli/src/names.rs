@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         }
         return Ok(Verdict::Well);
     }
-    let mut table = Table::new(&["name", "axes", "?types", "memory"]);
+    let mut table = Table::new("name|axes|?types|memory");
     for forms in &names {
         let all = |cell: fn(&Row) -> String| {
             let mut cells: Vec<String> = Vec::new();

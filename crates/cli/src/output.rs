@@ -207,6 +207,15 @@ pub(crate) fn each_line(
     }
 }
 
+/// Calls `handle` for a layout, or for every line of standard input if the layout is `-`.
+pub(crate) fn each_layout(
+    layout: &str,
+    output: &mut Output,
+    mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
+) -> Result<Verdict, Stop> {
+    if layout == "-" { each_line(output, handle) } else { handle(layout, output) }
+}
+
 /// Splits a line at its tab. `second` says in an error what is missing after the tab.
 pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
     line.split_once('\t').ok_or_else(|| Error::Parse {

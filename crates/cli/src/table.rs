@@ -12,10 +12,10 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The names of the columns. A name after `>` belongs to numbers, which are aligned on the right as
+    /// A table with these columns, whose names are between bars: `tensor|>bytes`. A name after `>` belongs to numbers, which are aligned on the right as
     /// `{:>8}` is. A name after `?` belongs to a column that a narrow terminal can do without.
-    pub(crate) fn new(columns: &[&'a str]) -> Table<'a> {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+    pub(crate) fn new(columns: &'a str) -> Table<'a> {
+        Table { columns: columns.split('|').collect(), rows: Vec::new() }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -138,6 +138,19 @@ pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
 pub(crate) fn percent(part: u128, whole: u128) -> String {
     let tenths = part.saturating_mul(1000).saturating_add(whole / 2).checked_div(whole).unwrap_or(0);
     format!("{}.{}%", tenths / 10, tenths % 10)
+}
+
+/// The name with `*` for each number in it: `layers.*.weight`.
+pub(crate) fn pattern(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        match letter {
+            '0'..='9' if text.ends_with('*') => {}
+            '0'..='9' => text.push('*'),
+            other => text.push(other),
+        }
+    }
+    text
 }
 
 /// A name from a file, with `?` for characters that would move the cursor.

@@ -6,7 +6,7 @@ use tensor_layout::notation::{self, AnyLayout, Notated, Notation, ViewStep};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
-use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::output::{Object, Output, Stop, Verdict, each_layout};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -64,10 +64,7 @@ impl FromArgMatches for Steps {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    match arguments.layout.as_str() {
-        "-" => each_line(output, |layout, output| one(layout, arguments, output)),
-        layout => one(layout, arguments, output),
-    }
+    each_layout(&arguments.layout, output, |layout, output| one(layout, arguments, output))
 }
 
 fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {

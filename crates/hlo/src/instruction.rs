@@ -174,18 +174,9 @@ pub(super) struct Owner<'a> {
 
 /// Like [`Instruction::is_alias`], for the operation alone.
 pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
-    const ALIASES: [&str; 9] = [
-        "bitcast",
-        "get-tuple-element",
-        "tuple",
-        "while",
-        "conditional",
-        "call",
-        "optimization-barrier",
-        "add-dependency",
-        "domain",
-    ];
-    ALIASES.contains(&opcode)
+    const ALIASES: &str =
+        "bitcast get-tuple-element tuple while conditional call optimization-barrier add-dependency domain";
+    ALIASES.split(' ').any(|alias| alias == opcode)
         || opcode.ends_with("-done")
         || opcode.ends_with("-update")
         || (opcode == "parameter" && !in_entry)

@@ -125,7 +125,7 @@ impl<'a> TupleDescription<'a> {
     pub(super) fn text(&self) -> String {
         let mut lines =
             vec![self.shape.to_string(), "  notation   XLA".into(), format!("  no map     {}", self.reason())];
-        let mut table = Table::new(&["  index", ">elements", ">bytes", ">padded", ">padding", "class", "shape"]);
+        let mut table = Table::new("  index|>elements|>bytes|>padded|>padding|class|shape");
         for element in &self.elements {
             table.row(element.cells());
         }

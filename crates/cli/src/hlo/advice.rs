@@ -126,7 +126,7 @@ pub(super) fn print_report(
         short_bytes(padded),
         percent(padded, bytes)
     ))?;
-    let mut table = Table::new(&[">bytes", ">padding", "used as", "instruction", "shape", "op_name"]);
+    let mut table = Table::new(">bytes|>padding|used as|instruction|shape|op_name");
     for array in &arrays {
         table.row([
             short_bytes(array.bytes),

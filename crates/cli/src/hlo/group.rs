@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use tensor_layout_hlo::LiveBuffer;
 
+use crate::table::pattern;
+
 /// Buffers of the same shape and use whose names differ only in numbers.
 pub(super) struct Group<'a> {
     /// The first buffer of the group, which stands for all.
@@ -49,19 +51,6 @@ impl<'a> Group<'a> {
         let name = self.first.place.op_name.as_deref().unwrap_or_default();
         if self.count > 1 { pattern(name) } else { name.to_owned() }
     }
-}
-
-/// The name with `*` for each number in it.
-fn pattern(name: &str) -> String {
-    let mut text = String::new();
-    for letter in name.chars() {
-        match letter {
-            '0'..='9' if text.ends_with('*') => {}
-            '0'..='9' => text.push('*'),
-            other => text.push(other),
-        }
-    }
-    text
 }
 
 /// The pattern of an instruction name, without the number that XLA appends.

@@ -110,17 +110,7 @@ impl Report<'_> {
             return print_assigned(assignment, space.space, self.rows, output);
         }
         let groups = Group::of(&buffers);
-        let mut table = Table::new(&[
-            ">bytes",
-            ">share",
-            "?arrays",
-            "used as",
-            "instruction",
-            "?opcode",
-            "shape",
-            "op_name",
-            "?source",
-        ]);
+        let mut table = Table::new(">bytes|>share|?arrays|used as|instruction|?opcode|shape|op_name|?source");
         for group in groups.iter().take(self.rows) {
             let (buffer, bytes) = (group.first, group.bytes());
             let (instruction, opcode) = (group.instruction(), &buffer.place.opcode);
@@ -194,7 +184,7 @@ impl Report<'_> {
 
 /// Prints the largest temporaries of a memory that the text does not mention.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
-    let mut table = Table::new(&[">bytes", ">offset", "value", "shape"]);
+    let mut table = Table::new(">bytes|>offset|value|shape");
     for value in assignment.largest_temporaries(space).iter().take(rows) {
         table.row([short_bytes(value.bytes), value.offset.to_string(), value.name.clone(), value.shape.clone()]);
     }
@@ -211,7 +201,7 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         0 => String::new(),
         bytes => format!("+ {} in parameters", short_bytes(bytes)),
     };
-    let mut table = Table::new(&["", ">", ">", ""]);
+    let mut table = Table::new("|>|>|");
     for (name, bytes, note) in [
         ("parameters", total.argument_bytes, ""),
         ("results", total.output_bytes.saturating_sub(total.alias_bytes), shared.as_str()),

@@ -49,7 +49,7 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
 }
 
 fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
-    let mut rows = Table::new(&[">wasted", ">padded", ">logical", ">times", "memory", "instruction", "shape"]);
+    let mut rows = Table::new(">wasted|>padded|>logical|>times|memory|instruction|shape");
     for row in table.rows().iter().filter(|row| row.wasted_bytes() > 0) {
         let part: String = row.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
         rows.row([
@@ -64,7 +64,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     }
     output.lines(rows.lines())?;
     output.line("")?;
-    let mut totals = Table::new(&["memory", ">buffers", ">logical", ">padded", ">padding"]);
+    let mut totals = Table::new("memory|>buffers|>logical|>padded|>padding");
     for (space, total) in table.totals() {
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
         totals.row([

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::table::pattern;
+
 /// Joins the rows that differ only in the numbers of their names. `layers.{0-31}.weight` stands for 32
 /// tensors, and a second cell says so.
 pub(super) fn grouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
@@ -12,15 +14,7 @@ pub(super) fn grouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
         digits.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
     };
     let key = |row: &[String]| -> Vec<String> {
-        let mut name = String::new();
-        for letter in row.first().map_or("", String::as_str).chars() {
-            match letter {
-                '0'..='9' if name.ends_with('#') => {}
-                '0'..='9' => name.push('#'),
-                other => name.push(other),
-            }
-        }
-        std::iter::once(name).chain(row.iter().skip(1).cloned()).collect()
+        row.first().map(|name| pattern(name)).into_iter().chain(row.iter().skip(1).cloned()).collect()
     };
     let mut places: HashMap<Vec<String>, Vec<usize>> = HashMap::new();
     for (place, row) in rows.iter().enumerate() {

@@ -199,11 +199,11 @@ impl Report<'_> {
     pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
-        let mut columns = vec!["tensor", "", "type", "sizes"];
-        if named > 0 {
-            columns.push("from");
-        }
-        columns.extend([">packed", ">laid out", "?>padding", "?class", "?lowers to", "?round trip", self.limits]);
+        let from = if named > 0 { "|from" } else { "" };
+        let columns = format!(
+            "tensor||type|sizes{from}|>packed|>laid out|?>padding|?class|?lowers to|?round trip|{}",
+            self.limits
+        );
         let mut table = Table::new(&columns);
         let mut cells: Vec<Vec<String>> = rows.iter().map(|row| cells(row, named > 0)).collect();
         if self.limits == "none" {

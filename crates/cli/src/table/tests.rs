@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn a_table_fits_the_terminal_and_keeps_its_numbers() {
-    let mut table = Table::new(&["tensor", "", ">bytes", "class"]);
+    let mut table = Table::new("tensor||>bytes|class");
     table.row(["model.layers.0.attention.wq.weight", "", "16777216", "affine"].map(str::to_owned));
     table.row(["norm", "", "1", "split"].map(str::to_owned));
     let full = table.lines_within(usize::MAX);
@@ -30,7 +30,7 @@ fn an_array_is_shortened_to_its_sizes() {
 
 #[test]
 fn a_narrow_terminal_does_without_the_columns_that_it_can_do_without() {
-    let mut table = Table::new(&["tensor", "?class", "?>padding", "type"]);
+    let mut table = Table::new("tensor|?class|?>padding|type");
     table.row(["model.layers.0.attention.wq.weight", "affine", "37.5%", "f32"].map(str::to_owned));
     let at = |most| table.lines_within(most)[1].clone();
     assert_eq!(at(80), "model.layers.0.attention.wq.weight  affine    37.5%  f32");

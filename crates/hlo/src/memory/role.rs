@@ -1,5 +1,8 @@
 //! `Role`: how an operation treats memory.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// The relation of the result of an operation to its operands, and to the computations that it calls.
 ///
 /// The rules are those of XLA's dataflow and alias analyses (`HloDataflowAnalysis`, `AliasInfo`).
@@ -59,7 +62,7 @@ impl Role {
             "copy" => Role::Copy,
             "sort" => Role::Sort,
             "custom-call" => Role::CustomCall,
-            _ if ELEMENTWISE.binary_search(&opcode).is_ok() => Role::Elementwise,
+            _ if ELEMENTWISE.contains(opcode) => Role::Elementwise,
             _ if opcode.ends_with("-start") => Role::Start(0),
             _ if opcode.ends_with("-update") => Role::Update,
             _ if opcode.ends_with("-done") => Role::Done(Some(1)),
@@ -82,57 +85,16 @@ impl Role {
     }
 }
 
-/// In alphabetical order.
-const ELEMENTWISE: [&str; 48] = [
-    "abs",
-    "add",
-    "and",
-    "atan2",
-    "bitcast-convert",
-    "cbrt",
-    "ceil",
-    "clamp",
-    "compare",
-    "complex",
-    "convert",
-    "cosine",
-    "count-leading-zeros",
-    "divide",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "floor",
-    "imag",
-    "is-finite",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "map",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negate",
-    "not",
-    "or",
-    "popcnt",
-    "power",
-    "real",
-    "reduce-precision",
-    "remainder",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "select",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "sign",
-    "sine",
-    "sqrt",
-    "subtract",
-    "tan",
-    "tanh",
-];
+/// The elementwise operations.
+static ELEMENTWISE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    "abs add and atan2 bitcast-convert cbrt ceil clamp compare complex convert cosine count-leading-zeros \
+     divide erf exponential exponential-minus-one floor imag is-finite log log-plus-one logistic map \
+     maximum minimum multiply negate not or popcnt power real reduce-precision remainder \
+     round-nearest-afz round-nearest-even rsqrt select shift-left shift-right-arithmetic \
+     shift-right-logical sign sine sqrt subtract tan tanh"
+        .split(' ')
+        .collect()
+});
 
 #[cfg(test)]
 mod tests;
