@@ -94,12 +94,12 @@ fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut 
     Ok(Verdict::well_if(answer.errors.is_empty()))
 }
 
-/// What the check of one tensor found.
+/// The result of the check of one tensor.
 struct Answer {
     desc: BufferTensorDesc,
     /// How elements of less than 8 bits are stored.
     storage: Option<String>,
-    /// What is bound, if that is not the layout itself.
+    /// A remark that says what is bound, if that is not the layout itself.
     remark: Option<&'static str>,
     min_size: u64,
     report: UploadReport,

@@ -242,7 +242,7 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
     layout.map_err(|sentence| Stop::Unusable(format!("{} {sentence}", path.display())))
 }
 
-/// What the input file holds.
+/// The contents of the input file.
 enum Source {
     /// The bytes of the file, and where its elements begin.
     Of(Bytes, usize),
@@ -269,7 +269,8 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     Ok(Source::Of(bytes, 0))
 }
 
-/// Where the elements of a .npy file begin. Refuses a file whose data is not as long as its header says.
+/// Returns the place where the elements of a .npy file begin. Refuses a file whose data is not as long as its
+/// header says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = npy::read_header(file)?;
     header.check(&from.map, &from.text)?;

@@ -88,7 +88,7 @@ pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
 
-/// Where answers and refusals are printed. In the program these are standard output and standard error.
+/// The streams for answers and refusals. In the program these are standard output and standard error.
 pub(crate) struct Output<'w> {
     json: bool,
     /// The number of the line of standard input that is being answered, from 1. It is 0 if no line is.

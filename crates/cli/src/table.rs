@@ -12,8 +12,9 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table with these columns, whose names are between bars: `tensor|>bytes`. A name after `>` belongs to numbers, which are aligned on the right as
-    /// `{:>8}` is. A name after `?` belongs to a column that a narrow terminal can do without.
+    /// A table with these columns, whose names are between bars: `tensor|>bytes`. A name after `>` belongs to
+    /// numbers, which are aligned on the right as `{:>8}` is. A name after `?` belongs to a column that a
+    /// narrow terminal can do without.
     pub(crate) fn new(columns: &'a str) -> Table<'a> {
         Table { columns: columns.split('|').collect(), rows: Vec::new() }
     }

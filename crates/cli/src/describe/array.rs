@@ -186,7 +186,7 @@ impl Description {
             (line.notation.to_string(), json!({ "text": line.text.ok(), "reason": reason }))
         };
         let mut lines = self.lines.clone();
-        // Of several axis orders only the first is listed.
+        // Only the first of several axis orders is listed.
         lines.dedup_by_key(|line| line.notation);
         Value::Object(lines.into_iter().map(entry).collect())
     }

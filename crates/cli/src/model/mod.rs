@@ -231,7 +231,7 @@ fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Res
     }
 }
 
-/// Where the new layouts are written.
+/// The destination of the new layouts.
 enum Way<'s> {
     /// Nowhere: every tensor is converted, compared and forgotten.
     Nowhere,

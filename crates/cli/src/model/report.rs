@@ -42,7 +42,7 @@ fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// What was written, and where.
+/// A model, or the parts of it, that were written.
 pub(super) enum Written {
     /// A whole model: the path of its file, or of its index.
     All(PathBuf),
@@ -243,8 +243,8 @@ impl Report<'_> {
         Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
     }
 
-    /// What the limits refuse, a sentence for each rule. Types that the device does not have are counted in
-    /// one sentence. Every other rule names the first tensor that breaks it.
+    /// The refusals by the limits, a sentence for each rule. Types that the device does not have are counted
+    /// in one sentence. Every other rule names the first tensor that breaks it.
     fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
         let mut types: Vec<(String, usize)> = Vec::new();
         let mut others: Vec<(&str, String, usize)> = Vec::new();

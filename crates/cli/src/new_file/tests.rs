@@ -6,7 +6,7 @@ use crate::mapped_file::InputFile;
 
 use super::*;
 
-/// What the SAFETY arguments of mapped_file.rs rest on.
+/// The SAFETY arguments of mapped_file.rs rest on this.
 #[test]
 fn a_new_file_changes_no_byte_of_a_mapped_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,7 @@ fn a_table_fits_the_terminal_and_keeps_its_numbers() {
             "norm                           1  split",
         ]
     );
-    // Where nothing may be shortened any more, the line stays as long as it is.
+    // If nothing may be shortened any more, the line stays too long.
     assert!(table.lines_within(5)[1].contains("16777216"));
 }
 

@@ -59,7 +59,7 @@ fn refused_lines_point_at_the_byte() {
     );
 }
 
-/// What XLA's buffer assignment gives no memory of its own.
+/// Results to which the buffer assignment of XLA gives no memory of their own.
 #[test]
 fn names_for_memory_that_exists_already() {
     for (text, is_alias, element) in [

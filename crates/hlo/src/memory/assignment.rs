@@ -47,7 +47,7 @@ pub struct BufferAssignment {
 pub(super) struct AssignedPlace {
     /// The number of the allocation.
     allocation: u64,
-    /// Where the value begins in the allocation, in bytes.
+    /// The offset of the value in the allocation, in bytes.
     offset: u64,
     pub(super) bytes: u64,
 }
@@ -89,7 +89,7 @@ pub struct AssignedValue {
     pub name: String,
     /// The size in bytes.
     pub bytes: u64,
-    /// Where it begins in the temporary memory, in bytes.
+    /// The offset of the value in the temporary memory, in bytes.
     pub offset: u64,
     /// The array.
     pub shape: String,

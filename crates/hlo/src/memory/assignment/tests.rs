@@ -43,7 +43,8 @@ Total bytes used: 1212
     let assignment = BufferAssignment::read(dump.as_bytes()).unwrap();
     assert_eq!((assignment.allocations(), assignment.unreadable()), (6, 0));
     assert_eq!(assignment.spaces().collect::<Vec<_>>(), [0, 1]);
-    // Parameters 64 + 100, results 100 + 32 of which 100 are a parameter, and 1000 between: 1196 at once.
+    // Parameters take 64 + 100 bytes. Results take 100 + 32, of which 100 are in a parameter. Temporaries
+    // take 1000. Together these are 1196 bytes at once.
     let total = assignment.total(0);
     assert_eq!((total.argument_bytes, total.output_bytes, total.alias_bytes), (164, 132, 100));
     assert_eq!((total.temp_bytes, total.constant_bytes, total.peak_bytes), (1000, 8, 1196));
@@ -51,7 +52,7 @@ Total bytes used: 1212
     // The hundred largest of the temporary memory; those after the sum are in no allocation.
     let sizes: Vec<u64> = assignment.largest_temporaries(0).iter().map(|value| value.bytes).collect();
     assert_eq!(sizes, (21..=120).rev().collect::<Vec<_>>());
-    // Of equal ones the first in memory is in front.
+    // Of equal values, the first one in memory comes first.
     let names: Vec<_> = assignment.largest_temporaries(1).iter().map(|value| value.name.as_str()).collect();
     assert_eq!(names, ["equal", "small"]);
 }

@@ -12,7 +12,7 @@ fn elementwise_operations_are_known() {
 #[test]
 fn the_halves_of_asynchronous_operations() {
     for (opcode, role) in [
-        // The shape of an `all-reduce-start` is that of the result, and its `-done` passes all of it on.
+        // The shape of an `all-reduce-start` is the shape of its result, and the `-done` returns all of it.
         ("all-reduce-start", Role::Other),
         ("all-reduce-done", Role::Done(None)),
         // (operands, results, ..)
