@@ -2,8 +2,8 @@
 //! assignment of the compiler.
 //!
 //! A dump says what each instruction computes, and not where its result is stored. The compiler decides that
-//! after it has written the text. This folder repeats its decisions, as far as the text shows what they depend
-//! on:
+//! after it has written the text. This folder repeats its decisions, as far as the text shows what they
+//! depend on:
 //!
 //! ```text
 //! module     read the dump in one pass; instructions, operands and shapes become numbers
