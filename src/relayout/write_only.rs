@@ -27,7 +27,7 @@ use strided_copy::{Destination, zeroed};
 
 const SHARED_BYTES: &str =
     "elements share bytes with it, which would have to be read: set it, with `with_padding`, or use `run`";
-const PART_WITHOUT_CONTENTS: &str = "it holds nothing yet and is a part of a larger buffer, so that what is between its elements may be others': \
+const PART_WITHOUT_CONTENTS: &str = "it holds nothing yet, and it is a part of a larger buffer whose other bytes may belong to other tensors: \
      `run_write_only` writes the elements alone";
 
 /// Fills uninitialised memory. If one loop nest certainly writes every byte, it runs. Otherwise the memory is
