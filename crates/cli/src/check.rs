@@ -80,7 +80,7 @@ fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut 
     } else {
         output.line(layout)?;
         for line in answer.lines() {
-            output.line(format_args!("  {line}"))?;
+            output.sentence(format_args!("  {line}"))?;
         }
         if answer.errors.is_empty() && &*limits.name == "none" {
             output.line("no device was named: the sizes and the buffer were checked alone")?;

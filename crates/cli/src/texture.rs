@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         return Ok(Verdict::Well);
     }
     output.line(format_args!("{} {} texels for {}", arguments.format, arguments.extent, arguments.api))?;
-    let mut table = Table::new("  plane|>layer|>mip|>offset|>rows|>row bytes|>row pitch|>images|>image pitch|>bytes");
+    let mut table = Table::new("  plane|>layer|>mip|>offset|>rows|>row bytes|>row pitch|?>images|?>image pitch|>bytes");
     for sub in &copy.subresources {
         let numbers =
             [sub.layer, sub.mip_level, sub.offset, sub.rows, sub.row_bytes, sub.row_pitch, sub.images, sub.image_pitch];

@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 
 use tensor_layout_hlo::BufferAssignment;
 
-use crate::input_file::open;
+use crate::input_file::{is_standard, open};
 use crate::output::Stop;
 
 /// The assignment in the file `named`, with its path. Without that name, the assignment beside the dump, if
 /// there is one.
 pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
     let Some(path) = named.map(Path::to_owned).or_else(|| beside(dump)) else { return Ok(None) };
-    let (file, _) = open(&path)?;
-    match BufferAssignment::read(BufReader::with_capacity(1 << 18, file)) {
+    let read = if is_standard(&path) {
+        BufferAssignment::read(std::io::stdin().lock())
+    } else {
+        BufferAssignment::read(BufReader::with_capacity(1 << 18, open(&path)?.0))
+    };
+    match read {
         Ok(assignment) if assignment.allocations() == 0 => {
             Err(Stop::Unusable(format!("{} holds no buffer assignment", path.display())))
         }

@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "0", value_name = "N", requires = "svg", value_parser = whole_number::<u64>)]
     space: u64,
     /// The compiler's buffer assignment, which is exact. By default it is read from the folder of the dump,
-    /// where --xla_dump_to writes it: ...buffer-assignment.txt.
+    /// where --xla_dump_to writes it: ...buffer-assignment.txt. `-` reads it from standard input.
     #[arg(long, value_name = "FILE")]
     buffer_assignment: Option<PathBuf>,
     /// The generation of TPU that the program is compiled for, which the text does not say: v2, v3, v4, v5e,

@@ -123,6 +123,11 @@ fn files_may_be_standard_input_and_output() {
     assert_eq!(run_with_input(&swap, "abcd").stdout, "acbd");
     refused(&["model", "examples/data/digits.safetensors", "--out", "-"], 2, "--out must be a file");
     assert!(run(&["draw", "f32[2]", "--svg", "-"]).stdout.starts_with("<svg "));
+    assert_eq!(run_with_input(&["draw", "-"], "f32[2,3]\n").stdout, run(&["draw", "f32[2,3]"]).stdout);
+    let dump = "crates/hlo/tests/data/memory_tpu_cond_big.hlo";
+    let assignment = include_str!("../../../hlo/tests/data/memory_tpu_cond_big-buffer-assignment.txt");
+    let found = run_with_input(&["hlo", dump, "--buffer-assignment", "-"], assignment).stdout;
+    assert!(found.starts_with("HBM: 1073807872 bytes"), "{found}");
     let (a, b) = (folder.join("a.npy"), folder.join("b.raw"));
     let mut npy = b"\x93NUMPY\x01\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (2, 3), }".to_vec();
     npy.resize(127, b' ');

@@ -36,6 +36,11 @@ fn names_are_layouts_of_every_command() {
     assert!(names.lines().count() > 75 && names.contains("ggml.q8_0x4.qs<bl=4,8>"), "{names}");
     let one = of(&["names", "sf_128x4"]);
     assert!(one.contains("  padding  must be zero\n") && one.contains("to_blocked"), "{one}");
+    // No name is listed twice; the other forms of a name are inside its object.
+    let objects = run(&["names", "--json"]).objects();
+    let listed: std::collections::BTreeSet<String> = objects.iter().map(|row| row["name"].to_string()).collect();
+    assert_eq!((listed.len(), names.lines().count()), (objects.len(), objects.len() + 1));
+    assert!(objects.iter().any(|row| !row["other_forms"].as_array().unwrap().is_empty()));
     assert_eq!(run(&["names", "nothing"]).status, 1);
     let refused = run(&["describe", "tensorrt.kCWH32:s8[2,33,3,2]"]);
     assert!(refused.stderr.contains("the nearest is tensorrt.kCHW32"), "{refused:?}");
