@@ -1,4 +1,4 @@
-//! A copy that was checked once, and how it is run: the safety boundary of this crate.
+//! Copies: checked once, and run any number of times. This is the safety boundary of this crate.
 //!
 //! ```text
 //! Copy::new    kernel, loops, start      is every iteration inside buffers of some length? is there code?   once
@@ -7,8 +7,9 @@
 //!              RunKernel::run            which kernel?
 //! ```
 //!
-//! All unsafe code of the kernels is entered in [`Copy::run`]. It may assume what [`Copy::new`] checked,
-//! which `kernel/fit.rs` lists. The fields of a `Copy` are private and do not change after the check.
+//! All unsafe code of the kernels is entered in [`Copy::run`]. That code may assume everything that
+//! [`Copy::new`] checked, which `kernel/fit.rs` lists. The fields of a `Copy` are private and do not change
+//! after the check.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -25,7 +26,7 @@ use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
 
-/// How a copy loads and stores, whatever its kernel.
+/// How a copy loads and stores. These choices are independent of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     /// Whole cache lines are written with non-temporal stores.
@@ -34,20 +35,20 @@ pub struct Access {
     pub prefetch: Prefetch,
 }
 
-/// How the source is prefetched between iterations. The kernels of planes and of long lists of runs have
-/// distances of their own, in panels, rows or runs.
+/// How the source is prefetched between iterations. Kernels of planes and of long lists of runs have their
+/// own distances, in panels, rows or runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Prefetch {
     /// Nothing is prefetched.
     None,
-    /// The source of the iteration that is this many iterations ahead; at least 1.
+    /// Prefetches the source of the iteration that is this many iterations ahead, at least 1.
     Iterations(u32),
-    /// The source this many bytes ahead in the row that is being copied.
+    /// Prefetches the source this many bytes ahead, in the row that is being copied.
     InRow(u32),
 }
 
 impl Access {
-    /// Ordinary stores and no prefetch: right for data that is in a cache.
+    /// Ordinary stores and no prefetch, for data that is in a cache.
     pub const PLAIN: Access = Access { streaming: false, prefetch: Prefetch::None };
 }
 
@@ -85,8 +86,8 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// # Errors
     ///
-    /// [`Misfit`] says what is wrong: the reach of the copy, the form of the kernel, or how the kernel is to
-    /// run.
+    /// [`Misfit`] names what is wrong: the reach of the copy, the form of the kernel, or the code that it
+    /// asks for.
     pub fn new(
         kernel: Kernel,
         loops: L,
@@ -97,8 +98,8 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         let register = level.has_vectors().then(|| level.register());
         let reach = Reach::new(&kernel, loops.as_ref(), start)?;
         kernel.fit(Context { loops: loops.as_ref(), streaming: access.streaming, register })?;
-        // A source of a few bytes may be repeated more often than a `u64` can count. No destination is that
-        // long.
+        // A source of a few bytes may be repeated more often than a `u64` can count, but no destination is
+        // long enough for that.
         let extents = loops.as_ref().iter().map(Loop::extent);
         let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
         let bytes = bytes.ok_or(Misfit::Reach)?;
@@ -125,7 +126,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.access
     }
 
-    /// The least length of both buffers, source and destination, in bytes.
+    /// The shortest buffers that the copy can run on, source and destination, in bytes.
     pub fn reach(&self) -> (usize, usize) {
         self.reach.ends()
     }
@@ -135,8 +136,8 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.bytes
     }
 
-    /// Whether the copy writes every byte of a destination of this length, each once. `false` may also mean
-    /// that this was not found out.
+    /// Whether the copy certainly writes every byte of a destination of this length once. `false` may also
+    /// mean that the check was not conclusive.
     pub fn fills(&self, length: usize) -> bool {
         let inside = self.reach.is_inside(usize::MAX, length);
         inside && u64::try_from(length) == Ok(self.bytes) && writes_are_disjoint(&self.kernel, self.loops())
@@ -152,12 +153,12 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run_from(self.start, self.loops(), self.reach, source, destination);
     }
 
-    /// Runs the copy into uninitialised memory, if the copy [fills](Self::fills) that memory, and returns the
-    /// memory as bytes.
+    /// Runs the copy into uninitialised memory, if the copy [fills](Self::fills) the memory. Returns the
+    /// memory as initialised bytes.
     ///
     /// # Errors
     ///
-    /// The memory itself, if it is not certain that the copy fills it. Then nothing has run.
+    /// Returns the memory unchanged if the copy may not fill it. Nothing has run then.
     ///
     /// # Panics
     ///
@@ -171,14 +172,14 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             return Err(memory);
         }
         self.run(source, Destination::uninitialised(memory));
-        // SAFETY: the copy fills the memory: it writes only inside, and as many different bytes as the memory
-        // has. Every byte that a kernel writes is a byte of the source, or is computed from bytes of the
-        // source.
+        // SAFETY: the copy fills the memory: it writes nothing outside, and it writes as many different bytes
+        // as the memory has. Every byte that a kernel writes is a byte of the source, or is computed from
+        // bytes of the source.
         Ok(unsafe { initialised(memory) })
     }
 
-    /// How many iterations of the outermost loop write at least `bytes` bytes; `None` if the copy has no
-    /// outermost loop that can be cut.
+    /// How many iterations of the outermost loop write at least `bytes` bytes together. `None` if the copy
+    /// has no outermost loop that can be cut.
     pub fn iterations_for(&self, bytes: u64) -> Option<usize> {
         let (Loop::Strided(outermost), inner) = self.loops().split_first()? else { return None };
         let each = self.bytes.checked_div(u64::try_from(outermost.extent).ok()?)?.max(1);
@@ -224,12 +225,12 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         }
     }
 
-    /// Runs the copy further on: `from` bytes are added to all source offsets, and `to` bytes to all
-    /// destination offsets. So one copy serves for equal parts of a buffer.
+    /// Runs the copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`
+    /// bytes to all destination offsets. So one copy serves for all equal parts of a buffer.
     ///
     /// # Panics
     ///
-    /// If a buffer is shorter than the moved copy reaches.
+    /// If a buffer is shorter than the end of the moved copy.
     pub fn run_moved(&self, (from, to): (usize, usize), source: &[u8], mut destination: Destination<'_>) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = destination.len();
@@ -237,9 +238,9 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run(&source[from..], destination);
     }
 
-    /// Runs the kernel in the iterations of `loops`, the first of which begins at `start`.
+    /// Runs the kernel in the iterations of `loops`. The first iteration begins at `start`.
     ///
-    /// These are all iterations of the copy or a part of them, so they stay inside `reach`, and the kernel
+    /// `loops` has all iterations of the copy or a part of them. So they stay inside `reach`, and the kernel
     /// fits them.
     #[inline(always)]
     fn run_from(
@@ -287,8 +288,9 @@ impl<L: AsRef<[Loop]>> Copy<L> {
 unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available) {
     use super::level::Level;
     let kernel = simd::RunKernel { kernel, walk };
-    // SAFETY: `RunKernel::run` has the conditions of this function, and two more: the CPU has the features of
-    // the vector, which `Available` has checked; and the vector has `Available::register` bytes.
+    // SAFETY: `RunKernel::run` has the conditions of this function, and two more. The CPU must have the
+    // features of the vector, which `Available` has checked. And the vector must have `Available::register`
+    // bytes.
     unsafe {
         match level.get() {
             #[cfg(target_arch = "aarch64")]
@@ -306,9 +308,9 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
     }
 }
 
-/// Runs a store fence when it is dropped, on every way out of a copy. The fence orders the non-temporal
-/// stores of the copy before all later stores of this thread, so other threads see the destination as after
-/// ordinary stores. The kernels for NEON have ordinary stores only.
+/// Runs a store fence when it is dropped, so that every way out of a copy runs the fence. The fence orders
+/// the non-temporal stores of the copy before all later stores of this thread. Other threads then see the
+/// destination as after ordinary stores. The kernels for NEON have ordinary stores only.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 struct Fence {
     needed: bool,

@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 /// The bytes that a copy writes.
 ///
 /// The bytes may be uninitialised, or belong to memory that must not be read, such as a mapped GPU buffer. So
-/// every `Destination` can be written, and only one that was made of a `&mut [u8]` can be read. A byte that
-/// was written is initialised.
+/// every `Destination` can be written, and only a `Destination` that was made of a `&mut [u8]` can be read. A
+/// byte that was written is initialised.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
@@ -17,7 +17,7 @@ pub struct Destination<'a> {
     memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
 
-/// What is known about the bytes of a destination besides that they may be written.
+/// What is known about the bytes of a destination. All kinds of bytes may be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// The bytes of a `&mut [u8]`.
@@ -42,13 +42,12 @@ enum Kind {
 pub struct WriteOnly<'a>(Destination<'a>);
 
 impl<'a> WriteOnly<'a> {
-    /// Makes write-only memory of a pointer (wgpu's `WriteOnly<[u8]>` gives the pointer as `as_raw_ptr`).
+    /// Makes write-only memory of a pointer (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer).
     ///
     /// # Safety
     ///
     /// * For `'a`, all bytes are valid for writes from any thread, and nothing else accesses them.
-    /// * The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is
-    ///   made.
+    /// The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is made.
     ///
     /// ```
     /// use std::ptr::NonNull;
@@ -77,22 +76,23 @@ impl<'a> WriteOnly<'a> {
         self.len() == 0
     }
 
-    /// The destination in which every whole cache line is written once, with a non-temporal store.
+    /// Converts to a destination in which every whole cache line is written once, with a non-temporal store.
     pub fn into_destination(self) -> Destination<'a> {
         Destination { kind: Kind::WriteOnly, ..self.0 }
     }
 
-    /// The destination with the kind of memory it was made of: a slice is written with ordinary stores.
+    /// Converts to a destination of the kind of memory it was made of. A slice is written with ordinary
+    /// stores.
     pub fn into_memory(self) -> Destination<'a> {
         self.0
     }
 }
 
-// SAFETY: like a `&mut [MaybeUninit<u8>]`, a `WriteOnly` is the only access to its bytes, from any thread, by
-// the contract of `new`.
+// SAFETY: by the contract of `new`, a `WriteOnly` is the only access to its bytes from any thread, like a
+// `&mut [MaybeUninit<u8>]`.
 unsafe impl Send for WriteOnly<'_> {}
 
-// SAFETY: a shared `WriteOnly` gives its length and no access to its bytes.
+// SAFETY: a shared `WriteOnly` gives out its length, and no access to its bytes.
 unsafe impl Sync for WriteOnly<'_> {}
 
 impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
@@ -133,7 +133,7 @@ impl<'a> From<&'a mut [u8]> for Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Memory whose bytes may be uninitialised.
+    /// A destination of memory whose bytes may be uninitialised.
     pub fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
         let length = bytes.len();
         Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
@@ -149,7 +149,7 @@ impl<'a> Destination<'a> {
         self.length == 0
     }
 
-    /// Whether every whole cache line is to be written once, with a non-temporal store.
+    /// Whether every whole cache line must be written once, with a non-temporal store.
     pub fn is_write_only(&self) -> bool {
         self.kind == Kind::WriteOnly
     }
@@ -162,25 +162,26 @@ impl<'a> Destination<'a> {
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
     }
 
-    /// The bytes, for elements that share a byte with a neighbour which must keep its value.
+    /// The bytes as a slice, for elements that share a byte with a neighbour. The neighbour must keep its
+    /// value, so the byte is read.
     ///
     /// # Panics
     ///
-    /// If the destination cannot be read. A copy with such elements is never given a destination of that
-    /// kind.
+    /// If the destination cannot be read. A copy with elements that share bytes is never given such a
+    /// destination.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
         self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
     }
 
-    /// A destination of all the same bytes, borrowed for a shorter time.
+    /// A destination of all the bytes, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> Destination<'_> {
         Destination { memory: PhantomData, ..*self }
     }
 
-    /// The destination of a range of the bytes; `None` if the range is not inside.
+    /// The destination of a range of the bytes. `None` if the range is not inside the destination.
     pub fn part(&mut self, range: Range<usize>) -> Option<Destination<'_>> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
-        // SAFETY: the range starts inside the bytes, or at their end.
+        // SAFETY: the range starts inside the bytes or at their end.
         let start = unsafe { self.start.add(range.start) };
         Some(Destination { start, length, kind: self.kind, memory: PhantomData })
     }
@@ -190,7 +191,7 @@ impl<'a> Destination<'a> {
         self.start.as_ptr()
     }
 
-    /// Writes `bytes`, the first of them at offset `at`.
+    /// Writes `bytes`. The first byte goes to offset `at`.
     ///
     /// # Panics
     ///
@@ -211,7 +212,7 @@ impl<'a> Destination<'a> {
     ///
     /// If the range is not inside the destination, or if `width` is 0.
     pub fn fill(&mut self, range: Range<usize>, width: usize, pattern: u128) {
-        /// Size in bytes of the block of elements that is made once and then written repeatedly.
+        /// Size in bytes of a block of elements. The block is made once and then written repeatedly.
         const BLOCK: usize = 1 << 10;
         let pattern = pattern.to_le_bytes();
         let (given, beyond) = (&pattern[..width.min(pattern.len())], width.saturating_sub(pattern.len()));
@@ -219,7 +220,7 @@ impl<'a> Destination<'a> {
         let width = if same { 1 } else { width };
         let mut block = [0; BLOCK];
         if width <= BLOCK {
-            // The block holds whole elements, and no more of them than the range needs.
+            // The block holds whole elements, and at most as many as the range needs.
             let some = range.len().next_multiple_of(width).min(BLOCK - BLOCK % width);
             let elements = block[..some].chunks_mut(width);
             elements.for_each(|element| {
@@ -240,14 +241,14 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Fills memory with zeros, and gives it as initialised bytes.
+/// Fills memory with zeros, and returns it as initialised bytes.
 pub fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
     memory.fill(MaybeUninit::new(0));
     // SAFETY: every byte was just written.
     unsafe { initialised(memory) }
 }
 
-/// Uninitialised memory as bytes, after all of it was written.
+/// Returns memory as initialised bytes, after all of it was written.
 ///
 /// # Safety
 ///

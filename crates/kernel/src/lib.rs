@@ -1,14 +1,14 @@
 //! Copies of strided loop nests over bytes, at memory speed.
 //!
 //! A [`Copy`](struct@Copy) is a kernel inside a nest of loops. [`Copy::new`] checks once that there is code
-//! for the kernel, and computes how many bytes the copy needs of each buffer. [`Copy::run`] compares that
-//! with the buffers it is given, and runs the copy. The module `portable` has every kernel in safe Rust, for
-//! any CPU. The module `simd` has each kernel once, written over a vector of 32 or 64 bytes; `x86_64` and
+//! for the kernel, and computes how many bytes the copy needs of each buffer. [`Copy::run`] compares these
+//! numbers with the lengths of its buffers, and runs the copy. The module `portable` has every kernel in safe
+//! Rust, for any CPU. The module `simd` has every kernel over a vector of 32 or 64 bytes; `x86_64` and
 //! `aarch64` supply the vectors.
 //!
-//! This crate decides nothing. Which code runs, how a plane is cut into panels and which stores are used are
-//! fields of the [`Kernel`](kernel::Kernel). The caller that makes a kernel decides, as `tensor-layout` does
-//! for pairs of layouts.
+//! This crate decides nothing. The fields of a [`Kernel`](kernel::Kernel) say which code runs, how a plane is
+//! cut into panels, and which stores are used. The caller that makes a kernel decides, as `tensor-layout`
+//! does for pairs of layouts.
 //!
 //! ```
 //! use strided_copy::kernel::{Axis, Kernel, Plane, Transpose};

@@ -13,8 +13,8 @@ pub struct Traits {
     pub l1_ways: usize,
     /// Size of the L2 cache, in bytes.
     pub l2: usize,
-    /// Size of a cache line, in bytes. Kernels work in lines of [`LINE`](crate::line::LINE) bytes whatever
-    /// this is.
+    /// Size of a cache line, in bytes. Kernels work in lines of [`LINE`](crate::line::LINE) bytes even if the
+    /// CPU has lines of another size.
     pub line: usize,
 }
 
@@ -39,8 +39,9 @@ pub enum Vendor {
 }
 
 impl Traits {
-    /// The traits assumed of a CPU that reports nothing: the smallest caches of a 64-bit CPU of the last ten
-    /// years (Intel's client cores up to 2018; ARM's large cores have as much or more).
+    /// The traits assumed of a CPU that reports nothing. They are the smallest caches of a 64-bit CPU of the
+    /// last ten years (Intel's client cores up to 2018). ARM's large cores have caches of this size or
+    /// larger.
     pub const ASSUMED: Traits = Traits { model: None, l1: 32 << 10, l1_ways: 8, l2: 256 << 10, line: LINE };
 
     /// The traits of the CPU that this code runs on.

@@ -1,4 +1,4 @@
-//! What the kernels did, for tests: which of them ran, and how many fences.
+//! Records of what the kernels did, for tests: which kernels ran, and how many fences.
 
 use std::cell::{Cell, RefCell};
 
@@ -17,8 +17,8 @@ pub(crate) fn fence() {
     FENCES.set(FENCES.get() + 1);
 }
 
-/// The kernels that this thread has run since the last call, by [name](crate::kernel::Kernel::name), each
-/// once, in the order of their first runs. A kernel is noted by its own code, when it begins.
+/// The [names](crate::kernel::Kernel::name) of the kernels that this thread has run since the last call. Each
+/// name is listed once, in the order of the first runs. The code of a kernel notes its name when it begins.
 #[must_use]
 pub fn take_ran() -> Vec<&'static str> {
     RAN.take().into_iter().flatten().collect()

@@ -1,9 +1,9 @@
 //! The odometer: the source and destination offsets of every iteration of a loop nest.
 //!
-//! A kernel runs once in each iteration of the loops around it, and needs to know where the iteration begins
-//! on either side. Nested `for` loops would give the offsets, but the number of loops is not known until run
-//! time. So the loops are counted like the digits of a car's odometer: the last digit turns fastest, and a
-//! digit that has gone round starts again while the digit in front of it moves on by one.
+//! A kernel runs once in each iteration of the loops around it, and needs the offsets of the iteration on
+//! both sides. Nested `for` loops would give these offsets, but the number of loops is not known until run
+//! time. So the loops are counted like the digits of a car's odometer. The last digit turns fastest. A digit
+//! that has gone round starts again, and the digit in front of it moves on by one.
 //!
 //! ```text
 //! loops, outer to inner     extents 2, 3      source strides 100, 10
@@ -12,10 +12,10 @@
 //!                              +10  +10  new  +10  +10
 //! ```
 //!
-//! Most nests have one or two loops, and most time is spent in the innermost one. So the two innermost loops
-//! only add their strides to an offset. The loops outside of them are seen as one loop of many iterations:
-//! whenever the middle loop runs out, the number of the next outer iteration is divided into its digits, and
-//! their offsets are added up anew.
+//! Most nests have one or two loops, and most time is spent in the innermost loop. So the two innermost loops
+//! only add their strides to an offset. The outer loops are treated as one loop of many iterations. Whenever
+//! the middle loop runs out, the number of the next outer iteration is divided into its digits, and the
+//! offsets of the digits are added up anew.
 //!
 //! ```text
 //! for number in 0..product of the outer extents:
@@ -32,29 +32,30 @@
 
 use crate::kernel::{Loop, Stride};
 
-/// The iterations of a loop nest in order: the offsets of each on the source and on the destination, in
-/// bytes.
+/// The iterations of a loop nest, in order. Each iteration is an offset on the source and an offset on the
+/// destination, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Odometer<'a> {
-    /// The loops outside of the two innermost ones, outer to inner. Of their `outer_count` iterations,
-    /// `outer_begun` have begun.
+    /// The loops outside of the two innermost loops, outer to inner. They have `outer_count` iterations
+    /// together, and `outer_begun` of these have begun.
     outer: &'a [Loop],
     outer_begun: usize,
     outer_count: usize,
     start: (usize, usize),
     middle: Stride,
     innermost: Stride,
-    /// The offsets of the next iteration of the middle loop, and how many of its iterations are left.
+    /// The offsets of the next iteration of the middle loop. That loop has `middle_left` iterations left.
     next_middle: (usize, usize),
     middle_left: usize,
-    /// The offsets of the next iteration of the innermost loop, and how many of its iterations are left.
+    /// The offsets of the next iteration of the innermost loop. `left` iterations of the innermost loop are
+    /// left.
     next: (usize, usize),
     left: usize,
 }
 
 impl<'a> Odometer<'a> {
-    /// The iterations of `loops`, outer to inner. The first iteration has the offsets `start`, source and
-    /// destination.
+    /// Goes through the iterations of `loops`, outer to inner. The first iteration has the offsets `start`,
+    /// source and destination.
     #[inline(always)]
     pub(super) fn new(loops: &'a [Loop], start: (usize, usize)) -> Odometer<'a> {
         let one = Odometer {
@@ -91,7 +92,7 @@ impl<'a> Odometer<'a> {
         }
         self.middle_left -= 1;
         self.next = self.next_middle;
-        // After the last iteration this offset may be outside of the buffers; then it is not used.
+        // After the last iteration this offset may be outside of the buffers. It is not used then.
         self.next_middle = (
             self.next_middle.0.wrapping_add_signed(self.middle.source),
             self.next_middle.1.wrapping_add_signed(self.middle.destination),
@@ -113,8 +114,8 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// How many iterations a nest has. This is a function of its own because few nests have more than two loops,
-/// and every kernel inlines its odometer.
+/// The number of iterations of a nest. This is a function of its own because few nests have more than two
+/// loops, and every kernel inlines its odometer.
 #[inline(never)]
 fn count(loops: &[Loop]) -> usize {
     loops.iter().map(Loop::extent).product()
@@ -126,7 +127,7 @@ fn count(loops: &[Loop]) -> usize {
 fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, usize) {
     let (mut offset, mut rest) = (start, number);
     for step in loops.iter().rev() {
-        // A loop that is being run has at least one iteration; `max` keeps the division defined.
+        // Every loop that runs has at least one iteration. `max` keeps the division defined.
         let extent = step.extent().max(1);
         offset = plus(offset, step.at(rest % extent));
         rest /= extent;
@@ -135,7 +136,7 @@ fn offset_at(loops: &[Loop], number: usize, start: (usize, usize)) -> (usize, us
 }
 
 fn plus(a: (usize, usize), b: (usize, usize)) -> (usize, usize) {
-    // A negative stride wraps. The sum is the offset of an iteration, which is in a buffer.
+    // A negative stride wraps. The sum is the offset of an iteration, which is inside a buffer.
     (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1))
 }
 
@@ -149,7 +150,7 @@ impl Iterator for Odometer<'_> {
         }
         let offsets = self.next;
         self.left -= 1;
-        // After the last iteration this offset may be outside of the buffers; then it is not used.
+        // After the last iteration this offset may be outside of the buffers. It is not used then.
         self.next = (
             offsets.0.wrapping_add_signed(self.innermost.source),
             offsets.1.wrapping_add_signed(self.innermost.destination),

@@ -3,7 +3,8 @@
 use crate::destination::Destination;
 use crate::kernel::Stride;
 
-/// The name of what runs here, for the records that [`Kernel::name`](crate::kernel::Kernel::name) is for.
+/// The name of plain loops in records of the kernels that ran, like
+/// [`Kernel::name`](crate::kernel::Kernel::name).
 pub const PLAIN: &str = "plain loops";
 
 /// The most loops of a [`PlainNest`].
@@ -13,21 +14,21 @@ pub const MOST_PLAIN_LOOPS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct PlainNest<'a> {
     run: usize,
-    /// Where the first iteration begins, source and destination.
+    /// The offsets of the first iteration, source and destination.
     start: (usize, usize),
     /// The loops, outer to inner.
     loops: &'a [Stride],
     /// One more than the largest offset that is read on the source, and written on the destination.
     end: (usize, usize),
-    /// How many runs are copied in all.
+    /// The number of runs of all iterations together.
     runs: usize,
 }
 
 impl<'a> PlainNest<'a> {
-    /// A run of `run` bytes in each iteration of `loops`, outer to inner.
+    /// Makes a nest that copies a run of `run` bytes in each iteration of `loops`, outer to inner.
     ///
-    /// `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations or the run no
-    /// bytes, or if an iteration would begin before byte 0 or end after the last address.
+    /// Returns `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations, if the
+    /// run is empty, or if an iteration would begin before byte 0 or end after the last address.
     #[inline]
     pub fn new(run: usize, start: (usize, usize), loops: &'a [Stride]) -> Option<PlainNest<'a>> {
         let (mut least, mut end) = (start, start);
@@ -51,7 +52,7 @@ impl<'a> PlainNest<'a> {
         self.run
     }
 
-    /// Where the first iteration begins, source and destination.
+    /// The offsets of the first iteration, source and destination, in bytes.
     #[must_use]
     pub fn start(&self) -> (usize, usize) {
         self.start
@@ -63,7 +64,7 @@ impl<'a> PlainNest<'a> {
         self.loops
     }
 
-    /// How many runs are copied in all.
+    /// The number of runs of all iterations together.
     #[inline]
     #[must_use]
     pub fn runs(&self) -> usize {
@@ -87,8 +88,8 @@ impl<'a> PlainNest<'a> {
         #[cfg(feature = "software")]
         crate::observed::ran(PLAIN);
         // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
-        // buffers. They do not overlap: the destination is borrowed exclusively. Each arm copies `self.run`
-        // bytes, which its pattern says.
+        // buffers. The buffers do not overlap, because the destination is borrowed exclusively. The pattern
+        // of each arm is the length that its code copies, and that length is `self.run`.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
             if self.loops.is_empty() {
@@ -133,7 +134,7 @@ impl<'a> PlainNest<'a> {
                 row_from = row_from.wrapping_offset(middle.source);
                 row_to = row_to.wrapping_offset(middle.destination);
             }
-            // Moves to the next iteration of the outer loops, the last of which turns fastest.
+            // Moves to the next iteration of the outer loops. The last of these loops turns fastest.
             let mut at = outer.len();
             loop {
                 let Some(next) = at.checked_sub(1) else { return };
@@ -165,8 +166,8 @@ unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 
-/// Copies `run` bytes, `N` to `2 * N`, as two arrays of `N` bytes that may overlap: the first `N` and the
-/// last.
+/// Copies `run` bytes as two arrays of `N` bytes: the first `N` bytes and the last `N` bytes, which may
+/// overlap. `run` is `N` to `2 * N`.
 ///
 /// # Safety
 ///
@@ -174,7 +175,7 @@ unsafe fn one<const N: usize>(from: *const u8, to: *mut u8) {
 /// * `run` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 unsafe fn two<const N: usize>(from: *const u8, to: *mut u8, run: usize) {
-    // SAFETY: the first `N` bytes and the last `N` bytes are inside the run, as it has at least `N`.
+    // SAFETY: the run has at least `N` bytes, so its first `N` bytes and its last `N` bytes are inside it.
     unsafe {
         one::<N>(from, to);
         one::<N>(from.add(run - N), to.add(run - N));

@@ -19,7 +19,7 @@ fn is_run(copy: &Copy, source: usize, destination: usize) -> bool {
     catch_unwind(AssertUnwindSafe(|| copy.run(&source, Destination::from(&mut memory[..])))).is_ok()
 }
 
-/// Buffers that end one byte early, and starts that leave bytes of the source or the destination in front.
+/// The buffers end one byte early, and the starts leave bytes of the source or the destination in front.
 #[test]
 fn a_copy_that_leaves_its_buffers_is_not_run() {
     let kernel = runs(4, Stride { extent: 3, source: 5, destination: 6 });
@@ -40,7 +40,7 @@ fn a_copy_that_leaves_its_buffers_is_not_run() {
     }
 }
 
-/// Registers and staging buffers have room for units of two lines, and shuffles are for tiles that fill 16
+/// Registers and staging buffers have room for units of at most two lines. Shuffles need tiles that fill 16
 /// bytes.
 #[test]
 fn there_is_no_copy_without_code_for_it() {
@@ -79,8 +79,8 @@ fn there_is_no_copy_without_code_for_it() {
     }
 }
 
-/// Each condition of `Panels::fit`: a staging buffer has room for a number of lines of a number of rows, and
-/// for leftovers of less than a line.
+/// Each condition of `Panels::fit` is broken once. A staging buffer has room for a number of lines of a
+/// number of rows, and for leftovers of less than a line.
 #[test]
 fn panels_that_do_not_fit_are_refused() {
     let plane = |unit: usize, rows: usize| {
@@ -103,12 +103,13 @@ fn panels_that_do_not_fit_are_refused() {
     for (stage, height, width) in [
         (Stage::None, 0, 64),
         (Stage::None, 64, 0),
-        // More lines than a staging buffer has, or none.
+        // The staging buffer has no lines, or more lines than there is room for.
         (Stage::Lines(17), 256, 64),
         (Stage::Lines(0), 256, 64),
         (Stage::Gather(0), 300, 40),
         (Stage::Gather(17), 300, 40),
-        // More rows than lines, less than a line, columns that end inside a staging buffer, rows with a gap.
+        // There are more rows than lines, a panel shorter than a line, columns that end inside a staging
+        // buffer, and rows with a gap.
         (continued(16, false), 257, 64),
         (continued(16, false), 15, 64),
         (continued(16, false), 256, 63),
@@ -120,12 +121,13 @@ fn panels_that_do_not_fit_are_refused() {
     let gather = by(Stage::Gather(8), 300, 40);
     assert!(fits(4, 320, gather, true) && !fits(4, 320, Panels { whole_lines: true, ..gather }, true));
     assert!(!fits(3, 300, gather, true));
-    // Runs that registers do not hold have one kind of staging buffer.
+    // Registers do not hold these runs, so they have one kind of staging buffer only.
     let whole_lines = Panels { whole_lines: true, ..by(Stage::None, 256, 40) };
     assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64), true) && !fits(3, 300, whole_lines, true));
-    // Rows of three bytes, as many as a staging buffer takes, have less than a line together.
+    // A staging buffer takes 16 destination rows. With one unit of three bytes each, they have less than a
+    // line together.
     assert!(fits(3, 2, by(continued(16, true), 2, 64), true) && !fits(3, 1, by(continued(16, true), 1, 64), true));
-    // A fence orders non-temporal stores, and runs only if the copy streams.
+    // A fence orders non-temporal stores. It runs only if the copy streams.
     for panels in
         [whole_lines, Panels { whole_lines: true, ..by(Stage::Lines(8), 256, 64) }, by(continued(16, false), 256, 64)]
     {
@@ -133,7 +135,7 @@ fn panels_that_do_not_fit_are_refused() {
     }
 }
 
-/// The safe kernels panic outside of their buffers, and do not copy less.
+/// The safe kernels panic outside of their buffers. They do not copy less instead.
 #[test]
 #[should_panic(expected = "written past")]
 fn the_safe_kernels_write_nothing_outside() {

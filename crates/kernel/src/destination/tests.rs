@@ -23,7 +23,7 @@ fn only_bytes_that_were_given_as_such_are_read() {
     );
 }
 
-/// Write-only memory is filled and written without a reference to it.
+/// Write-only memory is filled and written, and no reference to it is made.
 #[test]
 fn a_destination_is_filled_with_whole_elements() {
     for (width, pattern, expected) in [

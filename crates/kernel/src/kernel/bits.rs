@@ -21,7 +21,7 @@ impl BitInterleave {
     pub const ROWS: [usize; 5] = [2, 4, 8, 16, 32];
 }
 
-/// The side that has the single, interleaved row.
+/// The side that has the single row, in which the elements are interleaved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// The destination.
@@ -35,7 +35,7 @@ pub enum Direction {
 pub struct BitRows {
     /// The length of a row.
     pub bits: u64,
-    /// How many rows.
+    /// The number of rows.
     pub count: u64,
     /// The pitch of the rows on the source.
     pub source: u64,

@@ -3,18 +3,19 @@
 //! The code over vectors (`simd/`) reads and writes through pointers, without bounds checks. The conditions
 //! that it relies on are checked here and in `reach.rs`, once, when a [`Copy`](crate::Copy) is made:
 //!
-//! 1. **Reach.** In every iteration of the loops, all that the kernel reads and writes is inside `0..reach`
-//!    on its side. [`Copy::run`](crate::Copy::run) asserts that both buffers are at least that long.
+//! 1. **Reach.** In every iteration of the loops, all bytes that the kernel reads and writes are inside
+//!    `0..reach` on their side. [`Copy::run`](crate::Copy::run) asserts that both buffers are at least that
+//!    long.
 //! 2. **Form.** Runs, rows and columns are not empty, units are short enough for registers, and strides
 //!    inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read
 //!    whole runs.
-//! 3. **Code.** There is code for what the kernel asks for: a byte table that fits the register, a shuffle
-//!    for the number of rows, a staging buffer with room for the panels ([`Panels::fit`](super::Panels::fit)
+//! 3. **Code.** There is code for the kernel's choices: a byte table that fits the register, a shuffle for
+//!    the number of rows, or a staging buffer with room for the panels ([`Panels::fit`](super::Panels::fit)
 //!    has the argument for panels).
 //! 4. **Non-temporal stores** are made only by a copy that streams, because a fence runs after such a copy.
 //!
 //! [`Kernel::fit`] checks conditions 2, 3 and 4, in a match with an arm for each kind of kernel. The kernels
-//! in safe Rust (`portable/`) need condition 2 alone.
+//! in safe Rust (`portable/`) need only condition 2.
 
 use std::fmt;
 
@@ -35,7 +36,7 @@ pub enum Misfit {
     Reach,
     /// An axis is empty, a unit is too long, or a stride inside the kernel is negative.
     Form,
-    /// There is no code for how the kernel is to run.
+    /// There is no code for a choice of the kernel.
     Code,
 }
 
@@ -51,7 +52,7 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// Where a kernel runs.
+/// The surroundings of a kernel: its loops, its stores and its registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
     /// The loops around the kernel.
@@ -63,8 +64,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl Kernel {
-    /// Checks conditions 2 to 4 of the [module](self). The reach was computed before, so lengths do not
-    /// overflow.
+    /// Checks conditions 2 to 4 of the [module](self). The reach was computed before this call, so lengths do
+    /// not overflow.
     pub(crate) fn fit(&self, context: Context<'_>) -> Result<(), Misfit> {
         if !self.is_well_formed() {
             return Err(Misfit::Form);
@@ -75,7 +76,7 @@ impl Kernel {
         }
     }
 
-    /// Condition 2.
+    /// Checks condition 2.
     fn is_well_formed(&self) -> bool {
         match self {
             Kernel::Runs { run, count, .. } | Kernel::Table { run, count, .. } => *run > 0 && count.ascends(),
@@ -87,7 +88,8 @@ impl Kernel {
             Kernel::InterleaveBits { rows, .. } => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
             }
-            // The tables were made together with the permutation, and fit no other.
+            // The tables of a permutation were made together with it, and the permutation's fields are
+            // private.
             Kernel::PermuteBlocks(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
             Kernel::ChangeWords { words, .. } => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
@@ -97,7 +99,7 @@ impl Kernel {
         }
     }
 
-    /// Conditions 3 and 4, for registers of `register` bytes.
+    /// Checks conditions 3 and 4, for registers of `register` bytes.
     fn has_code(&self, context: Context<'_>, register: usize) -> bool {
         let streaming = context.streaming;
         match self {
@@ -111,13 +113,13 @@ impl Kernel {
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, context, register),
             &Kernel::Reverse { unit, extent, count, by } => match by {
-                // A register holds whole short runs, or whole units of one run.
+                // A register holds several whole short runs, or several whole units of one run.
                 Reverse::Registers => {
                     let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
                     !streaming && unit * extent * bytes >= register
                 }
                 Reverse::Shuffle => ByteTable::reversing(unit, extent, count, register).is_some(),
-                // With ordinary stores, this code copies only runs that are shorter than a register.
+                // With ordinary stores, `Reverse::Runs` copies only runs that are shorter than a register.
                 Reverse::Runs => streaming || unit * extent < register,
             },
             Kernel::InterleaveBits { by, .. } | Kernel::ChangeWords { by, .. } => match self.separated_rows() {
@@ -128,14 +130,12 @@ impl Kernel {
     }
 }
 
-/// Whether the destination is one run again and again, back to back, and registers hold a whole number of
-/// runs.
+/// Whether the destination is one run repeated without a gap, and registers hold a whole number of runs.
 fn repeats(run: usize, count: Stride) -> bool {
     count.source == 0 && usize::try_from(count.destination) == Ok(run) && run.is_power_of_two()
 }
 
-/// Whether runs of units follow each other without a gap on both sides, and are at most as long as a
-/// register.
+/// Whether runs of units follow each other without a gap on both sides, and no run is longer than a register.
 pub(crate) fn side_by_side(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
     let run = unit * extent;
     let strides = (usize::try_from(count.source), usize::try_from(count.destination));
@@ -181,10 +181,11 @@ impl PlaneRuns {
         let ordered = match self.order {
             RunOrder::Source => self.unaligned.is_some() && fills_lines(plane) && plane.has_constant_pitches(),
             RunOrder::FewColumns(few) => few > 0 && matches!(plane.unit, 32 | 64 | 128) && plane.has_constant_pitches(),
-            // Two half lines are joined before they are stored, so pieces have an even number of runs.
+            // Two half lines are joined before they are stored, so every piece has an even number of runs.
             RunOrder::Pieces(piece) => piece > 0 && piece % 2 == 0,
         };
-        // If the first destination row starts at a line, so does every destination row of every iteration.
+        // If the first destination row starts at a line, then every destination row of every iteration starts
+        // at a line.
         let aligned =
             || plane.columns.are_multiples_of(LINE) && context.loops.iter().all(|step| step.moves_destination_by(LINE));
         let unaligned = self.unaligned.is_none_or(|panels| aligned() && panels.fit(plane, context.streaming));
@@ -199,7 +200,7 @@ pub fn fills_lines(plane: &Plane) -> bool {
 }
 
 impl Rows {
-    /// Whether destination rows of `row` bytes, `pitch` bytes apart, may be stored in this way.
+    /// Whether destination rows of `row` bytes, `pitch` bytes apart, may be stored by this method.
     fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,
@@ -217,5 +218,5 @@ impl Rows {
     }
 }
 
-// A 16-byte lane holds a micro-tile.
+// A 16-byte lane holds a whole micro-tile.
 const _: () = assert!(MICRO_TILE <= LONGEST_UNIT && LONGEST_REVERSED <= 16);

@@ -1,26 +1,25 @@
 //! The loops around a kernel.
 
-/// A strided loop: `extent` iterations, each of which begins a constant number of bytes after the previous
-/// one.
+/// A strided loop: `extent` iterations at a constant distance from each other.
 ///
 /// Strides may be negative. With a negative `destination`, the first iteration writes the highest addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     /// The number of iterations.
     pub extent: usize,
-    /// How many bytes an iteration begins after the previous one on the source.
+    /// The distance from one iteration to the next on the source, in bytes.
     pub source: isize,
-    /// How many bytes an iteration begins after the previous one on the destination.
+    /// The distance from one iteration to the next on the destination, in bytes.
     pub destination: isize,
 }
 
 /// One loop of a nest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
-    /// Iterations at a constant stride on either side.
+    /// The iterations are a constant stride apart on either side.
     Strided(Stride),
-    /// Iterations at listed offsets in bytes, source and destination. Some blocks follow no stride, such as
-    /// blocks of 48 elements on one side against blocks of 32 on the other.
+    /// The iterations are at listed offsets in bytes, source and destination. Some blocks follow no stride,
+    /// such as blocks of 48 elements on one side against blocks of 32 elements on the other side.
     Table(Vec<(usize, usize)>),
 }
 
@@ -28,8 +27,8 @@ impl Stride {
     /// A loop of a single iteration.
     pub const ONCE: Stride = Stride { extent: 1, source: 0, destination: 0 };
 
-    /// Whether this loop and the one outside of it are one longer loop, because the outer loop begins each
-    /// iteration where this loop ends.
+    /// Whether this loop and the loop outside of it are one longer loop, because each iteration of the outer
+    /// loop begins where this loop ends.
     #[inline]
     #[must_use]
     pub fn continues_in(&self, outer: &Stride) -> bool {
@@ -37,7 +36,8 @@ impl Stride {
         whole(self.destination) == Some(outer.destination) && whole(self.source) == Some(outer.source)
     }
 
-    /// The offset of the last iteration from the first, source and destination; `None` if one overflows.
+    /// The offset of the last iteration from the first iteration, source and destination. `None` if an offset
+    /// overflows.
     #[inline]
     #[must_use]
     pub fn last(&self) -> Option<(isize, isize)> {
@@ -71,8 +71,8 @@ impl Loop {
         }
     }
 
-    /// The offset of iteration `i` from the start of the loop, source and destination. Add it with wrapping:
-    /// a negative stride gives a wrapped negative offset.
+    /// The offset of iteration `i` from the start of the loop, source and destination. The caller adds the
+    /// offset with wrapping, because a negative stride gives a wrapped negative offset.
     #[must_use]
     pub fn at(&self, i: usize) -> (usize, usize) {
         match self {

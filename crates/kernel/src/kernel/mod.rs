@@ -9,7 +9,7 @@
 //! A [`Kernel`] says *what runs*. It says not only that a plane is transposed, but also by which code, in
 //! which panels and through which staging buffer. The caller that makes a kernel knows the sizes, the strides
 //! and the machine, and decides. [`Copy::new`](crate::Copy::new) checks that there is code for the decision
-//! (`fit.rs`). Running the kernel is one dispatch, and decides nothing more.
+//! (`fit.rs`). Running the kernel is one dispatch without further decisions.
 //!
 //! All offsets, strides and lengths are in bytes.
 
@@ -44,9 +44,10 @@ pub const LONGEST_REVERSED: usize = 16;
 pub const MOST_INTERLEAVED: usize = 16;
 
 /// The longest run that several iterations form together in the staging buffer of an interleave, in bytes.
+/// [`Rows::Joined`] joins them.
 pub const JOINED_RUN: usize = 1 << 10;
 
-/// How many columns go into the staging buffer at a time, if registers do not hold units of this length.
+/// How many columns go into the staging buffer at a time, if a unit is too long for a register.
 pub const RUN_COLUMNS: usize = 16;
 
 /// The code that runs in an iteration of the loops, and its numbers.
@@ -61,11 +62,11 @@ pub enum Kernel {
         /// The code that copies the runs.
         by: Runs,
     },
-    /// For each iteration of `count`, copies a run of `run` bytes for each pair of offsets.
+    /// Copies a run of `run` bytes for each pair of offsets, in each iteration of `count`.
     Table {
         /// The length of a run in bytes.
         run: usize,
-        /// The offsets of each run of an iteration of `count`, source and destination.
+        /// The offsets of each run, source and destination, from the start of an iteration of `count`.
         offsets: Vec<(usize, usize)>,
         /// The number of iterations, and their strides, which are at least 0.
         count: Stride,
@@ -90,16 +91,16 @@ pub enum Kernel {
         /// The code that reverses the runs.
         by: Reverse,
     },
-    /// Interleaves rows of elements of 1, 2 or 4 bits, or deinterleaves them.
+    /// Interleaves rows of elements of 1, 2 or 4 bits, or deinterleaves a row.
     InterleaveBits {
         /// The rows.
         rows: BitInterleave,
         /// Whether the rows of the destination go through a staging buffer.
         by: Rows,
     },
-    /// Unpacks a row of elements of 1, 2 or 4 bits to a byte each, or packs such bytes.
+    /// Unpacks a row of elements of 1, 2 or 4 bits to bytes, one byte for each element, or packs such bytes.
     ChangeWidth(WidthRow),
-    /// Unpacks words of elements of 1, 2 or 4 bits into rows of bytes, or packs such rows into words.
+    /// Unpacks words of elements of 1, 2 or 4 bits into rows of bytes, or packs rows of bytes into words.
     ChangeWords {
         /// The words, and the rows on the other side.
         words: PackedWords,
@@ -111,18 +112,18 @@ pub enum Kernel {
 /// How contiguous runs are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// One short run is loaded into a register, and stored again and again.
+    /// One short run is loaded into a register, and the register is stored again and again.
     Repeat,
     /// Runs of 1, 2, 4, 8, 12 or 16 bytes are copied by one load and one store each.
     Words,
-    /// Runs of 17 to 256 bytes are copied as two halves, the first bytes and the last bytes, which may
-    /// overlap. So no length takes a branch.
+    /// Runs of 17 to 256 bytes are copied as two halves, which may overlap: the first bytes and the last
+    /// bytes. So no length needs a branch.
     Halves,
     /// Runs of at least a cache line are copied line by line, in an order that hardware prefetchers do not
     /// follow.
     Scattered,
-    /// Runs are copied line by line. With non-temporal stores, a line that two neighbouring runs share is
-    /// stored once and whole.
+    /// Runs are copied line by line. With non-temporal stores, two neighbouring runs that share a line store
+    /// the line once, as a whole.
     Lines {
         /// How many runs ahead the source is prefetched; 0 for no prefetch.
         ahead: u32,
@@ -134,24 +135,27 @@ pub enum Runs {
 /// How a plane is transposed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transpose {
-    /// Unit by unit, for planes that are too small or too narrow for vectors. Units have 1, 2, 4 or 8 bytes.
+    /// The plane is copied unit by unit, because it is too small or too narrow for vectors. Units have 1, 2,
+    /// 4 or 8 bytes.
     Units,
-    /// Blocks of 16-byte units in registers, and the remaining units one by one. Both pitches are constant.
+    /// Blocks of 16-byte units are transposed in registers, and the remaining units one by one. Both pitches
+    /// are constant.
     Lanes,
     /// A few source rows are interleaved, in registers, into one dense row of the destination.
     Interleave(Rows),
     /// One dense row of the source is deinterleaved, in registers, into a few rows of the destination.
     Deinterleave(Rows),
-    /// A few rows of odd runs are interleaved or deinterleaved by a byte table.
+    /// A byte table interleaves or deinterleaves a few rows of runs, for lengths of a run that no shuffle of
+    /// whole units has, such as 3 bytes.
     Shuffle,
-    /// Blocks in registers. The whole plane is one panel, and is in a cache.
+    /// Blocks are transposed in registers. The whole plane is one panel, and is in a cache.
     Panel {
-        /// Whether blocks go in an order that hardware prefetchers do not follow.
+        /// Whether the blocks are in an order that hardware prefetchers do not follow.
         scattered: bool,
     },
-    /// Blocks in registers, panel by panel.
+    /// Blocks are transposed in registers, panel by panel.
     Panels(Panels),
-    /// Run by run, for units that are too long for registers.
+    /// The plane is copied run by run, because its units are too long for registers.
     Runs(PlaneRuns),
 }
 
@@ -160,9 +164,9 @@ pub enum Transpose {
 pub struct PlaneRuns {
     /// The order of the runs.
     pub order: RunOrder,
-    /// How many source rows ahead is prefetched; 0 for no prefetch.
+    /// How many source rows ahead the source is prefetched; 0 for no prefetch.
     pub ahead: u32,
-    /// The panels that run instead if lines are to be written with non-temporal stores, but the destination
+    /// The panels that run instead if lines must be written with non-temporal stores, but the destination
     /// does not start at a line. The address of a destination is known only when the copy runs.
     pub unaligned: Option<Panels>,
 }
@@ -170,41 +174,43 @@ pub struct PlaneRuns {
 /// The order in which the runs of a plane are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOrder {
-    /// With non-temporal stores: the source front to back, one line of each destination row in turn.
+    /// With non-temporal stores: the source is read front to back, and each destination row gets one line in
+    /// turn.
     Source,
-    /// With ordinary stores: this many columns of the source, front to back, and then the next columns.
+    /// With ordinary stores: this many columns of the source are copied front to back, and then the next
+    /// columns.
     FewColumns(u8),
-    /// This many runs of a destination row, then this many runs of the next destination row.
+    /// This many runs of a destination row are copied, then this many runs of the next destination row.
     Pieces(u16),
 }
 
 /// How the destination rows of an interleave or a deinterleave are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rows {
-    /// Registers are stored to their rows.
+    /// Registers are stored directly to the destination rows.
     Direct,
-    /// With non-temporal stores: some lines of each row are collected in a staging buffer, and stored row by
-    /// row. This is for registers of half a line, because a CPU has few buffers for lines that are written in
-    /// part.
+    /// With non-temporal stores: a staging buffer collects some lines of each row, which are then stored row
+    /// by row. This is for registers of half a line, because a CPU has few buffers for lines that are written
+    /// in part.
     Staged,
-    /// With non-temporal stores: this many iterations are collected in a staging buffer. In every destination
-    /// row, the runs of these iterations continue each other.
+    /// With non-temporal stores: a staging buffer collects this many iterations. In every destination row,
+    /// the runs of these iterations continue each other.
     Joined(u16),
 }
 
 /// How the units of runs are reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reverse {
-    /// Whole units, or whole short runs, inside one register at a time.
+    /// One register at a time is reversed. It holds whole units, or whole short runs.
     Registers,
-    /// Short runs that are side by side, by a byte table.
+    /// A byte table reverses short runs that are side by side.
     Shuffle,
-    /// Run by run: each vector is shuffled from two registers.
+    /// Runs are reversed one by one. Each vector is shuffled from two registers.
     Runs,
 }
 
 impl Kernel {
-    /// What runs, in a few words. The explanation of a plan shows these words.
+    /// The name of the code that runs, in a few words. The explanation of a plan shows this name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -243,8 +249,8 @@ impl Kernel {
         }
     }
 
-    /// For a kernel that separates one source row into several destination rows: the length of a destination
-    /// row and its pitch, in bytes. `None` for other kernels.
+    /// For a kernel that separates one source row into several destination rows: the length and the pitch of
+    /// the destination rows, in bytes. `None` for other kernels.
     #[must_use]
     pub fn separated_rows(&self) -> Option<(usize, isize)> {
         match self {

@@ -1,12 +1,13 @@
-//! Panels: the order in which the blocks of a large plane are transposed, and the staging buffer in between.
+//! Panels: the order in which the blocks of a large plane are transposed, and the staging buffer that blocks
+//! go through.
 //!
-//! The problem: a plane is too large for the caches. A block reads a few bytes of many source rows. By the
-//! time its neighbour needs the other bytes of these source lines, the lines have been evicted, and are
+//! The problem: a plane is too large for the caches. A block reads a few bytes of many source rows. When a
+//! neighbouring block needs the other bytes of these source lines, the lines have been evicted, and are
 //! fetched again.
 //!
-//! The cure is to finish one *panel* before the next. A panel is a part of the plane, `height` rows by
+//! The cure is to finish one *panel* before the next panel. A panel is a part of the plane, `height` rows by
 //! `width` columns, whose source lines fit a cache together. Each line is fetched once, and used up while it
-//! is there.
+//! is in the cache.
 //!
 //! ```text
 //!            width                       kept
@@ -28,36 +29,36 @@
 //!
 //! * Destination rows are a multiple of a page apart. All lines that a block writes then compete for the same
 //!   few sets of the L1 cache, and evict each other. The rows of the staging buffer are one line longer than
-//!   their contents, so their lines fall into different sets ([`Stage::Lines`]). If it is the source rows
-//!   that are a multiple of a page apart, they are copied to the buffer first ([`Stage::Gather`]).
+//!   their contents, so their lines fall into different sets ([`Stage::Lines`]). If source rows are a
+//!   multiple of a page apart, these rows are copied to the buffer first ([`Stage::Gather`]).
 //! * Destination rows start inside cache lines, and the copy uses non-temporal stores, which are fast only
 //!   for whole lines. The staging buffer holds back the last, partial line of each row until the row
-//!   continues in the panel below ([`Stage::Continue`]). Each row keeps a line, so only `kept` columns are
-//!   worked on at a time.
+//!   continues in the panel below ([`Stage::Continue`]). Each row keeps a line, so only `kept` columns are in
+//!   progress at a time.
 
 use super::plane::Plane;
 use super::{LONGEST_UNIT, RUN_COLUMNS};
 use crate::line::LINE;
 
-/// How a plane is cut into panels, and whether they go through a staging buffer.
+/// How a plane is cut into panels, and how the panels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Panels {
     /// The number of rows of a panel.
     pub height: u32,
     /// The number of columns of a panel.
     pub width: u32,
-    /// How many columns are transposed through all rows of the plane, before the next columns.
+    /// How many columns are transposed through all rows of the plane before the next columns.
     pub kept: u32,
     /// How many panels ahead the source is prefetched; 0 for no prefetch.
     pub ahead: u32,
     /// The staging buffer, if there is one.
     pub stage: Stage,
-    /// Whole lines of the destination are written with non-temporal stores. The pitch of the destination rows
-    /// is then a multiple of a line.
+    /// Whether whole lines of the destination are written with non-temporal stores. The pitch of the
+    /// destination rows must be a multiple of a line then.
     pub whole_lines: bool,
-    /// Panels are prefetched into the L1 cache, instead of the L2 cache.
+    /// Whether panels are prefetched into the L1 cache, and not only into the L2 cache.
     pub near: bool,
-    /// Whether blocks go in an order that hardware prefetchers do not follow.
+    /// Whether blocks are in an order that hardware prefetchers do not follow.
     pub scattered: bool,
 }
 
@@ -68,7 +69,7 @@ pub enum Stage {
     None,
     /// The buffer collects this many lines of each destination row.
     Lines(u8),
-    /// The buffer collects this many lines of each source row, of as many rows as fill a line of the
+    /// The buffer collects this many lines of each source row. It takes as many rows as fill a line of the
     /// destination. This is for copies with ordinary stores.
     Gather(u8),
     /// The buffer collects lines of destination rows that start inside cache lines. The partial line at the
@@ -76,7 +77,7 @@ pub enum Stage {
     Continue {
         /// How many lines of each destination row the buffer collects.
         lines: u8,
-        /// Whether the destination rows follow each other without a gap. Then they are treated as one row.
+        /// Whether the destination rows follow each other without a gap, so that they are treated as one row.
         joined: bool,
     },
 }
@@ -87,20 +88,20 @@ pub const KEPT_COLUMNS: usize = 1 << 10;
 /// The most columns that a staging buffer takes. Each column is a row of the buffer.
 const MOST_COLUMNS: usize = 64;
 
-/// The most rows whose offsets are listed at a time. Eight lines of single bytes, all that a staging buffer
-/// takes, are as many.
+/// The most rows whose offsets are listed at a time. Eight lines of single bytes have 512 rows, and a staging
+/// buffer of 64 columns has room for no more.
 pub(crate) const MOST_ROWS: usize = 512;
 
-/// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 of sixteen, and one more line in each
-/// row.
+/// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 rows of sixteen lines, and one more line
+/// in each row.
 pub(crate) const STAGE: usize = MOST_COLUMNS * 9 * LINE;
 
-// Kept columns are a whole number of fillings of the staging buffer, whatever the unit.
+// The kept columns fill the staging buffer a whole number of times, for every length of a unit.
 const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.is_multiple_of(RUN_COLUMNS));
 
 impl Stage {
-    /// How many columns go into the staging buffer at a time. For units that registers hold, these are the
-    /// columns of one block, a line of units; for other units the number is fixed.
+    /// How many columns go into the staging buffer at a time. Units that registers hold go in by the columns
+    /// of one block, which are a line of units. For longer units the number is fixed.
     pub(crate) fn columns_at_once(unit: usize) -> usize {
         if is_in_register(unit) { LINE / unit } else { RUN_COLUMNS }
     }
@@ -113,31 +114,30 @@ pub fn is_in_register(unit: usize) -> bool {
 }
 
 impl Panels {
-    /// Whether the panels may be run on this plane. All unsafe code of panels relies on this check.
+    /// Whether the panels may run on this plane. All unsafe code of panels relies on this check.
     ///
     /// The plane is well formed: it has rows and columns, and units of 1 to [`LONGEST_UNIT`] bytes. The code
     /// of panels (`simd/plane`) accesses four kinds of memory, and each condition below bounds one of them.
     ///
-    /// 1. **The plane itself.** Panels are cut from its rows and columns, so they are inside it whatever the
-    ///    numbers are. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
+    /// 1. **The plane itself.** Panels are cut from its rows and columns, so they are inside the plane for
+    ///    all numbers. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
     ///    end.
-    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows of
-    ///    `n + 1` lines ([`Gather`](Stage::Gather): as many rows as fill a line). The product is at most
-    ///    `STAGE`.
-    ///    The code writes at most `n` lines of a row, because a step of a panel has at most `n * LINE / unit`
-    ///    rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the whole height of a panel,
-    ///    so the height is bounded here.
+    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows of `n
+    ///    + 1` lines. With [`Gather`](Stage::Gather), it holds as many rows as fill a line. The product is at
+    ///    most `STAGE`. The code writes at most `n` lines of a row, because a step of a panel has at most `n
+    ///    * LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the whole
+    ///    height of a panel, so the height is bounded here.
     /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows. With a staging buffer
-    ///    these are `n * LINE / unit` entries, which is bounded here; without one, a step has at most
-    ///    `MOST_ROWS` rows.
-    /// 4. **Kept partial lines**: there are [`KEPT_COLUMNS`] of them. Two columns that are kept at a time
-    ///    never share one: either all columns are kept, and are at most that many, or `kept` is exactly that
-    ///    number. A run that continues is at least a line long; a shorter one might not complete its partial
-    ///    line.
+    ///    these are `n * LINE / unit` entries, which this check bounds. Without a staging buffer, a step has
+    ///    at most `MOST_ROWS` rows.
+    /// 4. **Kept partial lines**: there is memory for [`KEPT_COLUMNS`] lines. Two columns that are kept at a
+    ///    time never share a line: either all columns are kept and are at most `KEPT_COLUMNS`, or `kept` is
+    ///    exactly `KEPT_COLUMNS`. A run that continues is at least a line long, because a shorter run might
+    ///    not complete its partial line.
     ///
     /// Non-temporal stores need aligned addresses. `whole_lines` requires that the pitch of the destination
     /// rows, and the rows of a panel, are multiples of a line; the code checks where the first row starts.
-    /// These stores are allowed only if the copy streams, because only then a fence follows.
+    /// Non-temporal stores are allowed only if the copy streams, because only then does a fence follow.
     #[must_use]
     pub(crate) fn fit(&self, plane: &Plane, streaming: bool) -> bool {
         let (unit, rows) = (plane.unit, plane.rows.extent);
@@ -151,7 +151,7 @@ impl Panels {
         }
         let in_register = is_in_register(unit);
         let at_once = Stage::columns_at_once(unit);
-        // Conditions 2 and 3, for `staged` rows of `lines` lines each.
+        // Checks conditions 2 and 3, for `staged` rows of `lines` lines each.
         let has_room = |lines: u8, staged: usize| {
             let lines = usize::from(lines);
             (1..=16).contains(&lines) && staged * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
@@ -189,7 +189,8 @@ impl Panels {
         }
     }
 
-    /// How many rows of a panel are transposed before the next rows: as many as the staging buffer takes.
+    /// How many rows of a panel are transposed before the next rows. With a staging buffer, this is the
+    /// number of rows that the buffer takes.
     #[inline(always)]
     pub(crate) fn step(&self, unit: usize) -> usize {
         match self.stage {

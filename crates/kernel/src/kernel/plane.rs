@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A *row* is always a row of the source, and a *column* is always a column of the source. So in memory, the
-//! rows of the destination are the columns. Each axis lists the offsets on the side where it is not packed:
-//! `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
+//! rows of the destination are the columns. Each axis lists the offsets on the side where the axis is not
+//! packed: `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
 
 /// The largest micro-tile in bytes. One shuffle inside a 16-byte lane transposes it.
 pub const MICRO_TILE: usize = 16;
@@ -22,11 +22,12 @@ pub const MICRO_TILE: usize = 16;
 pub struct Plane {
     /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless it is a micro-tile.
     pub unit: usize,
-    /// The columns: packed on the source, and at these offsets on the destination, where each is a row.
+    /// The columns, which are packed on the source. On the destination each column is a row, at one of these
+    /// offsets.
     pub columns: Axis,
-    /// The rows: packed on the destination, and at these offsets on the source.
+    /// The rows, which are packed on the destination. On the source they are at these offsets.
     pub rows: Axis,
-    /// If a unit is itself a small plane that is transposed on the way, its shape.
+    /// The shape of a unit that is itself a small plane, and is transposed on the way.
     pub micro_tile: Option<MicroTile>,
 }
 
@@ -46,15 +47,15 @@ impl Plane {
         self.rows.stride().is_some() && self.columns.stride().is_some()
     }
 
-    /// The pitch of the source rows in bytes, if the destination is one dense row in which they are
-    /// interleaved unit by unit. The pitch is negative if the first row is the last in memory.
+    /// The pitch of the source rows in bytes, if the rows are interleaved unit by unit into one dense
+    /// destination row. The pitch is negative if the first row is the last in memory.
     #[must_use]
     pub fn interleaves(&self) -> Option<isize> {
         self.rows.pitch().filter(|_| self.columns.stride() == Some(self.destination_row()))
     }
 
-    /// The pitch of the destination rows in bytes, if the source is one dense row in which they are
-    /// interleaved unit by unit. The pitch is negative if the first row is the last in memory.
+    /// The pitch of the destination rows in bytes, if the rows are deinterleaved unit by unit from one dense
+    /// source row. The pitch is negative if the first row is the last in memory.
     #[must_use]
     pub fn deinterleaves(&self) -> Option<isize> {
         self.columns.pitch().filter(|_| self.rows.stride() == Some(self.source_row()))
@@ -78,14 +79,14 @@ impl MicroTile {
         self.rows.saturating_mul(self.columns).saturating_mul(self.element)
     }
 
-    /// Whether there is a shuffle for the tile: whole tiles fill 16 bytes.
+    /// Whether there is a shuffle for the tile. There is one if whole tiles fill 16 bytes.
     pub(super) fn has_shuffle(self) -> bool {
         let bytes = self.bytes();
         bytes.is_power_of_two() && bytes <= MICRO_TILE && self.element > 0
     }
 
-    /// The byte shuffle that transposes all micro-tiles in 16 bytes: for each byte of the result, the index
-    /// of the source byte. All indices are 0 if whole tiles do not fill 16 bytes.
+    /// The byte shuffle that transposes all micro-tiles in 16 bytes. It has the index of the source byte for
+    /// each byte of the result. All indices are 0 if whole tiles do not fill 16 bytes.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
         let MicroTile { rows, columns, element } = self;
         let mut bytes = [0; MICRO_TILE];
@@ -104,7 +105,8 @@ impl MicroTile {
     }
 }
 
-/// One axis of a plane: packed on one side, and at listed or strided offsets on the other side.
+/// One axis of a plane. It is packed on one side. On the other side its indices are at strided or listed
+/// offsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     /// The number of indices.
@@ -116,7 +118,7 @@ pub struct Axis {
 enum Offsets {
     /// A constant stride. If it is negative, index 0 has the highest offset, and the last index has offset 0.
     Stride(isize),
-    /// Several loops fused into one axis.
+    /// The offsets of several loops that were fused into one axis.
     Table(Fused),
 }
 
@@ -165,7 +167,7 @@ impl Axis {
         }
     }
 
-    /// The stride in bytes, if it is constant. It is negative if offsets descend.
+    /// The stride in bytes, if it is constant. It is negative if the offsets descend.
     #[inline(always)]
     #[must_use]
     pub fn pitch(&self) -> Option<isize> {
@@ -175,7 +177,7 @@ impl Axis {
         }
     }
 
-    /// The loops that the axis was made of, as pairs of stride and extent, the innermost loop first.
+    /// The loops that the axis was made of, as pairs of stride and extent. The innermost loop is first.
     pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
         let (one, fused): (_, &[_]) = match &self.offsets {
             Offsets::Stride(stride) => (Some((stride.unsigned_abs(), self.extent)), &[]),
@@ -203,7 +205,8 @@ impl Axis {
         }
     }
 
-    /// The axis with further loops outside of it, each a pair of stride and extent, the innermost loop first.
+    /// Returns the axis with further loops outside of it. Each loop is a pair of stride and extent; the
+    /// innermost loop is first.
     pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
         // Nothing saturates or wraps here, because all these offsets are inside a buffer.
         let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));

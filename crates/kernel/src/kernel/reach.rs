@@ -2,8 +2,8 @@
 
 use super::{Axis, Direction, Kernel, Loop, Misfit, Stride, WidthChange};
 
-/// The end of a copy in both buffers, in bytes: a buffer must be at least that long. No iteration starts
-/// before byte 0 of a buffer.
+/// How far a copy reaches into both buffers, in bytes. A buffer must be at least that long. No iteration
+/// starts before byte 0 of a buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reach {
     source: usize,
@@ -11,8 +11,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Computes the reach of a kernel in all iterations of `loops`, the first of which begins at `start`,
-    /// source and destination. A loop without iterations counts as a loop of one.
+    /// Computes the reach of a kernel in all iterations of `loops`. The first iteration begins at `start`,
+    /// source and destination. A loop without iterations counts as a loop of one iteration.
     ///
     /// # Errors
     ///
@@ -37,17 +37,18 @@ impl Reach {
         self.source <= source && self.destination <= destination
     }
 
-    /// The least length of both buffers, source and destination, in bytes.
+    /// The shortest lengths of both buffers, source and destination, in bytes.
     pub(crate) fn ends(self) -> (usize, usize) {
         (self.source, self.destination)
     }
 }
 
-/// An offset on the source and one on the destination.
+/// An offset on the source and an offset on the destination, in bytes.
 type Offsets = (isize, isize);
 
 impl Loop {
-    /// The least and the largest offset of all iterations, source and destination; `None` if one overflows.
+    /// The least and the largest offset of all iterations, source and destination. `None` if an offset
+    /// overflows.
     fn ends(&self) -> Option<(Offsets, Offsets)> {
         match self {
             Loop::Strided(stride) => {
@@ -71,7 +72,7 @@ fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
 enum Step<'a> {
     /// The stride in bytes, and the number of runs.
     Strided(usize, usize),
-    /// The offsets of a table: either the source offsets or the destination offsets of its entries.
+    /// The offsets of a table. `Side` chooses the source offsets or the destination offsets of its entries.
     Listed(&'a [(usize, usize)], Side),
     /// The offsets of an axis.
     Axis(&'a Axis),
@@ -105,14 +106,14 @@ impl Step<'_> {
         }
     }
 
-    /// Adds the smallest distance between two runs, and the distance of the last run from the first, to
-    /// `gaps`.
+    /// Adds an entry to `gaps`: the smallest distance between two runs, and the distance of the last run from
+    /// the first run.
     fn add_gaps(&self, gaps: &mut Vec<(usize, usize)>) -> Option<()> {
         match self {
             Step::Strided(stride, extent) => {
                 gaps.push((if *extent <= 1 { usize::MAX } else { *stride }, self.last()?));
             }
-            // A long table is treated as if it had an offset twice.
+            // A long table is not sorted. It counts as a table that has an offset twice.
             Step::Listed(entries, _) if entries.len() > 64 => return None,
             Step::Listed(entries, _) => {
                 let mut offsets: Vec<usize> = entries.iter().map(|&(_, to)| to).collect();
@@ -137,7 +138,7 @@ impl Kernel {
     fn side(&self, side: Side) -> Option<(usize, [Step<'_>; 2])> {
         let source = side == Side::Source;
         let counted = |count: &Stride| {
-            // Both strides are at least 0: condition 2 of `fit.rs`.
+            // Both strides are at least 0, by condition 2 of `fit.rs`.
             Step::Strided(if source { count.source } else { count.destination }.unsigned_abs(), count.extent)
         };
         let rows = |row: usize, pitch: usize, rows: usize, apart: bool| match apart {
@@ -170,8 +171,8 @@ impl Kernel {
         })
     }
 
-    /// How many bytes one iteration spans on the source and on the destination; `None` for a number that
-    /// overflows.
+    /// How many bytes one iteration spans on the source and on the destination. A number that overflows is
+    /// `None`.
     pub(crate) fn span(&self) -> (Option<usize>, Option<usize>) {
         let span = |side| {
             let (run, [a, b]) = self.side(side)?;
@@ -189,11 +190,11 @@ impl Kernel {
     }
 }
 
-/// Whether no byte is written twice. `false` may also mean that this was not found out.
+/// Whether certainly no byte is written twice. `false` may also mean that the check was not conclusive.
 ///
-/// The test is that the destination strides nest: in each loop, neighbours are at least as far apart as all
-/// loops with smaller strides span together. Packed, padded and tiled destinations pass it. Strides that
-/// interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
+/// The test is whether the destination strides nest: in each loop, neighbours are at least as far apart as
+/// all loops with smaller strides span together. Packed, padded and tiled destinations pass the test. Strides
+/// that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
 pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
     let disjoint = || {
         let (mut run, inside) = kernel.side(Side::Destination)?;
@@ -209,7 +210,7 @@ pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
                 Loop::Table(entries) => Step::Listed(entries, Side::Destination).add_gaps(&mut steps)?,
             }
         }
-        // Loops of one iteration are sorted last: their gap is `usize::MAX`, which no run exceeds.
+        // Loops of one iteration are sorted last, because their gap is `usize::MAX`, which no run exceeds.
         steps.sort_unstable();
         for (gap, span) in steps {
             if gap < run {

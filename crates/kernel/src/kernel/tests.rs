@@ -34,7 +34,8 @@ fn reverse(unit: usize, extent: usize, count: Stride) -> Kernel {
     Kernel::Reverse { unit, extent, count, by: Reverse::Runs }
 }
 
-/// Each kernel, with the bytes that one iteration writes, and the bytes that it spans on either side.
+/// Each kernel, with the number of bytes that one iteration writes, and the bytes that it spans on either
+/// side.
 fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
     let unpack = WidthChange::Unpack { signed: true };
     vec![
@@ -89,7 +90,7 @@ fn a_copy_reaches_as_far_as_its_last_iteration() {
     assert_eq!(reach(&loops, (1, 199)), Err(Misfit::Reach));
 }
 
-/// Kernels rely on the form, whatever the span is.
+/// Kernels rely on their form. The span does not show whether the form is right.
 #[test]
 fn kernels_without_code_or_iterations_are_not_well_formed() {
     let axis = |extent| Axis::new(extent, 100);
@@ -122,8 +123,8 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
     }
 }
 
-/// Every kernel writes a part of its span, so iterations that are twice the span apart are disjoint, and half
-/// the span is too near.
+/// Every kernel writes a part of its span. So iterations that are twice the span apart are disjoint, and
+/// iterations that are half the span apart are too near.
 #[test]
 fn every_kernel_says_what_it_writes() {
     for (kernel, _, (_, span)) in kernels() {
@@ -142,7 +143,7 @@ fn are_disjoint(run: usize, destinations: &[(isize, usize)]) -> bool {
     writes_are_disjoint(&runs(run, Stride::ONCE), &loops.collect::<Vec<_>>())
 }
 
-/// A loop of one iteration meets no other iteration, whatever its stride is.
+/// A loop of one iteration has no second iteration to meet, so its stride has no effect.
 #[test]
 fn single_iterations_never_meet() {
     assert!(are_disjoint(4, &[(0, 1), (4, 3)]) && are_disjoint(4, &[(1, 1), (4, 3), (12, 2)]));

@@ -1,15 +1,16 @@
-//! Elements whose storage width changes: packed into 1, 2 or 4 bits on one side, a byte each on the other
-//! side.
+//! Elements whose storage width changes: packed into 1, 2 or 4 bits on one side, and a byte for each element
+//! on the other side.
 
 /// How an element changes between the source and the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WidthChange {
-    /// The source is packed. The bits above the element become copies of its sign, or zeros.
+    /// The source is packed. In each unpacked byte, the bits above the element become copies of its sign, or
+    /// zeros.
     Unpack {
         /// Whether the bits above the element are copies of its sign.
         signed: bool,
     },
-    /// The destination is packed, and takes the low bits of each source byte.
+    /// The destination is packed. Each element is the low bits of a source byte.
     Pack,
 }
 
@@ -31,18 +32,18 @@ impl WidthRow {
     }
 }
 
-/// Rows that have a byte for each element on one side. On the other side their elements are interleaved in
-/// one packed row: each word of 32 bits holds one element of every row. TPUs store `s4` in tiles of `(8,1)`
-/// this way.
+/// Rows that have a byte for each element on one side. On the other side, the rows are interleaved in one
+/// packed row: each word of 32 bits holds one element of every row. TPUs store `s4` in tiles of `(8,1)` in
+/// this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PackedWords {
     /// Bits of a packed element: 1, 2 or 4.
     pub bits: usize,
     /// Whether the words are packed or unpacked.
     pub change: WidthChange,
-    /// How many words there are. Each row has as many elements.
+    /// How many words there are. Each row has this many elements.
     pub words: usize,
-    /// The pitch of the rows: how many bytes a row begins after the previous one.
+    /// The pitch of the rows, in bytes.
     pub pitch: usize,
 }
 
@@ -50,7 +51,7 @@ impl PackedWords {
     /// Size of a word in bytes.
     pub const WORD: usize = 4;
 
-    /// How many rows there are, which is how many elements a word holds.
+    /// The number of rows, which is the number of elements in a word.
     pub fn rows(&self) -> usize {
         PackedWords::WORD.saturating_mul(8).checked_div(self.bits).unwrap_or(0)
     }

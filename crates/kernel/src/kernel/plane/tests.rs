@@ -26,7 +26,7 @@ fn a_plane_spans_its_last_row_and_its_last_column() {
     let plain = plane(4, Axis::new(3, 100), Axis::new(5, 40));
     assert_eq!((plain.source_row(), plain.destination_row()), (20, 12));
     assert_eq!(span(plain), (2 * 100 + 20, 4 * 40 + 12));
-    // Rows in reverse order span as much. A single row begins at 0.
+    // Rows in reverse order have the span of rows in order. A single row begins at 0.
     assert_eq!(span(plane(4, Axis::new(3, -100), Axis::new(5, -40))), (220, 172));
     assert_eq!(span(plane(4, Axis::new(1, 100), Axis::new(5, 40))), (20, 164));
     let fused = plane(4, Axis::new(3, 100).inside(&[(1000, 2)]), Axis::new(5, 40));
@@ -49,7 +49,7 @@ fn rows_are_interleaved_into_a_dense_one() {
     let out_of_one = plane(4, Axis::new(100, 16), Axis::new(4, 800));
     assert_eq!((out_of_one.interleaves(), out_of_one.deinterleaves()), (None, Some(800)));
     assert_eq!(plane(4, Axis::new(100, 20), Axis::new(4, 800)).deinterleaves(), None);
-    // A plane that is dense on both sides does both.
+    // A plane that is dense on both sides interleaves and deinterleaves.
     let both = plane(4, Axis::new(4, 400), Axis::new(100, 16));
     assert_eq!((both.interleaves(), both.deinterleaves()), (Some(400), Some(16)));
 }
