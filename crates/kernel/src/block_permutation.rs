@@ -1,14 +1,15 @@
-//! Many small blocks whose elements are permuted, several blocks in one register.
+//! Permutations of many small blocks, several blocks in one register.
 //!
 //! Thousands of matrices of 2 x 7 numbers are transposed, one after the other. Each matrix is smaller than
-//! two cache lines, so a kernel that is called once a matrix spends its time on starting and finishing. The
-//! same happens to weights of 4 bits that are rearranged inside tiles of 512 bytes for a GPU.
+//! two cache lines, so a kernel that is called once for each matrix spends its time on starting and
+//! finishing. Weights of 4 bits that are rearranged for a GPU inside tiles of 512 bytes have the same
+//! problem.
 //!
-//! Such a copy is a *periodic permutation*. Blocks follow each other without a gap on the destination, and at
-//! a constant stride on the source. Which source bytes a destination vector needs depends only on where the
-//! vector begins inside a block, and after some blocks (a *period*) these positions repeat. So the source
-//! bytes are looked up once, when the copy is planned, and a period becomes a short list of instructions
-//! without a branch:
+//! A copy of such blocks is a *periodic permutation*. Blocks follow each other without a gap on the
+//! destination, and at a constant stride on the source. The source bytes of a destination vector depend only
+//! on where the vector begins inside a block. After some blocks (a *period*) these positions repeat. So the
+//! source bytes are looked up once, when the copy is planned, and a period becomes a short list of
+//! instructions without a branch:
 //!
 //! ```text
 //! for each period:
@@ -33,18 +34,18 @@
 //! again, with indices that select nothing. The vectors of a period are sorted by their number of rounds, so
 //! that each number of rounds has an unrolled loop.
 //!
-//! Registers of 64 bytes have a shuffle over up to four whole registers (`vpermi2b`). There a window is as
-//! long as a vector, and the shuffle takes up to four windows, if four are enough for every vector of the
-//! period. Otherwise the lanes are shuffled one by one, as above.
+//! Registers of 64 bytes have a shuffle over up to four whole registers (`vpermi2b`). With these registers a
+//! window is as long as a vector. The shuffle takes up to four windows, if four are enough for every vector
+//! of the period. Otherwise the lanes are shuffled one by one, as described above.
 //!
 //! Elements of 4 bits are shuffled as bytes, twice: once for the low half of each destination byte, and once
-//! for the high half. Each result has the wanted element in one half of its byte; a table of bits says in
-//! which, and moves it to the right one.
+//! for the high half. Each result has the wanted element in one half of its byte. A table of bits says in
+//! which half, and the element is moved to the right half.
 //!
-//! No load or store is partial. A window that would end after the source bytes of its period begins earlier.
-//! The last vector of a period ends with the period, and may overlap the vector in front of it; both store
-//! equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If there
-//! are fewer blocks than a period, the blocks are copied element by element.
+//! All loads and stores are whole. A window that would end after the source bytes of its period begins
+//! earlier. The last vector of a period ends with the period, and may overlap the vector in front of it; both
+//! store equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If
+//! there are fewer blocks than a period, the blocks are copied element by element.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,23 +75,22 @@ impl Atom {
     }
 }
 
-/// The longest destination block, in bytes. Planning looks at a block atom by atom, so this bounds the time
-/// of planning.
+/// The longest destination block, in bytes. Planning looks at a block atom by atom, so this limit bounds the
+/// time of planning.
 const LONGEST_BLOCK: usize = 1 << 10;
 
 /// Equal blocks, permuted in the same way. Block `i` begins `i * source_step` bytes after the first block on
 /// the source, and right after block `i - 1` on the destination.
-///
-/// The fields are private and are set together by [`BlockLoops::permuted`]. The vector kernel is sound only
+/// The fields are private, and [`BlockLoops::permuted`] sets them together. The vector kernel is sound only
 /// if the offsets in its tables are right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockPermutation {
-    /// How many blocks, at least one.
+    /// The number of blocks, at least one.
     blocks: usize,
     shape: Arc<Shape>,
 }
 
-/// The data that does not depend on the number of blocks.
+/// The data of a permutation that does not depend on the number of blocks.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
     atom: Atom,
@@ -98,7 +98,7 @@ struct Shape {
     sources: Vec<u32>,
     /// Size of a destination block in bytes.
     block: usize,
-    /// How many bytes a block begins after the previous one on the source.
+    /// The distance from one block to the next on the source, in bytes.
     source_step: usize,
     /// How many bytes of the source a block spans.
     source_span: usize,
@@ -116,36 +116,37 @@ pub struct PermutedBlocks {
     pub start: (usize, usize),
 }
 
-/// The loops of a copy, with those taken out that make up many small blocks. Finding the blocks is cheap, and
-/// the tables of their permutation are not: so the caller may look at the blocks first.
+/// The loops of a copy, divided into the loops that make up many small blocks and the remaining loops.
+/// Finding the blocks is cheap, and making the tables of their permutation is not. So the caller may look at
+/// the blocks first.
 #[derive(Debug, Clone)]
 pub struct BlockLoops {
     atom: Atom,
-    /// First the loops inside a block, inner to outer, and the loop from block to block; then the remaining
-    /// loops, outer to inner. Strides count atoms.
+    /// The loops inside a block, inner to outer; then the loop from block to block; then the remaining loops,
+    /// outer to inner. Strides count atoms.
     loops: Vec<Stride>,
     /// How many loops are inside a block.
     inside: usize,
     /// Size of a destination block in bytes.
     block: usize,
-    /// How many bytes a block begins after the previous one on the source.
+    /// The distance from one block to the next on the source, in bytes.
     source_step: usize,
     /// The index of the first atom on the source and on the destination.
     start: (usize, usize),
 }
 
 impl BlockLoops {
-    /// Finds the blocks in a loop nest, outer to inner. Strides count atoms, and so does `start`, the index
-    /// of the first atom on the source and on the destination.
+    /// Finds the blocks in a loop nest, whose loops are given outer to inner. Strides count atoms. `start` is
+    /// the index of the first atom on the source and on the destination.
     ///
-    /// `None` if no chain of loops fills the destination without a gap, as a block of at most 1 KiB and
-    /// several of these, or if blocks are not whole bytes or do not begin at whole bytes.
+    /// Returns `None` if no chain of loops fills the destination without a gap, as several blocks of at most
+    /// 1 KiB each. Also returns `None` if blocks are not whole bytes, or do not begin at whole bytes.
     #[must_use]
     pub fn of(atom: Atom, start: (usize, usize), mut loops: Vec<Stride>) -> Option<BlockLoops> {
         let per_byte = atom.per_byte();
         loops.retain(|step| step.extent != 1);
-        // Each loop of the chain begins where the loops before it have filled the destination. The last one
-        // goes from block to block.
+        // Each loop of the chain begins where the loops before it have filled the destination. The last loop
+        // of the chain goes from block to block.
         let (mut chain, mut block, mut filled) = (0, 1, 1_usize);
         let continues = |step: &Stride, filled| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
         while filled <= LONGEST_BLOCK * per_byte
@@ -176,18 +177,18 @@ impl BlockLoops {
         self.block
     }
 
-    /// How many bytes a block begins after the previous one on the source.
+    /// The distance from one block to the next on the source, in bytes.
     #[must_use]
     pub fn source_step(&self) -> usize {
         self.source_step
     }
 
-    /// The permutation of the blocks, for vectors of `register` bytes. Every 16-byte lane of a vector is put
-    /// together from at most `most_windows` windows of 16 bytes; a vector of 64 bytes may also be one shuffle
-    /// of at most four whole registers.
+    /// Returns the permutation of the blocks, for vectors of `register` bytes. Every 16-byte lane of a vector
+    /// is put together from at most `most_windows` windows of 16 bytes. A vector of 64 bytes may also be one
+    /// shuffle of at most four whole registers.
     ///
-    /// `None` if there is no vector kernel for the permutation, which is so if the blocks together are
-    /// shorter than a vector, or a lane needs more windows than `most_windows` or 16.
+    /// Returns `None` if there is no vector kernel for the permutation: the blocks together are shorter than
+    /// a vector, or a lane needs more windows than `most_windows` or 16.
     #[must_use]
     pub fn permuted(self, register: usize, most_windows: usize) -> Option<PermutedBlocks> {
         if !matches!(register, 32 | 64) {
@@ -196,7 +197,7 @@ impl BlockLoops {
         let BlockLoops { atom, mut loops, inside, block, source_step, start } = self;
         let per_byte = atom.per_byte();
         let blocks = loops[inside].extent;
-        // The blocks begin at their lowest source byte.
+        // A block begins at its lowest source byte.
         let (before, after) = offsets_around(&loops[..inside])?;
         let first = start.0.checked_sub(before)?;
         let odd = first % per_byte;
@@ -227,7 +228,7 @@ impl BlockPermutation {
         self.shape.block
     }
 
-    /// How many bytes a block begins after the previous one on the source.
+    /// The distance from one block to the next on the source, in bytes.
     #[must_use]
     pub fn source_step(&self) -> usize {
         self.shape.source_step
@@ -239,7 +240,7 @@ impl BlockPermutation {
         self.shape.atom
     }
 
-    /// The largest number of windows that a lane of a destination vector is composed of.
+    /// The largest number of windows that make up a lane of a destination vector.
     #[must_use]
     pub fn windows(&self) -> usize {
         self.shape.gathers.groups().iter().map(|group| group.rounds).max().unwrap_or(0)
@@ -253,9 +254,9 @@ impl BlockPermutation {
         (last.and_then(|last| last.checked_add(self.shape.source_span)), self.blocks.checked_mul(self.shape.block))
     }
 
-    /// The permutation of some of the blocks, and where the first of them begins, in bytes on the source and
-    /// on the destination. A thread, or a step between two reports of progress, copies such a part. `None` if
-    /// the range is empty or not inside.
+    /// Returns the permutation of some of the blocks, and the offsets of the first of these blocks, in bytes
+    /// on the source and on the destination. A thread, or a step between two reports of progress, copies such
+    /// a part. `None` if the range is empty or not inside.
     #[must_use]
     pub fn part(&self, blocks: Range<usize>) -> Option<(BlockPermutation, (usize, usize))> {
         if blocks.is_empty() || blocks.end > self.blocks {
@@ -275,14 +276,14 @@ impl BlockPermutation {
     }
 }
 
-/// A stride in atoms as a stride in bytes; `None` if it is not whole bytes.
+/// Converts a stride in atoms to a stride in bytes. `None` if the stride is not whole bytes.
 fn in_bytes(atom: Atom, stride: isize) -> Option<isize> {
     let per_byte = isize::try_from(atom.per_byte()).ok()?;
     (stride % per_byte == 0).then(|| stride / per_byte)
 }
 
-/// How far the atoms that the loops read reach before the first atom, and after it, in atoms. `None` if the
-/// table of their offsets would overflow.
+/// How far the loops read before the first atom and after it, in atoms. `None` if the table of their offsets
+/// would overflow.
 fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
     let (mut before, mut after) = (0_usize, 0_usize);
     for &Stride { extent, source, .. } in loops {
@@ -293,9 +294,9 @@ fn offsets_around(loops: &[Stride]) -> Option<(usize, usize)> {
     (before.checked_add(after)? < 1 << 30).then_some((before, after))
 }
 
-/// For each atom that the loops (inner to outer) write, in the order of the destination, its offset on the
-/// source, if the first atom has offset `first`. Offsets count atoms. `None` if an offset is negative or does
-/// not fit 32 bits.
+/// The source offset of each atom that the loops (inner to outer) write, in the order of the destination. The
+/// first atom has offset `first`. Offsets count atoms. `None` if an offset is negative or does not fit 32
+/// bits.
 fn sources_of(loops: &[Stride], first: usize) -> Option<Vec<u32>> {
     let mut offsets = Vec::with_capacity(loops.iter().map(|step| step.extent).product());
     offsets.push(u32::try_from(first).ok()?);

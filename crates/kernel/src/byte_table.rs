@@ -1,15 +1,15 @@
-//! The tables of byte shuffles: which source byte each destination byte is a copy of.
+//! The tables of byte shuffles. A table names the source byte of each destination byte.
 //!
-//! A few rows of odd runs are interleaved into one row: tiles of three elements, pixels of three 16-bit
-//! channels. The shuffles of whole units are for units of 1, 2, 4 or 8 bytes. A shuffle of single bytes works
-//! for units of any length, once the index of every byte is computed.
+//! The problem: a few rows of odd runs are interleaved into one row, such as tiles of three elements, or
+//! pixels of three 16-bit channels. The shuffles of whole units are for units of 1, 2, 4 or 8 bytes. A
+//! shuffle of single bytes works for units of any length, once the index of every byte is computed.
 //!
 //! The indices repeat. After a *period* of the destination, each source row has moved on by a constant number
 //! of bytes, the *advance*, and the pattern starts again. A destination vector needs bytes of two to four
 //! source vectors:
 //!
-//! * To interleave, one vector of each row, all of them equally far into their rows.
-//! * To deinterleave, up to four vectors of the joined row that follow each other.
+//! * To interleave, one vector of each row. All vectors begin at the same offset of their rows.
+//! * To deinterleave, up to four consecutive vectors of the joined row.
 //!
 //! ```text
 //! rows      aa1 aa2 aa3 ..          units of 3 bytes in two rows
@@ -18,9 +18,9 @@
 //! indices   012abc345def678ghi ..   0 is byte 0 of the first source vector, a is byte 0 of the second
 //! ```
 //!
-//! The table holds the indices of one period and of a vector more. A vector that begins `phase` bytes into a
-//! period loads its indices from entry `phase` on. So there is one table for all phases, and
-//! `simd/byte_shuffle.rs` steps through a row:
+//! The table holds the indices of one period and one vector. A vector that begins `phase` bytes into a period
+//! loads its indices from entry `phase` on. So one table serves for all phases. `simd/byte_shuffle.rs` goes
+//! through a row:
 //!
 //! ```text
 //! at, source, phase = 0, 0, 0
@@ -33,31 +33,31 @@
 
 use crate::kernel::{Plane, Stride, side_by_side};
 
-/// The most source vectors of a shuffle. An index is a `u8`: with vectors of 64 bytes it names one of four
-/// vectors in two bits, and a byte of it in six.
+/// The most source vectors of a shuffle. An index is a `u8`. With vectors of 64 bytes, two of its bits name
+/// one of four vectors, and six bits name a byte of that vector.
 pub(crate) const MOST_REGISTERS: usize = 4;
 
-/// The entries of a table, in bytes: the longest period, which is four runs of half a 64-byte vector, and a
-/// vector.
+/// The size of a table in bytes: the longest period and one vector. The longest period is four runs of half a
+/// 64-byte vector each.
 pub(crate) const TABLE: usize = MOST_REGISTERS * 32 + 64;
 
 /// How the destination rows of a plane are shuffled from its source.
 pub(crate) struct ByteTable {
-    /// For each byte of the destination, the index of the byte among the source vectors, which count as one
-    /// array.
+    /// For each byte of the destination, the index of its source byte. The source vectors count as one array.
     pub(crate) table: [u8; TABLE],
-    /// The length of a period on the destination, and how far the source vectors move on in one, in bytes.
+    /// The length of a period on the destination, and the advance of the source vectors in one period, in
+    /// bytes.
     pub(crate) period: usize,
     pub(crate) advance: usize,
-    /// How many source vectors there are, and how many bytes one begins after the other.
+    /// The number of source vectors, and the distance from one source vector to the next, in bytes.
     pub(crate) registers: usize,
     pub(crate) distance: usize,
-    /// How many bytes are readable from the start of the first source vector. From each further source
-    /// vector, `fewer` bytes less are readable.
+    /// How many bytes are readable from the start of the first source vector. From the start of each further
+    /// source vector, `fewer` bytes less are readable than from the one before.
     pub(crate) readable: usize,
     pub(crate) fewer: usize,
-    /// The destination rows: how many, how many bytes each has, how many bytes one begins after the other on
-    /// the destination, and how many on the source.
+    /// The destination rows: their number, the length of a row, and the distance from one row to the next on
+    /// the destination and on the source, in bytes.
     pub(crate) rows: usize,
     pub(crate) row: usize,
     pub(crate) pitch: usize,
@@ -65,8 +65,8 @@ pub(crate) struct ByteTable {
 }
 
 impl ByteTable {
-    /// The shuffle that transposes a plane with vectors of `vector` bytes. `None` unless the plane
-    /// interleaves two to four rows, or deinterleaves two or three.
+    /// Returns the shuffle that transposes a plane with vectors of `vector` bytes. `None` unless the plane
+    /// interleaves two to four rows, or deinterleaves into two or three rows.
     pub(crate) fn of(plane: &Plane, vector: usize) -> Option<ByteTable> {
         let (run, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let (source, destination) = (plane.rows.stride()?, plane.columns.stride()?);
@@ -109,8 +109,8 @@ impl ByteTable {
         None
     }
 
-    /// The shuffle that reverses runs of `extent` units of `unit` bytes with vectors of `vector` bytes.
-    /// `None` unless the runs are side by side on both sides, and at most half a vector long.
+    /// Returns the shuffle that reverses runs of `extent` units of `unit` bytes with vectors of `vector`
+    /// bytes. `None` unless the runs are side by side on both sides, and at most half a vector long.
     pub(crate) fn reversing(unit: usize, extent: usize, count: Stride, vector: usize) -> Option<ByteTable> {
         let (run, whole) = (unit * extent, unit * extent * count.extent);
         if !side_by_side(unit, extent, count, vector / 2) {
@@ -150,15 +150,16 @@ impl ByteTable {
     }
 }
 
-/// Whether there is a byte table that transposes this plane in registers of `register` bytes: the plane
-/// interleaves two to four rows of odd runs into a dense row, or deinterleaves two or three.
+/// Whether there is a byte table that transposes this plane in registers of `register` bytes. There is one if
+/// the plane interleaves two to four rows of odd runs into a dense row, or deinterleaves a dense row into two
+/// or three rows.
 #[must_use]
 pub fn shuffles_plane(plane: &Plane, register: usize) -> bool {
     ByteTable::of(plane, register).is_some()
 }
 
 /// Whether there is a byte table that reverses runs of `extent` units of `unit` bytes in registers of
-/// `register` bytes: the runs are side by side, and at most half as long as a register.
+/// `register` bytes. There is one if the runs are side by side, and at most half as long as a register.
 #[must_use]
 pub fn shuffles_reversed(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
     ByteTable::reversing(unit, extent, count, register).is_some()

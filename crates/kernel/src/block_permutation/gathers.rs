@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use super::Atom;
 
-/// Bytes of a lane, and of a window whose shuffle stays inside a lane.
+/// The number of bytes of a lane. A window is this long if its shuffle stays inside a lane.
 const LANE: usize = 16;
 
 /// The most registers that one shuffle of whole registers reads.
 pub(crate) const MOST_REGISTERS: usize = 4;
 
-/// The most windows of a lane. With more, the loads take longer than copying element by element (found by
-/// trial on Zen 3).
+/// The most windows of a lane. With more windows, the loads take longer than copying element by element
+/// (found by trial on Zen 3).
 pub(crate) const MOST_WINDOWS: usize = 16;
 
-/// The least size of a period in bytes, if there are enough blocks. A shorter period pays too much for
+/// The least size of a period in bytes, if there are enough blocks. A shorter period spends too much time on
 /// starting (found by trial on Zen 3).
 const LEAST_PERIOD: usize = 256;
 
@@ -22,7 +22,7 @@ const LEAST_PERIOD: usize = 256;
 /// stores has this size.
 pub(crate) const LONGEST_PERIOD: usize = 1 << 12;
 
-/// The most destination vectors of a period, at the smallest size of a vector that has tables.
+/// The most destination vectors of a period. Vectors of 32 bytes are the smallest that have tables.
 const MOST_VECTORS: usize = LONGEST_PERIOD / 32;
 
 /// The largest table of indices of a period, in bytes: half an L1 cache of 32 KiB.
@@ -44,9 +44,9 @@ pub(crate) struct Group {
     pub(crate) vectors: usize,
 }
 
-/// The tables of one period: for each destination vector, sorted by the number of rounds, which source
-/// windows it loads and how it shuffles them. Vectors of nibbles are shuffled twice: for the low halves of
-/// their bytes, and then for the high halves.
+/// The tables of one period. For each destination vector, they say which source windows it loads and how it
+/// shuffles them. The vectors are sorted by their number of rounds. Vectors of nibbles are shuffled twice:
+/// for the low halves of their bytes, and then for the high halves.
 ///
 /// # Invariants
 ///
@@ -56,7 +56,7 @@ pub(crate) struct Group {
 /// 3. The number of entries of `offsets` is the number of vectors of all groups. For each of these vectors,
 ///    the other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
 ///    (for each round of each shuffle, if windows are lanes); and a vector of bits, if atoms are nibbles.
-///    [`tables`](Self::tables) asserts this.
+///    [`tables`](Self::tables) asserts this invariant.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Gathers {
     register: usize,
@@ -70,14 +70,14 @@ pub(crate) struct Gathers {
     offsets: Vec<u32>,
     /// The source offsets of windows, for each vector, shuffle, round and lane.
     windows: Vec<u32>,
-    /// The indices, for each vector and shuffle. There is a vector of indices for each round if windows are
-    /// lanes, and one for all rounds if windows are whole registers.
+    /// The indices, for each vector and shuffle. If windows are lanes, there is a vector of indices for each
+    /// round. If windows are whole registers, there is one vector of indices for all rounds.
     indices: Vec<Line>,
-    /// For each vector of nibbles, the bits that are taken from the high half of the shuffled byte.
+    /// For each vector of nibbles, a mask of the bits that are taken from the high half of the shuffled byte.
     high: Vec<Line>,
 }
 
-/// Pointers into the tables of a [`Gathers`], to the entries of the next vector.
+/// Pointers into the tables of a [`Gathers`]. They point to the entries of the next vector.
 #[derive(Clone, Copy)]
 pub(crate) struct Tables {
     pub(crate) offsets: *const u32,
@@ -87,9 +87,10 @@ pub(crate) struct Tables {
 }
 
 impl Gathers {
-    /// The tables for `blocks` blocks of `block` destination bytes, which begin `step` bytes apart on the
-    /// source and span `span` bytes there. `sources` has the source index of each atom of a destination
-    /// block. `None` if a lane needs more than `most_windows` windows, or the tables would be too large.
+    /// Makes the tables for `blocks` blocks of `block` destination bytes. On the source, the blocks begin
+    /// `step` bytes apart and each spans `span` bytes. `sources` has the source index of each atom of a
+    /// destination block. Returns `None` if a lane needs more than `most_windows` windows, or the tables
+    /// would be too large.
     pub(super) fn new(
         atom: Atom,
         sources: &[u32],
@@ -99,17 +100,17 @@ impl Gathers {
     ) -> Option<Gathers> {
         let blocks = period(block, blocks, register)?;
         let source = Source::new(atom, sources, step, blocks, (blocks - 1).checked_mul(step)?.checked_add(span)?)?;
-        // Any order of the bytes of four registers takes one shuffle of whole registers, so that is tried
-        // first.
+        // One shuffle of whole registers can put the bytes of four registers in any order, so this shuffle is
+        // tried first.
         let whole = [register, register, most_windows.min(MOST_REGISTERS)];
         let whole = (register == 64).then(|| Gathers::of(&source, blocks, whole)).flatten();
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
     }
 
-    /// The tables with windows of `window` bytes, at most `most` for a lane.
+    /// Makes the tables with windows of `window` bytes, at most `most` windows for a lane.
     ///
-    /// The windows of every lane are found twice: first to count them, which may show that they are too many,
-    /// and then to write them to tables of the right length.
+    /// The windows of every lane are found twice. The first time they are counted, which may show that there
+    /// are too many. The second time they are written to tables of the right length.
     fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
         let (period, times) = (source.bytes(), source.atom.per_byte());
         if source.span < window || period < register {
@@ -120,7 +121,7 @@ impl Gathers {
         let vectors = vectors.get_mut(..period.div_ceil(register))?;
         let (mut all_rounds, mut bytes) = (0, 0);
         for (vector, first) in vectors.iter_mut().zip((0..period).step_by(register)) {
-            // The last vector ends with the period, so it may begin earlier.
+            // The last vector ends with the period, so this vector may begin earlier.
             let first = first.min(period - register);
             let rounds = source.rounds(first, [register, window, most])?;
             all_rounds += times * rounds;
@@ -149,8 +150,8 @@ impl Gathers {
         Some(gathers)
     }
 
-    /// Adds the vector that begins at destination byte `first` of a period. `entry` is where the indices of
-    /// the vector begin, and is moved behind them.
+    /// Adds the vector that begins at destination byte `first` of a period. The indices of the vector begin
+    /// at `entry`, which is moved to the end of them.
     fn push(&mut self, source: &Source<'_>, rounds: usize, first: usize, entry: &mut usize) -> Option<()> {
         let whole = self.of_registers();
         match self.groups.last_mut() {
@@ -194,7 +195,7 @@ impl Gathers {
         self.register
     }
 
-    /// Whether windows are as long as vectors, not as lanes.
+    /// Whether windows are as long as vectors. Otherwise windows are as long as lanes.
     pub(crate) fn of_registers(&self) -> bool {
         self.window != LANE
     }
@@ -218,7 +219,7 @@ impl Gathers {
     ///
     /// # Panics
     ///
-    /// If a table has fewer entries than invariant 3 says, which would be an error of this module.
+    /// If a table has fewer entries than invariant 3 requires. That would be an error of this module.
     pub(crate) fn tables(&self) -> Tables {
         let all = |entries: fn(&Group) -> usize| self.groups.iter().map(entries).sum::<usize>();
         let (vectors, rounds) = (all(|group| group.vectors), all(|group| group.vectors * group.rounds));
@@ -236,8 +237,9 @@ impl Gathers {
     }
 }
 
-/// How many of `blocks` blocks make a period: the fewest whose last vector repeats at most a sixteenth of the
-/// period, or else the most that are allowed. `None` if these together are shorter than a vector.
+/// How many of `blocks` blocks make a period. It is the fewest blocks whose last vector repeats at most a
+/// sixteenth of the period, or else the most blocks that are allowed. `None` if the most blocks are shorter
+/// than a vector together.
 fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
     let waste = |count: usize| (count * block).next_multiple_of(register) - count * block;
     let fits = |count: usize| count * block >= register;
@@ -280,8 +282,8 @@ impl Source<'_> {
         self.atoms.len() / self.atom.per_byte()
     }
 
-    /// The source byte that holds atom `time` of destination byte `at` of a period, and whether the atom is
-    /// its high half.
+    /// The source byte of atom `time` of destination byte `at` of a period, and whether the atom is the high
+    /// half of that byte.
     fn byte(&self, at: usize, time: usize) -> (u32, bool) {
         match self.atom {
             Atom::Byte => (self.atoms[at], false),
@@ -292,8 +294,9 @@ impl Source<'_> {
         }
     }
 
-    /// The number of rounds of the vector that begins at destination byte `first`: the most windows of any of
-    /// its lanes, or more if there is code for more only. `None` if a lane needs more than `most` windows.
+    /// The number of rounds of the vector that begins at destination byte `first`. It is the largest number
+    /// of windows of the vector's lanes, or a larger number if there is code only for the larger number.
+    /// `None` if a lane needs more than `most` windows.
     fn rounds(&self, first: usize, [register, window, most]: [usize; 3]) -> Option<usize> {
         let mut rounds = 0;
         for time in 0..self.atom.per_byte() {
@@ -305,14 +308,14 @@ impl Source<'_> {
         Some(if window != LANE && self.atom == Atom::Nibble { MOST_REGISTERS } else { rounds })
     }
 
-    /// The windows of the lane that begins at destination byte `first`, for one of the shuffles. `None` if
-    /// the lane needs more than `most` windows.
+    /// Finds the windows of the lane that begins at destination byte `first`, for one of the shuffles. `None`
+    /// if the lane needs more than `most` windows.
     fn windows(&self, first: usize, time: usize, window: usize, most: usize) -> Option<Windows> {
         let mut windows = Windows { begins: [0; MOST_WINDOWS], count: 0 };
         let length = u32::try_from(window).ok()?;
         let last = u32::try_from(self.span - window).ok()?;
         let mut end = 0;
-        // The lowest byte that is in no window yet.
+        // The lowest byte that is not in a window yet.
         let next = |end| (first..first + window).map(|at| self.byte(at, time).0).filter(|&byte| byte >= end).min();
         while let Some(byte) = next(end) {
             if windows.count == most {
@@ -335,8 +338,8 @@ struct Windows {
 }
 
 impl Windows {
-    /// The number of the first window of `window` bytes that holds a source byte, and the index of the byte
-    /// in that window.
+    /// Returns the number of the first window of `window` bytes that holds a source byte, and the index of
+    /// the byte in that window.
     fn index(&self, byte: u32, window: usize) -> Option<(usize, usize)> {
         let index = |begins: u32| usize::try_from(byte.checked_sub(begins)?).ok().filter(|&index| index < window);
         self.begins[..self.count].iter().enumerate().find_map(|(round, &begins)| Some((round, index(begins)?)))

@@ -27,7 +27,8 @@ fn number(number: u64) -> usize {
 
 /// Copies one row.
 fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
-    // The head up to the first whole byte of the destination, then whole bytes, then the tail.
+    // The bits up to the first whole byte of the destination are the head. Whole bytes follow, and then the
+    // tail.
     let head = (to.next_multiple_of(8) - to).min(bits);
     let (whole, tail) = ((bits - head) / 8, (bits - head) % 8);
     if head > 0 {
@@ -60,7 +61,7 @@ fn shifted(source: &[u8], shift: u64, destination: &mut [u8]) {
     }
 }
 
-/// Reads `bits` bits, at most 8, from bit `start` on. Higher bits of the result are not defined.
+/// Reads `bits` bits, at most 8, from bit `start` on. The bits above them in the result are not defined.
 fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     let (first, shift) = (byte(start), start % 8);
     match source.get(first + 1) {
@@ -69,7 +70,7 @@ fn take(source: &[u8], start: u64, bits: u64) -> u8 {
     }
 }
 
-/// Writes the low `bits` bits of `value`, all of which go into one byte.
+/// Writes the low `bits` bits of `value`. All of them go into one byte.
 fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     let shift = start % 8;
     let mask = (u8::MAX >> (8 - bits)) << shift;
@@ -77,7 +78,7 @@ fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     *byte = (*byte & !mask) | ((value << shift) & mask);
 }
 
-/// Copies one element of `bits` bits. `bits` divides 8, so that no element is in two bytes.
+/// Copies one element of `bits` bits. `bits` divides 8, so no element is in two bytes.
 pub fn copy_element(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
     put(destination, to, bits, source[byte(from)] >> (from % 8));
 }

@@ -8,7 +8,8 @@ use crate::kernel::{BitInterleave, Direction};
 pub(super) fn interleave_bits(iteration: &Iteration<'_>, destination: &mut Destination<'_>, rows: &BitInterleave) {
     let BitInterleave { bits, rows, row, pitch, direction } = *rows;
     let in_byte = 8 / bits;
-    // A byte of elements. For each of them, `element` gives the source byte and the index in that byte.
+    // Returns a byte of elements. For each element, `element` returns the source byte and the index in that
+    // byte.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {

@@ -1,9 +1,8 @@
-//! Kernels in safe Rust: correct on any CPU, and the reference that the kernels over vectors are tested
-//! against.
+//! Kernels in safe Rust. They are correct on any CPU, and the kernels over vectors are tested against them.
 //!
 //! The kernels write through [`Destination::write`](crate::Destination::write), which also works for memory
-//! that must not be read. Only [`bit_rows`] and packed elements read the destination, because they share
-//! bytes with their neighbours.
+//! that must not be read. Only [`bit_rows`] and the kernels of packed elements read the destination, because
+//! their elements share bytes with neighbours.
 
 pub mod bit_rows;
 mod block_permutation;

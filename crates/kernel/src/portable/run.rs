@@ -12,8 +12,8 @@ use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 ///
 /// # Panics
 ///
-/// If the iteration is not inside a buffer. The kernels over vectors are tested against this code, so it
-/// panics where they would be wrong.
+/// If the iteration is not inside a buffer. The kernels over vectors are tested against this code, so this
+/// code panics where they would be wrong.
 pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<'_>, (from, to): (usize, usize)) {
     let iteration = &Iteration { source: &source[from..], to };
     match kernel {
@@ -59,7 +59,7 @@ impl Iteration<'_> {
     }
 }
 
-/// Copies runs of `run` bytes. Common lengths are constants, so that a run is one load and one store.
+/// Copies runs of `run` bytes. Common lengths are constants, so that a run takes one load and one store.
 fn copy_runs(iteration: &Iteration<'_>, destination: &mut Destination<'_>, run: usize, count: Stride) {
     match run {
         1 => copy_runs_of::<1>(iteration, destination, count),
@@ -104,8 +104,7 @@ fn transpose(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane
     }
 }
 
-/// Transposes square blocks of units, so that a cache line of either side is used up while it is in the
-/// cache.
+/// Transposes square blocks of units. Every cache line of either side is used up while it is in the cache.
 fn transpose_blocks<const UNIT: usize>(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane) {
     let Plane { columns, rows, .. } = plane;
     let side = (64 / UNIT).max(8);

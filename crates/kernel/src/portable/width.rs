@@ -1,11 +1,11 @@
-//! Unpacking and packing: elements of 1, 2 or 4 bits on one side, and of a byte each on the other side. The
+//! Unpacking and packing: elements have 1, 2 or 4 bits on one side, and a byte each on the other side. The
 //! first element of a byte is in its lowest bits.
 
 use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{PackedWords, WidthChange, WidthRow};
 
-/// Unpacks a row, or packs it.
+/// Unpacks a row, or packs a row.
 pub(super) fn change_width(iteration: &Iteration<'_>, destination: &mut Destination<'_>, row: &WidthRow) {
     match row.bits {
         4 => row_of::<4, 2>(iteration, destination, row),
@@ -81,8 +81,8 @@ const fn mask(bits: usize) -> u8 {
     u8::MAX >> (8 - bits)
 }
 
-/// Unpacks a few elements in a row, or packs them: elements of 1 to 7 bits, which may begin inside a byte and
-/// end in the next one. `from` and `to` are indices of elements. The other bits of a packed byte keep their
+/// Unpacks a few elements of a row, or packs them. Elements have 1 to 7 bits, and may begin inside a byte and
+/// end in the next byte. `from` and `to` are indices of elements. The other bits of a packed byte keep their
 /// values.
 ///
 /// # Panics
@@ -97,8 +97,8 @@ pub fn change_elements(
     count: usize,
 ) {
     let bits = row.bits;
-    // The byte in which a packed element begins, and the number of bits in front of the element. Eight
-    // elements fill `bits` bytes.
+    // The byte in which a packed element begins, and the number of bits of this byte in front of the element.
+    // Eight elements fill `bits` bytes.
     let index = |element: usize| {
         let bit = element % 8 * bits;
         (element / 8 * bits + bit / 8, bit % 8)
