@@ -81,6 +81,7 @@ const LONGEST_BLOCK: usize = 1 << 10;
 
 /// Equal blocks, permuted in the same way. Block `i` begins `i * source_step` bytes after the first block on
 /// the source, and right after block `i - 1` on the destination.
+///
 /// The fields are private, and [`BlockLoops::permuted`] sets them together. The vector kernel is sound only
 /// if the offsets in its tables are right.
 #[derive(Debug, Clone, PartialEq, Eq)]

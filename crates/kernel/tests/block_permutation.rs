@@ -1,10 +1,10 @@
-//! Random permutations of blocks at every level, vectors in plain Rust included: each atom comes to its
+//! Random permutations of blocks at every level, including vectors in plain Rust. Each atom comes to its
 //! place, and nothing outside the blocks is touched.
 
 use strided_copy::kernel::{Kernel, Loop, Stride};
 use strided_copy::{Access, Atom, Available, BlockLoops, Copy, Destination, Level, PermutedBlocks};
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -25,7 +25,7 @@ impl Random {
     }
 }
 
-/// A copy of loops: where its first atom is on both sides, and how long both sides are, in atoms.
+/// A nest of loops that permutes blocks. `start` is the index of its first atom on both sides.
 #[derive(Debug)]
 struct Case {
     atom: Atom,
@@ -37,8 +37,8 @@ fn signed(number: usize) -> isize {
     isize::try_from(number).unwrap()
 }
 
-/// Loops in a random order, packed on the destination but for gaps outside, and packed in another order on
-/// the source, with gaps and reversals.
+/// Makes loops in a random order. On the destination they are packed, with gaps outside of the blocks. On the
+/// source they are packed in another order, with gaps and reversals.
 fn case(random: &mut Random) -> Case {
     let atom = random.pick(&[Atom::Byte, Atom::Byte, Atom::Nibble]);
     let per_byte = if atom == Atom::Nibble { 2 } else { 1 };
@@ -54,7 +54,8 @@ fn case(random: &mut Random) -> Case {
     extents.push(count);
     let outer = random.below(3);
     extents.extend((0..outer).map(|_| 1 + random.below(3)));
-    // Steps on the destination: packed up to the count, then with gaps of whole bytes.
+    // The steps on the destination are packed up to loop `inner`. The steps after it have gaps of whole
+    // bytes.
     let mut filled = 1_usize;
     let mut loops = Vec::new();
     for (i, &extent) in extents.iter().enumerate() {
@@ -64,7 +65,7 @@ fn case(random: &mut Random) -> Case {
         loops.push(Stride { extent, source: 0, destination: signed(filled) });
         filled *= extent;
     }
-    // Steps on the source: those of the block in a random order, then the others.
+    // The steps on the source are first the steps of the block in a random order, and then the other steps.
     let mut order: Vec<usize> = (0..inner).collect();
     for i in (1..order.len()).rev() {
         order.swap(i, random.below(i + 1));
@@ -95,7 +96,7 @@ fn case(random: &mut Random) -> Case {
     Case { atom, loops, start: (first + front, before) }
 }
 
-/// The copy, atom by atom.
+/// Makes the copy atom by atom.
 fn expected(case: &Case, source: &[u8], destination: &mut [u8]) {
     let mut places = vec![(signed(case.start.0), signed(case.start.1))];
     for step in &case.loops {
@@ -118,7 +119,7 @@ fn expected(case: &Case, source: &[u8], destination: &mut [u8]) {
     }
 }
 
-/// The blocks of these loops, permuted with as many windows as there is code for.
+/// The blocks of these loops, permuted with any number of windows that there is code for.
 fn permuted(atom: Atom, start: (usize, usize), loops: &[Stride], register: usize) -> Option<PermutedBlocks> {
     BlockLoops::of(atom, start, loops.to_vec())?.permuted(register, usize::MAX)
 }
@@ -137,7 +138,7 @@ fn every_level_permutes_blocks_atom_by_atom() {
         .chain([Level::Software32, Level::Software64])
         .filter(|level| level.is_available())
         .collect();
-    // How many nests there were by windows: up to four, and more; of nibbles; of whole registers' reach.
+    // The number of nests that were planned, with up to four windows, with more windows, and with nibbles.
     let (mut few, mut many, mut nibbles, mut planned) = (0, 0, 0, 0);
     for number in 0..cases {
         let random = &mut Random(number);
@@ -146,13 +147,14 @@ fn every_level_permutes_blocks_atom_by_atom() {
             let Some(blocks) = permuted(case.atom, case.start, &case.loops, register) else { continue };
             planned += 1;
             let windows = blocks.permutation.windows();
-            // A limit of as many windows as are needed changes nothing.
+            // A limit that is the number of windows needed changes nothing.
             let limited = |most| BlockLoops::of(case.atom, case.start, case.loops.clone())?.permuted(register, most);
             assert!(limited(windows).as_ref() == Some(&blocks) && limited(0).is_none());
             few += u32::from(windows <= 4);
             many += u32::from(windows > 4);
             nibbles += u32::from(case.atom == Atom::Nibble);
-            // Buffers as long as the nest reaches, to the byte, behind a number of bytes that moves them.
+            // The buffers are exactly as long as the nest reaches. `shift` bytes in front of the destination
+            // change its alignment.
             let (from, to) = copy_of(blocks.clone(), false, Available::up_to(Level::Portable)).reach();
             let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
             let shift = random.below(64);
@@ -172,7 +174,7 @@ fn every_level_permutes_blocks_atom_by_atom() {
     assert!(planned > cases / 4 && few > 50 && many > 50 && nibbles > 50, "{planned} {few} {many} {nibbles}");
 }
 
-/// `count` planes of `rows` x `columns` units of `unit` bytes, transposed.
+/// `count` planes of `rows` x `columns` units of `unit` bytes, which are transposed.
 fn planes(count: usize, [rows, columns, unit]: [usize; 3]) -> Vec<Stride> {
     let [plane, row, unit_step] = [rows * columns * unit, columns * unit, unit].map(signed);
     vec![
@@ -191,25 +193,27 @@ fn small_planes_need_few_windows() {
         assert_eq!(blocks.permutation.block(), shape.iter().product());
         blocks.permutation.windows()
     };
-    // By hand: 16 bytes of the transposed 2 x 7 are two columns, from both rows, or the last column and the
-    // first of the next plane, whose upper row follows the last row; of 8 x 8, four rows; a plane of 4 x 4
-    // bytes is a window itself.
+    // These numbers were counted by hand. In the transposed 2 x 7, 16 bytes are two columns from both rows,
+    // or the last column and the first column of the next plane, whose upper row follows the last row. In 8 x
+    // 8, 16 bytes are from four rows. A plane of 4 x 4 bytes is one window.
     assert_eq!([[2, 7, 4], [8, 8, 4], [4, 4, 1]].map(|shape| windows(shape, 32)), [3, 4, 1]);
-    // 64 bytes of 8 x 8 are two columns of all 256 bytes; four planes of 4 x 4 bytes are a register.
+    // In 8 x 8, 64 bytes are two columns, which need all 256 bytes. Four planes of 4 x 4 bytes are one
+    // register.
     assert_eq!([[8, 8, 4], [4, 4, 1]].map(|shape| windows(shape, 64)), [4, 1]);
 }
 
 #[test]
 fn what_is_not_blocks_is_not_permuted() {
     let of = |loops: &[Stride]| permuted(Atom::Byte, (0, 0), loops, 32);
-    // A gap after every row, a single plane, a plane of 4 KiB, and too few bytes for a vector.
+    // These are no blocks: rows with a gap after each, a single plane, a plane of 4 KiB, and too few bytes
+    // for a vector.
     let mut gaps = planes(100, [4, 4, 4]);
     gaps[2].destination += 1;
     assert!(of(&gaps[2..]).is_none());
     assert!(of(&planes(10, [2048, 2, 1])[1..2]).is_none());
     assert!(of(&planes(2, [3, 3, 1])).is_none());
     assert!(permuted(Atom::Byte, (0, 0), &planes(100, [4, 4, 4]), 16).is_none());
-    // Blocks of an odd number of nibbles.
+    // These blocks have an odd number of nibbles.
     assert!(permuted(Atom::Nibble, (0, 0), &planes(100, [3, 3, 1]), 32).is_none());
     assert!(permuted(Atom::Nibble, (1, 0), &planes(100, [3, 4, 1]), 32).is_some());
     assert!(permuted(Atom::Nibble, (0, 1), &planes(100, [3, 4, 1]), 32).is_none());

@@ -1,5 +1,5 @@
-//! Random copies at every level, vectors in plain Rust included: the same bytes as in safe Rust, and the
-//! kernel that ran is the one that was asked for.
+//! Random copies at every level, including vectors in plain Rust. Each level copies the same bytes as safe
+//! Rust, and the kernel that was asked for is the kernel that ran.
 
 use std::mem::MaybeUninit;
 
@@ -9,7 +9,7 @@ use strided_copy::kernel::{
 };
 use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, observed};
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 struct Random(u64);
 
 impl Random {
@@ -29,7 +29,7 @@ impl Random {
         items[self.below(items.len())]
     }
 
-    /// A few, many or a number next to a round one.
+    /// An extent that is small, large, or next to a round number.
     fn extent(&mut self) -> usize {
         match self.below(6) {
             0 => self.pick(&[1, 2, 3, 4, 8, 16, 32]),
@@ -40,7 +40,7 @@ impl Random {
         }
     }
 
-    /// A pitch of rows of this many bytes: dense, or with a gap, or a multiple of a line, of pages.
+    /// A pitch of rows of this many bytes: dense, with a gap, or a multiple of a line or of a page.
     fn pitch(&mut self, row: usize) -> usize {
         match self.below(6) {
             0 | 1 => row,
@@ -51,7 +51,7 @@ impl Random {
         }
     }
 
-    /// An axis whose indices are at least `least` bytes apart; a table now and then.
+    /// An axis whose indices are at least `least` bytes apart. Some axes are tables.
     fn axis(&mut self, extent: usize, least: usize) -> Axis {
         let pitch = self.pitch(least);
         match self.below(5) {
@@ -77,7 +77,7 @@ fn signed(bytes: usize) -> isize {
     bytes.cast_signed()
 }
 
-/// A plane, and how it is transposed: a form that some kernels are for is given to them now and then.
+/// A plane, and how it is transposed. Some planes have the form that a special kernel needs.
 fn plane(random: &mut Random) -> (Plane, Transpose) {
     let form = random.below(10);
     let unit = match form {
@@ -126,7 +126,8 @@ fn plane(random: &mut Random) -> (Plane, Transpose) {
     (plane, by)
 }
 
-/// Whole runs; where lines are stored past the cache, by way of panels if the buffer is not aligned.
+/// Copies whole runs. If lines are written with non-temporal stores, panels run instead when the buffer is
+/// not aligned.
 fn runs(random: &mut Random, plane: &Plane) -> Transpose {
     let order = match random.below(3) {
         0 => RunOrder::Source,
@@ -235,7 +236,7 @@ fn kernel(random: &mut Random) -> Kernel {
     }
 }
 
-/// Loops around a kernel, each side of which may count down, and where the first iteration begins.
+/// Loops around a kernel, and the start of the first iteration. Each side of a loop may count down.
 fn loops(random: &mut Random, reach: (usize, usize), in_lines: bool) -> (Vec<Loop>, (usize, usize)) {
     let (mut source, mut destination) = reach;
     let mut loops = Vec::new();
@@ -274,11 +275,11 @@ fn every_level_copies_what_safe_rust_does() {
         let in_lines = matches!(kernel, Kernel::Transpose { by: Transpose::Runs(_), .. });
         let (loops, start) = loops(random, alone.reach(), in_lines);
         let literal = Copy::new(kernel.clone(), loops.clone(), start, Access::PLAIN, portable).unwrap();
-        // Buffers as long as the copy reaches, to the byte.
+        // The buffers are exactly as long as the copy reaches.
         let (from, to) = literal.reach();
         let source: Vec<u8> = (0..from).map(|_| random.next().to_le_bytes()[7]).collect();
         let shift = if random.below(2) == 0 { 0 } else { random.below(64) };
-        // Lines of the destination are aligned now and then.
+        // The lines of the destination are aligned in some of the cases.
         let mut expected = vec![0xa5; to + 128];
         literal.run(&source, Destination::from(&mut expected[shift..shift + to]));
         for level in levels() {
@@ -313,7 +314,7 @@ fn every_level_copies_what_safe_rust_does() {
                     kernel.name()
                 );
                 *names.entry(kernel.name()).or_insert(0) += 1;
-                // What is left alone differs from `expected`.
+                // Bytes that the copy leaves alone differ from `expected`.
                 let mut other = vec![MaybeUninit::new(0x5a); to];
                 if let Ok(bytes) = copy.run_uninit(&source, &mut other) {
                     assert_eq!(bytes, &expected[shift..shift + to], "case {case}");
@@ -328,7 +329,7 @@ fn every_level_copies_what_safe_rust_does() {
     assert!(names.len() == 22 && rare.is_empty(), "{names:?}");
 }
 
-/// Parts of the outermost loop write what the whole copy does.
+/// Checks that parts of the outermost loop write the bytes of the whole copy.
 fn in_parts(random: &mut Random, copy: &Copy, source: &[u8], memory: &mut [u8], expected: &[u8]) {
     let Some(part) = copy.iterations_for(1) else { return };
     let part = part * (1 + random.below(3));

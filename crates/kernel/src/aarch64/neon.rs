@@ -1,7 +1,7 @@
 //! Vectors of 32 bytes, half a cache line, as two NEON registers.
 //!
-//! One register is a lane. A pair is as long as a vector of AVX2, so both share every kernel. A CPU has 16
-//! pairs, which is also the number of registers with AVX2.
+//! One register is a lane. A pair of registers is as long as a vector of AVX2, so both levels share every
+//! kernel. A CPU has 16 pairs, and AVX2 has 16 registers.
 //!
 //! Stores are ordinary stores, because no intrinsic gives `stnp`. Nothing here has been timed.
 
@@ -22,21 +22,21 @@ mod tables;
 #[target_feature(enable = "neon")]
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Pair::BYTES == 2 * 16) };
-    // SAFETY: this function has the features of `Pair`, which has 2 lanes; the rest is its contract.
+    // SAFETY: this function has the features of `Pair`, which has 2 lanes. The rest is its contract.
     unsafe { operation.run::<Pair, 2>() }
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
 
-// SAFETY: each function does what the trait says of it.
+// SAFETY: each function has the effect that the trait describes.
 unsafe impl Vector for Pair {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the caller's promise is that of the function.
+        // SAFETY: the contract of the trait is the contract of the function.
         unsafe { vectorize(operation) }
     }
 
@@ -219,7 +219,7 @@ unsafe impl Vector for Pair {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = Self::zero();
-            // Only an index into these 32 bytes is below 32 after the subtraction. Bytes with another index
+            // After the subtraction, only an index into these 32 bytes is below 32. Bytes with another index
             // keep their value.
             let mut index = index;
             let next = vdupq_n_u8(32);
@@ -253,8 +253,8 @@ unsafe impl Vector for Pair {
     }
 }
 
-/// Interleaves the units of `UNIT` bytes of two registers, into two registers. [`unzipped`] looks alike, with
-/// other intrinsics.
+/// Interleaves the units of `UNIT` bytes of two registers, into two registers. [`unzipped`] has the same
+/// form, with other intrinsics.
 ///
 /// # Safety
 ///
@@ -262,7 +262,7 @@ unsafe impl Vector for Pair {
 #[inline(always)]
 unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe {
         match UNIT {
             1 => Pair(vzip1q_u8(a, b), vzip2q_u8(a, b)),
@@ -291,7 +291,7 @@ unsafe fn zipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
 #[inline(always)]
 unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     const { assert!(matches!(UNIT, 1 | 2 | 4 | 8 | 16)) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the contract of this function.
     unsafe {
         match UNIT {
             1 => Pair(vuzp1q_u8(a, b), vuzp2q_u8(a, b)),
@@ -312,14 +312,14 @@ unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// Three registers are made of three others, in which each byte has its index.
+/// Makes three registers of three other registers. `index` has the source index of each byte.
 ///
 /// # Safety
 ///
 /// The conditions of [`Vector`].
 #[inline(always)]
 unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_t; 3] {
-    // SAFETY: each array has the 16 bytes that are read; the rest is the caller's promise.
+    // SAFETY: each array has the 16 bytes that are read. The rest is the contract of this function.
     unsafe {
         let table = uint8x16x3_t(a, b, c);
         [

@@ -15,7 +15,7 @@ fn iterations_come_in_the_order_of_the_loops() {
     let mut odometer = Odometer::new(&loops, (5, 3));
     assert_eq!(odometer.by_ref().collect::<Vec<_>>(), expected);
     assert_eq!(odometer.next(), None);
-    // Strides of either side may be negative.
+    // The strides of either side may be negative.
     let down = [strided(3, 1, -2), strided(2, -10, 20)];
     let offsets: Vec<_> = Odometer::new(&down, (10, 4)).collect();
     assert_eq!(offsets, [(10, 4), (0, 24), (11, 2), (1, 22), (12, 0), (2, 20)]);

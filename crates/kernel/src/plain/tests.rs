@@ -1,6 +1,6 @@
 use super::*;
 
-/// The copy in safe Rust, with an explicit list of the offsets of every run.
+/// Makes the copy in safe Rust, with an explicit list of the offsets of every run.
 fn literal(run: usize, start: (usize, usize), loops: &[Stride], source: &[u8], destination: &mut [u8]) {
     let mut offsets = vec![(start.0.cast_signed(), start.1.cast_signed())];
     for step in loops {

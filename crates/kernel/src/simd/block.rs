@@ -1,12 +1,12 @@
-//! Blocks: the micro-tile transpose in registers that every panel is made of.
+//! Blocks: the micro-tile transpose in registers. Every panel is made of blocks.
 //!
-//! A transpose moves units from source rows to destination columns. One unit at a time, each store goes to
-//! another cache line than the one before, and a line is visited as many times as it has units.
+//! A transpose moves units from source rows to destination columns. If it moves one unit at a time, each
+//! store goes to another cache line than the store before, and a line is visited once for each of its units.
 //!
-//! A *block* is the piece of a plane that makes whole lines out of whole vectors: as many rows as one cache
-//! line of the destination has units, and as many columns as a vector has. A block loads vectors along source
-//! rows and stores vectors along destination rows, so it touches each line of either side once. In between,
-//! units move from register to register:
+//! A *block* is the piece of a plane that makes whole lines out of whole vectors. It has as many rows as one
+//! cache line of the destination has units, and as many columns as a vector has units. A block loads vectors
+//! along source rows and stores vectors along destination rows, so it touches each line of either side once.
+//! In between, units move from register to register:
 //!
 //! 1. Whole 16-byte lanes trade places between the registers, so that each register has lanes of equal
 //!    columns ([`Vector::load_transposed`]).
@@ -35,9 +35,9 @@
 //!
 //! A register of 64 bytes is a line, so a block is one square. A register of 32 bytes is half a line, so a
 //! block is two squares, one above the other. With non-temporal stores, both squares are loaded before either
-//! is stored, so that the halves of a line leave the CPU together.
+//! square is stored. The halves of a line then leave the CPU together.
 //!
-//! A panel is one call through a pointer, compiled once for each length of unit.
+//! Each panel is one call through a pointer. The function is compiled once for each length of a unit.
 
 use std::mem::MaybeUninit;
 
@@ -58,7 +58,7 @@ pub(super) struct Panel<'a> {
     pub(super) columns: *const usize,
     pub(super) row_count: usize,
     pub(super) column_count: usize,
-    /// How many columns on the left of column 0 are readable.
+    /// How many columns to the left of column 0 are readable.
     pub(super) left: usize,
     /// The length of a unit in bytes.
     pub(super) unit: usize,
@@ -69,9 +69,10 @@ pub(super) struct Panel<'a> {
 /// How a panel is loaded and stored.
 #[derive(Clone, Copy)]
 pub(super) struct How {
-    /// Whether the lines of whole blocks are written with non-temporal stores. They are aligned in every row.
+    /// Whether the lines of whole blocks are written with non-temporal stores. These lines are aligned in
+    /// every row.
     pub(super) streaming: bool,
-    /// Whether the destination is a staging buffer. Then whole vectors are stored even where units are
+    /// Whether the destination is a staging buffer. Whole vectors are then stored even where units are
     /// missing, and the lines of a row are stored from last to first.
     pub(super) staged: bool,
     /// Whether the destination rows are so close together that their lines are stored almost in the order of
@@ -79,10 +80,10 @@ pub(super) struct How {
     pub(super) in_order: bool,
     /// Whether the source is in a cache.
     pub(super) in_cache: bool,
-    /// Whether blocks go in a [scattered order](super::order). Blocks of 32-byte registers access parts of
-    /// lines, and never do.
+    /// Whether blocks are in a [scattered order](super::order). Blocks of 32-byte registers access parts of
+    /// lines, and are never scattered.
     pub(super) scattered: bool,
-    /// The byte shuffle of 16 bytes that transposes each unit, if units are micro-tiles.
+    /// If units are micro-tiles, the byte shuffle that transposes the units in 16 bytes.
     pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
 }
 
@@ -90,11 +91,11 @@ pub(super) struct How {
 ///
 /// # Safety
 ///
-/// * The CPU has the features of the vector, and `unit` is the length that the function was made for.
-/// * `rows` points to `row_count` offsets. `columns` points to `column_count` offsets; if the destination is
+/// * The CPU has the features of the vector. `unit` is the length that the function was compiled for.
+/// * `rows` points to `row_count` offsets. `columns` points to `column_count` offsets. If the destination is
 ///   a staging buffer, `column_count` is rounded up to a whole vector of units.
 /// * Every row is readable from `left` columns before column 0 to column `column_count`.
-/// * Every column is writable for `row_count` units. If the destination is a staging buffer, these are
+/// * Every column is writable for `row_count` units. If the destination is a staging buffer, the rows are
 ///   rounded up to whole lines, and the columns to a whole vector of units.
 /// * With `streaming`, the units of row 0 are at the start of a line in every column.
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
@@ -135,7 +136,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
         let Blocks(panel) = self;
         let (units, in_line) = (IN_LANE * LANES, LINE / UNIT);
         let Panel { from, to, rows, columns, row_count, column_count, how, .. } = *panel;
-        // No pointer leads to this copy, so stores cannot change it, and it stays in registers.
+        // No pointer leads to this copy. Stores cannot change it, so it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
         let scattered = V::BYTES == LINE && how.scattered && !how.staged;
@@ -146,8 +147,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
             to: to.wrapping_add(line * LINE),
             columns: columns.wrapping_add(column),
         };
-        // SAFETY: each whole block is a line of rows by a vector of columns, all inside the panel. `edge`
-        // gets the rows and columns that are left, which are inside the panel too.
+        // SAFETY: each whole block is a line of rows by a vector of columns, and all of them are inside the
+        // panel. `edge` gets the remaining rows and columns, which are inside the panel too.
         unsafe {
             if scattered {
                 for block in Scattered::new(wide * high) {
@@ -158,8 +159,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
             for first in (0..column_count).step_by(in_line) {
                 let here = (column_count - first).min(in_line);
                 for line in if first < wide * in_line { high } else { 0 }..lines {
-                    // Whole lines are stored, and the units that are missing in the last line of a row may
-                    // spill into the row below. That row is stored later.
+                    // Whole lines are stored. The units that are missing in the last line of a row may spill
+                    // into the row below, which is stored later.
                     let line = if how.staged { lines - 1 - line } else { line };
                     let row = line * in_line;
                     let high = (row_count - row).min(in_line);
@@ -192,8 +193,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Blocks<'_, '_, UNIT,
     }
 }
 
-/// The upper left corner of a block: pointers to its first byte on either side, and to the offsets of its
-/// first row and first column.
+/// The upper left corner of a block, as pointers: to the first byte of the block on either side, and to the
+/// offsets of its first row and its first column.
 #[derive(Clone, Copy)]
 struct Corner {
     from: *const u8,
@@ -203,7 +204,7 @@ struct Corner {
 }
 
 impl Corner {
-    /// The corner moved by bytes of the source, rows, bytes of the destination, and columns.
+    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns.
     #[inline(always)]
     fn moved(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         Corner {
@@ -234,10 +235,11 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
         unsafe { square::<V, UNIT, IN_LANE, LANES, true>(how, corner, prefetch) };
         return;
     }
-    // Both halves of a line are stored one after the other, so that the CPU combines them into one write.
+    // The two halves of a line are stored one after the other, so that the CPU combines them into one write.
     let (mut first, mut second) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: a line is two vectors, so the rows from 0 on and those from `units` on are the `LINE / UNIT`
-    // rows of the contract. Each destination row is written as two aligned vectors, which are its line.
+    // SAFETY: a line is two vectors, so the `units` rows from row 0 on and the `units` rows after them are
+    // the `LINE / UNIT` rows of the contract. Each destination row is written as two aligned vectors, which
+    // are its line.
     unsafe {
         prefetch.issue::<V>(units);
         let first = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut first);
@@ -287,9 +289,10 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
     let units = IN_LANE * LANES;
     let mut all = MaybeUninit::uninit();
     // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
-    // The contract promises all of these rows.
+    // All of these rows are in the contract.
     unsafe {
-        // The prefetches come before the shuffles, because between them they would take registers.
+        // The prefetches are in front of the shuffles, because between the shuffles they would take
+        // registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
         let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
         for (group, lanes) in groups.iter().enumerate() {
@@ -340,8 +343,8 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
 ) -> &'g [[V; IN_LANE]; LANES] {
     let target = groups.as_mut_ptr().cast::<V>();
-    // SAFETY: the rows are those of the contract. Register `i` of each of the `LANES` groups is written for
-    // every `i` below `IN_LANE`, so all of `groups` is initialised.
+    // SAFETY: the rows are in the contract. Register `i` of each of the `LANES` groups is written for every
+    // `i` below `IN_LANE`, so all of `groups` is initialised.
     unsafe {
         for i in 0..IN_LANE {
             let rows = std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane)));
@@ -359,8 +362,8 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize>(
     }
 }
 
-/// Transposes the units of every lane of `IN_LANE` registers, whose lanes hold `IN_LANE` units each, by
-/// rounds of a perfect shuffle.
+/// Transposes the units of every lane of `IN_LANE` registers, by rounds of a perfect shuffle. A lane holds
+/// `IN_LANE` units.
 ///
 /// # Safety
 ///

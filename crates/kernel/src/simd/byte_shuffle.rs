@@ -1,13 +1,13 @@
-//! Byte shuffles: a few rows of odd runs are interleaved into one row, or deinterleaved. `byte_table.rs`
-//! explains the algorithm and makes the tables.
+//! Byte shuffles, which interleave or deinterleave a few rows of odd runs. `byte_table.rs` explains the
+//! algorithm and makes the tables.
 
 use super::run::apart;
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::byte_table::{ByteTable, MOST_REGISTERS, TABLE};
 
-/// How many bytes of a destination row are written before the next row, so that the source bytes that the
-/// rows share stay in the L1 cache.
+/// How many bytes of a destination row are written before the next row. The source bytes that the rows share
+/// then stay in the L1 cache.
 const ROW_PIECE: usize = 1 << 11;
 
 /// Shuffles all planes of a walk.
@@ -28,7 +28,7 @@ pub(super) unsafe fn shuffle_bytes<V: Vector>(walk: &Walk<'_>, table: Option<Byt
     }
 }
 
-/// All planes of a walk, shuffled from `REGISTERS` source vectors.
+/// All planes of a walk. They are shuffled from `REGISTERS` source vectors.
 struct ShufflePlanes<'a, const REGISTERS: usize> {
     shuffle: &'a ByteTable,
     walk: &'a Walk<'a>,
@@ -54,7 +54,7 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
             let later = iteration.later.or_else(in_row);
             if walk.streaming && shuffle.rows == 1 {
                 // SAFETY: a prefetch may be given any address. (The row ends inside a line, which is stored
-                // in part. That line is fetched now, and is in the cache when the row ends.)
+                // in part. That line is fetched now, so it is in the cache when the row ends.)
                 unsafe { V::prefetch_to_write(iteration.to.wrapping_add(shuffle.row)) };
             }
             for first in (0..shuffle.row).step_by(piece) {
@@ -66,8 +66,8 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
                         later,
                         number,
                     };
-                    // SAFETY: the row is one of the plane. `piece` cuts `first..first + piece` off at the end
-                    // of the row.
+                    // SAFETY: the row is a row of the plane. `piece` cuts `first..first + piece` off at the
+                    // end of the row.
                     unsafe {
                         if walk.streaming {
                             row.piece::<V, REGISTERS, true>(first, piece);
@@ -92,9 +92,9 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// Writes bytes `first..first + piece` of the row, cut off at its end. With non-temporal stores, vectors
-    /// are aligned: the first piece is longer by the bytes in front of the first aligned vector, and the
-    /// other pieces begin that much later.
+    /// Writes bytes `first..first + piece` of the row, cut off at the end of the row. With non-temporal
+    /// stores, vectors are aligned: the first piece is longer by the bytes in front of the first aligned
+    /// vector, and the other pieces begin later by these bytes.
     ///
     /// # Safety
     ///
@@ -117,20 +117,21 @@ impl Row<'_> {
             Some(phase) => (at + V::BYTES, source + more + shuffle.advance, phase),
         };
         // SAFETY: byte `at` is `phase` bytes into its period, so the table has a vector of indices from
-        // `phase` on. Source vectors are loaded whole only while `all_registers` bytes are readable, and else
-        // in part. Stores end before `end`; streamed ones follow the aligned `head`.
+        // `phase` on. Source vectors are loaded whole only while `all_registers` bytes are readable, and
+        // otherwise in part. Stores end before `end`. Streamed stores follow the aligned `head`.
         unsafe {
             if first == 0 && head > 0 {
                 self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);
             }
             while at < end {
                 // How many vectors can certainly be loaded and stored whole. Each vector moves the source by
-                // at most one advance more than `more`.
+                // at most `more` and one advance.
                 let whole = match (readable - source).checked_sub(all_registers) {
                     Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
                     None => 0,
                 };
-                // The fourth vector has the same phase as the first, so three vectors of indices serve all.
+                // The fourth vector has the phase of the first vector, so three vectors of indices serve all
+                // vectors.
                 if (3 * V::BYTES).is_multiple_of(shuffle.period) && whole >= 3 {
                     let second = next((at, source, phase));
                     let third = next(second);
@@ -164,8 +165,7 @@ impl Row<'_> {
         }
     }
 
-    /// Writes the vector at byte `at` of the row. Its first source vector begins `source` bytes into the
-    /// source.
+    /// Writes the vector at byte `at` of the row. Its first source vector begins `source` bytes after `from`.
     ///
     /// # Safety
     ///
@@ -182,7 +182,7 @@ impl Row<'_> {
         // SAFETY: the contract of this function. A prefetch may be given any address.
         unsafe {
             if let Some(later) = self.later {
-                // Source vectors of several rows move by less than their length, so they are prefetched in
+                // Source vectors of several rows move by less than their length, so the rows prefetch them in
                 // turn.
                 let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
                 V::prefetch(later.wrapping_add(source + register * shuffle.distance));
@@ -207,7 +207,7 @@ impl Row<'_> {
     unsafe fn partial<V: Vector, const REGISTERS: usize>(&self, from: *const u8, readable: usize, phase: usize) -> V {
         let shuffle = self.shuffle;
         // SAFETY: no source vector is loaded beyond its readable bytes. The table has a vector of indices
-        // from any phase on.
+        // from every phase on.
         unsafe {
             let mut registers = [V::zero(); REGISTERS];
             for (i, register) in registers.iter_mut().enumerate() {

@@ -21,7 +21,7 @@ impl Operation for CopyRuns<'_> {
     ///
     /// * In every iteration, each run is readable on the source and writable on the destination.
     /// * All bytes between the first and the last byte that any iteration reads are readable.
-    /// * `run` is above 0, and is a length that `by` is for (`Kernel::fit`).
+    /// * `run` is above 0, and `by` is code for runs of this length (`Kernel::fit`).
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let CopyRuns { walk, run, count, by } = self;
@@ -82,7 +82,8 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
     #[cfg(feature = "software")]
     crate::observed::ran("runs line by line");
     let source = count.source.cast_unsigned();
-    // Runs that are side by side on the destination are one long row, whose lines can be stored whole.
+    // Runs that are side by side on the destination are one long row, and the lines of the row can be stored
+    // whole.
     let joined = STREAMING && count.destination.cast_unsigned() == run && run >= LINE && count.extent > 1;
     let ahead = crate::kernel::count(ahead);
     let beside = if STREAMING && !joined { Beside::of(walk.loops, run) } else { None };
@@ -90,9 +91,9 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
         let later = LaterRun { iteration: &iteration, count, ahead };
         let outside = beside.map_or(Neighbours::NONE, |beside| beside.neighbours(number));
         for i in 0..count.extent {
-            // SAFETY: the run is one of this iteration. The run in front belongs to this or the previous
-            // iteration, so all source bytes from there on are readable, and the line that both share holds
-            // bytes of these two runs only.
+            // SAFETY: the run belongs to this iteration. The run in front belongs to this iteration or to the
+            // previous iteration, so all source bytes from its start on are readable. The line that both runs
+            // share holds bytes of these two runs only.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 if STREAMING {
@@ -116,7 +117,8 @@ unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
     crate::observed::ran("runs by memcpy");
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: `i` is below `count.extent`, so `from` and `to` are a run of this iteration.
+            // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run of this
+            // iteration.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 std::ptr::copy_nonoverlapping(from, to, run);
@@ -125,8 +127,8 @@ unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
     }
 }
 
-/// Copies runs of `SIZE` to `2 * SIZE` bytes that are in a cache, as two halves that may overlap, without a
-/// branch.
+/// Copies runs of `SIZE` to `2 * SIZE` bytes, without a branch, as two halves that may overlap. The runs are
+/// in a cache.
 ///
 /// # Safety
 ///
@@ -139,7 +141,8 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
     assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: `from` and `to` are a run of this iteration, of at least `SIZE` bytes.
+            // SAFETY: `from` and `to` are the addresses of a run of this iteration, which has at least `SIZE`
+            // bytes.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 first_and_last::<SIZE>(from, to, run);
@@ -148,12 +151,12 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
     }
 }
 
-/// Copies runs of `LINES` to `2 * LINES` lines as their first and their last `LINES` lines. They go through
-/// vectors, because the compiler would copy arrays of this length over the stack.
+/// Copies runs of `LINES` to `2 * LINES` lines as their first `LINES` lines and their last `LINES` lines. The
+/// lines go through vectors, because the compiler would copy arrays of this length over the stack.
 ///
 /// # Safety
 ///
-/// * `run` is at least `LINES` lines and at most twice as much.
+/// * `run` is at least `LINES` lines and at most `2 * LINES` lines.
 /// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
@@ -173,7 +176,7 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
     }
 }
 
-/// Copies runs that are in the L2 cache. Of every four lines, the order is 2, 3, 0, 1.
+/// Copies runs that are in the L2 cache. Each group of four lines is copied in the order 2, 3, 0, 1.
 ///
 /// # Safety
 ///
@@ -187,13 +190,12 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
     let fours = opaque(run - run % (4 * LINE));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
-            // SAFETY: every line is inside a run of this iteration: `next ^ 2 * LINE` is one of the same four
-            // lines as `next`, and the last line ends with the run.
+            // SAFETY: every line is inside a run of this iteration. `next ^ 2 * LINE` is a line of the group
+            // of four that `next` is in, and the last line ends with the run.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 let (mut next, mut at) = (0, fours);
-                // The loop has one load and one store. Several of them would each have a constant stride
-                // again.
+                // The loop has one load and one store. Several loads would each have a constant stride again.
                 while next < fours {
                     let line = opaque(next) ^ (2 * LINE);
                     copy_lines::<V, 1>(from.add(line), to.add(line), false);
@@ -209,7 +211,7 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
     }
 }
 
-/// Copies runs that are shorter than a vector, as one word each.
+/// Copies runs that are shorter than a vector, each as one word.
 ///
 /// # Safety
 ///
@@ -226,7 +228,8 @@ unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
             }
         }
         for i in 0..count.extent {
-            // SAFETY: `i` is below `count.extent`, so `from` and `to` are a run of this iteration.
+            // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run of this
+            // iteration.
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 to.cast::<[u8; RUN]>().write(from.cast::<[u8; RUN]>().read());
@@ -235,7 +238,7 @@ unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     }
 }
 
-/// For every iteration of `count`, copies a run of `run` bytes for each pair of offsets.
+/// Copies a run of `run` bytes for each pair of offsets, in each iteration of `count`.
 pub(super) struct CopyTable<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,
@@ -254,7 +257,7 @@ impl Operation for CopyTable<'_> {
         let CopyTable { walk, run, offsets, count } = self;
         for iteration in walk.iterations() {
             for i in 0..count.extent {
-                // SAFETY: `i` is below `count.extent`, and each pair of offsets leads to a run of the
+                // SAFETY: `i` is below `count.extent`, and each pair of offsets is the start of a run of the
                 // contract.
                 unsafe {
                     let (from, to) = at(iteration.from, iteration.to, count, i);
@@ -272,7 +275,7 @@ impl Operation for CopyTable<'_> {
     }
 }
 
-/// Copies `bytes` bytes with ordinary stores, and prefetches as many bytes at `later`.
+/// Copies `bytes` bytes with ordinary stores, and prefetches `bytes` bytes at `later`.
 ///
 /// # Safety
 ///
@@ -287,8 +290,8 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
             }
             return short(from, to, bytes);
         }
-        // The loop copies a line at a time: a hardware prefetcher follows one load instruction, not four (Zen
-        // 5).
+        // The loop copies a line at a time, because a hardware prefetcher follows one load instruction but
+        // not four (Zen 5).
         let mut at = 0;
         while at < bytes {
             if let Some(later) = later {
@@ -302,7 +305,7 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
     }
 }
 
-/// Writes one run `count` times in a row.
+/// Writes one run `count` times, without a gap.
 ///
 /// # Safety
 ///
@@ -315,9 +318,9 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
     const { assert!(2 * V::BYTES <= TWICE) };
     assert!(run.is_power_of_two() && run <= V::BYTES);
     let bytes = run * count;
-    // SAFETY: stores end at `bytes` or before: whole vectors are stored only where as many bytes are left.
-    // `twice` holds two vectors, and is read from `head % run` on, less than a vector. Streamed vectors
-    // follow the aligned `head`.
+    // SAFETY: stores end at `bytes` or before: whole vectors are stored only where a whole vector of bytes is
+    // left. `twice` holds two vectors, and is read from `head % run` on, which is less than a vector.
+    // Streamed vectors follow the aligned `head`.
     unsafe {
         let pattern = V::repeat(from, run);
         let head = if streaming { to.align_offset(V::BYTES).min(bytes) } else { 0 };
@@ -342,7 +345,7 @@ unsafe fn repeat<V: Vector>(from: *const u8, to: *mut u8, run: usize, count: usi
             put(at);
             at += V::BYTES;
         }
-        // A masked store of no bytes would still touch the line behind.
+        // A masked store of no bytes would still touch the line after the run.
         if at < bytes {
             shifted.store_partial(to.add(at), bytes - at);
         }

@@ -11,13 +11,13 @@
 //!                                             corner:       bytes of each destination row as it has
 //! ```
 //!
-//! If there are few columns, the last 16-byte lane of a row may reach past its end. It is loaded further left
-//! instead: the `over` columns that it shares with the previous lane are transposed again and not stored.
-//! Only if the whole panel is narrower than a lane, its columns are loaded in part.
+//! If there are few columns, the last 16-byte lane of a row may reach past the end of the row. The lane is
+//! loaded further left instead. The `over` columns that it shares with the previous lane are transposed again
+//! and not stored. Only if the whole panel is narrower than a lane, its columns are loaded in part.
 //!
 //! If there are few rows, the registers of the missing rows are zero. The destination rows come out as whole
-//! vectors, are stored into a small buffer on the stack, and copied from there with their true length. If the
-//! destination is a staging buffer, the vectors are stored to it directly.
+//! vectors. They are stored into a small buffer on the stack, and copied from there with their true length.
+//! If the destination is a staging buffer, the vectors are stored directly to it.
 
 use std::mem::MaybeUninit;
 
@@ -26,8 +26,8 @@ use super::lines::short;
 use super::vector::{Operation, Vector};
 use crate::line::LINE;
 
-/// Transposes a block of at most a line of rows by a vector of columns. `rows` and `columns` are pairs of the
-/// first index and the count.
+/// Transposes a block of at most a line of rows by a vector of columns. `rows` and `columns` are pairs of a
+/// first index and a count.
 ///
 /// # Safety
 ///
@@ -59,8 +59,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
         let (how, units) = (panel.how, IN_LANE * LANES);
         debug_assert!(columns <= units && column + columns <= panel.column_count && row + rows <= panel.row_count);
         let whole_lines = rows == LINE / UNIT && panel.left + column + columns >= IN_LANE;
-        // SAFETY: the rows and columns are those of the contract. `few_columns` gets a whole line of rows,
-        // and at least `IN_LANE` columns up to the last one, counting readable columns on the left.
+        // SAFETY: the rows and columns are in the contract. `few_columns` gets a whole line of rows. With the
+        // readable columns on the left, at least `IN_LANE` columns end with its last column.
         unsafe {
             if whole_lines {
                 self.few_columns::<V, LANES>(&how);
@@ -73,7 +73,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Operation for Edge<'_, '_, UNIT, I
 
 impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     /// Transposes a whole line of rows by some columns, 16 bytes of each source row at a time. The last 16
-    /// bytes may begin left of `columns`. Each destination line is stored once.
+    /// bytes may begin to the left of `columns`. Each destination line is stored once.
     ///
     /// # Safety
     ///
@@ -84,8 +84,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let Edge { panel, rows: (row, _), columns: (column, columns) } = *self;
         for begin in (column..column + columns).step_by(IN_LANE) {
             let over = (begin + IN_LANE).saturating_sub(column + columns);
-            // SAFETY: 16 bytes of each row end at or before the last column, and begin at a readable one. The
-            // destination rows from `begin` on have a whole line each.
+            // SAFETY: 16 bytes of each row end at or before the last column, and begin at a readable column.
+            // The destination rows from `begin` on have a whole line each.
             unsafe {
                 let from = panel.from.wrapping_add(begin * UNIT).wrapping_sub(over * UNIT);
                 let low = group::<V, IN_LANE, LANES>(how, (from, panel.rows.add(row)));
@@ -115,7 +115,7 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
     #[inline(always)]
     unsafe fn loaded<V: Vector, const LANES: usize>(&self, how: &How, row: usize, columns: usize) -> V {
         // SAFETY: a partial load reads `columns` units. A whole load reads `IN_LANE * LANES` units, and is
-        // done only if there are at least as many columns.
+        // used only if there are that many columns.
         unsafe {
             let from = self.panel.from.add(self.columns.0 * UNIT + *self.panel.rows.add(row));
             let line = if columns < IN_LANE * LANES { V::load_partial(from, columns * UNIT) } else { V::load(from) };
@@ -126,8 +126,9 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         }
     }
 
-    /// Transposes any edge. The result is stored to the staging buffer if that is the destination, or else to
-    /// a buffer on the stack, from which each destination row is copied.
+    /// Transposes an edge of any form. If the destination is a staging buffer, the result is stored to it.
+    /// Otherwise the result is stored to a buffer on the stack, and each destination row is copied from
+    /// there.
     ///
     /// # Safety
     ///
@@ -142,8 +143,8 @@ impl<const UNIT: usize, const IN_LANE: usize> Edge<'_, '_, UNIT, IN_LANE> {
         let stage = stage.0.as_mut_ptr().cast::<u8>();
         for part in (0..rows).step_by(units).rev() {
             let high = (rows - part).min(units);
-            // SAFETY: the rows and columns are those of the contract. The buffer on the stack has a line for
-            // each of the at most `LINE` columns of a vector.
+            // SAFETY: the rows and columns are in the contract. A vector has at most `LINE` columns, and the
+            // buffer on the stack has a line for each of them.
             unsafe {
                 let to = panel.to.add((row + part) * UNIT);
                 let mut groups = [[V::zero(); IN_LANE]; LANES];

@@ -1,7 +1,7 @@
-//! Rows of sub-byte elements, prepared so that a shuffle of whole bytes interleaves them.
+//! Prepares rows of sub-byte elements, so that a shuffle of whole bytes interleaves them.
 //!
 //! Write the index of an element in binary: the bits of the row, then the bits of the byte in that row, then
-//! the bits of the field inside that byte. Interleaving moves the bits of the row behind all others. A
+//! the bits of the field inside that byte. Interleaving moves the bits of the row behind all other bits. A
 //! shuffle of bytes cannot move a bit of the field, but an exchange can: it swaps one bit of the row with one
 //! bit of the field, for two rows at a time. After every bit of the field was swapped, only whole bytes have
 //! to move.
@@ -70,7 +70,8 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
     lines
 }
 
-/// Swaps a bit of the row with the bit of the field that stands for `WIDTH` bits.
+/// Swaps a bit of the row with a bit of the field. `WIDTH` is the number of bits that the bit of the field
+/// stands for.
 ///
 /// # Safety
 ///
@@ -78,7 +79,7 @@ pub(super) unsafe fn restored<V: Vector, const BITS: usize, const ROWS: usize>(o
 #[inline(always)]
 unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS: usize>(lines: &mut [V; ROWS]) {
     let row_bit = row_bit(WIDTH, BITS, ROWS);
-    // A `filter` would keep the loop from being unrolled, and the registers would be stored on the stack.
+    // With `filter`, the loop would not be unrolled, and the registers would be stored on the stack.
     for i in 0..ROWS {
         if i & row_bit == 0 {
             // SAFETY: no memory is accessed.
@@ -88,14 +89,14 @@ unsafe fn exchange<V: Vector, const WIDTH: usize, const BITS: usize, const ROWS:
 }
 
 /// The bit of the row that is swapped with the bit of the field that stands for `width` bits. The bits of the
-/// row are taken in turn, and again from the first if there are fewer of them. `bits` is the width of an
+/// row are taken in turn, and from the first bit again if there are fewer of them. `bits` is the width of an
 /// element, and `rows` the number of rows, a power of two.
 #[inline(always)]
 const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// The index of row `i` after all swaps: the bits that came from the field are the lowest bits of the row.
+/// The index of row `i` after all swaps. The bits that came from the field are the lowest bits of the row.
 #[inline(always)]
 const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();

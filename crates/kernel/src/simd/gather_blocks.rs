@@ -1,4 +1,4 @@
-//! Permuted blocks, by shuffles of source windows. [`block_permutation`](crate::block_permutation) explains
+//! Permutes blocks by shuffles of source windows. [`block_permutation`](crate::block_permutation) explains
 //! the algorithm.
 
 use std::marker::PhantomData;
@@ -24,8 +24,8 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
     #[cfg(feature = "software")]
     crate::observed::ran("blocks permuted in registers");
     let gathers = permutation.gathers();
-    // SAFETY: the contract of this function. The size of the register and the kind of windows are checked
-    // here.
+    // SAFETY: the contract of this function. The size of the register and the kind of windows are checked by
+    // the conditions below.
     unsafe {
         if gathers.register() != V::BYTES || permutation.blocks() < gathers.blocks() {
             for iteration in walk.iterations() {
@@ -64,7 +64,7 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     }
 }
 
-/// Permutes the blocks of every iteration of a walk. `WHOLE` says that windows are as long as vectors.
+/// Permutes the blocks of every iteration of a walk. With `WHOLE`, windows are as long as vectors.
 struct GatherBlocks<'a, const WHOLE: bool> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,
@@ -78,7 +78,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     ///
     /// # Panics
     ///
-    /// * If the tables are for vectors of another size or for windows of the other kind.
+    /// * If the tables are for vectors of another size, or for the other kind of windows.
     /// * If the permutation has fewer blocks than a period.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
@@ -115,7 +115,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 }
             }
             if walk.streaming {
-                // SAFETY: the first `staged` bytes of the buffer were written, and belong at `run` of the
+                // SAFETY: the first `staged` bytes of the buffer were written. Their place is `run` of the
                 // destination.
                 unsafe { stage.drain(iteration.to.add(run), staged) };
             }
@@ -123,7 +123,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
     }
 }
 
-/// A staging buffer between the shuffles and the non-temporal stores. It stays in the L1 cache.
+/// A staging buffer between the shuffles and the non-temporal stores. The buffer stays in the L1 cache.
 struct Stage<V> {
     buffer: Buffer,
     vector: PhantomData<V>,
@@ -189,12 +189,12 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     }
 
     /// Computes the next vectors of a period, and returns the tables for the vectors after them. `ROUNDS` is
-    /// `rounds`, or 0 if a loop is to count the rounds.
+    /// `rounds`, or 0 for a function that counts the rounds in a loop.
     ///
     /// # Safety
     ///
     /// * The blocks of a period are readable at `from`, and writable at `to`.
-    /// * The tables have entries for `vectors` vectors of `rounds` rounds. `NIBBLES` says whether atoms are
+    /// * The tables have entries for `vectors` vectors of `rounds` rounds. `NIBBLES` is whether atoms are
     ///   nibbles.
     #[inline(always)]
     unsafe fn group<const ROUNDS: usize, const NIBBLES: bool>(
@@ -208,8 +208,8 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
         debug_assert!(ROUNDS == 0 && !WHOLE || ROUNDS == rounds);
         let rounds = if ROUNDS == 0 { rounds } else { ROUNDS };
         for _ in 0..vectors {
-            // SAFETY: each step reads the entries of one vector, and moves the tables behind them. By
-            // invariant 2 of `Gathers`, a vector is writable at its offset.
+            // SAFETY: each step reads the entries of one vector, and moves the tables past them. By invariant
+            // 2 of `Gathers`, a vector is writable at its offset.
             unsafe {
                 let mut vector = self.shuffled::<ROUNDS>(&mut tables, rounds, from);
                 if NIBBLES {
@@ -261,7 +261,7 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     }
 }
 
-/// An entry of a table as an offset.
+/// Converts an entry of a table to an offset.
 #[inline(always)]
 fn offset(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

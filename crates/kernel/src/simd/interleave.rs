@@ -2,7 +2,7 @@
 //! an image, packed elements.
 //!
 //! Planar pixels become interleaved pixels by taking one unit of each row in turn. Unit by unit, that takes a
-//! load and a store for each unit. In registers, one shuffle moves as many units as a register holds:
+//! load and a store for each unit. With registers, one shuffle moves a whole register of units:
 //!
 //! ```text
 //! rows            r0 r1 r2 r3 | r4 ..      one register of each row
@@ -18,14 +18,14 @@
 //!     columns that fill no register                         the last whole register again, or `part.rs`
 //! ```
 //!
-//! A *block* here is some whole registers of columns. The code of a block is compiled once for each
+//! A *block* in this module is some whole registers of columns. The code of a block is compiled once for each
 //! [`Shuffle`] and called through a pointer, so the loop around it is compiled once for each level.
 //!
 //! When several destination rows are written with non-temporal stores, each row has an open line. A CPU has
-//! few buffers for lines that are written in part, and more rows than buffers make every line two writes.
-//! Registers of half a line therefore go to a *staging buffer* first. It collects some lines of each row, and
-//! these are stored row by row. If the rows of neighbouring iterations continue each other, several
-//! iterations are joined in the staging buffer.
+//! few buffers for lines that are written in part. If there are more rows than buffers, every line takes two
+//! writes. Registers of half a line therefore go to a *staging buffer* first. The buffer collects some lines
+//! of each row, and these are stored row by row. If the rows of neighbouring iterations continue each other,
+//! the staging buffer joins several iterations.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -39,14 +39,14 @@ use super::walk::{Iteration, Walk};
 use crate::kernel::{JOINED_RUN, Rows};
 use crate::line::LINE;
 
-/// From this many destination rows on, no address translation is loaded ahead. With so many rows, that would
-/// be one more access for each store (found by trial).
+/// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
+/// one access to each store (found by trial).
 const MANY_ROWS: usize = 16;
 
 /// The code of a block: `block(from, to, count, pitch, ahead, (streaming, signed))` shuffles `count`
-/// registers of each row. The side whose rows are apart has them `pitch` bytes apart. The source is
-/// prefetched `ahead` bytes ahead, unless `ahead` is 0. `streaming` asks for non-temporal stores, and
-/// `signed` for sign extension.
+/// registers of each row. On one side, the rows are `pitch` bytes apart. The source is prefetched `ahead`
+/// bytes ahead, unless `ahead` is 0. `streaming` asks for non-temporal stores, and `signed` for sign
+/// extension.
 ///
 /// # Safety
 ///
@@ -54,11 +54,11 @@ const MANY_ROWS: usize = 16;
 /// * With `streaming`, all destination registers are aligned.
 type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 
-/// The code for a number of rows, and what it loads and stores.
+/// The code for a number of rows, and the numbers of registers that it loads and stores.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffling {
     pub(super) block: Block,
-    /// How many registers are loaded, and how many are stored.
+    /// The number of registers that are loaded, and the number of registers that are stored.
     pub(super) sources: usize,
     pub(super) destinations: usize,
     /// Whether the rows that are apart are on the source. The rows of the other side are dense.
@@ -144,22 +144,22 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
     }
 }
 
-/// The most rows that are interleaved.
+/// The most rows that can be interleaved.
 pub(super) const ROWS: usize = 32;
 
 /// The pitch of the rows of the staging buffer, in bytes. A row is a line longer than the longest run, so
 /// that neighbouring rows are in different sets of the L1 cache.
 const STAGED_ROW: usize = JOINED_RUN + LINE;
 
-/// The most bytes that are collected at once in all rows together, roughly: a quarter of an L1 cache of 32
-/// KiB.
+/// The most bytes that are collected at once in all rows together, roughly. This is a quarter of an L1 cache
+/// of 32 KiB.
 const STAGED: usize = 1 << 13;
 
 /// The staging buffer: rows that are collected before they are stored.
 #[repr(align(64))]
 struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 
-/// Rows of `row` bytes, which are `pitch` bytes apart on one side and interleaved on the other side.
+/// Rows of `row` bytes. On one side they are `pitch` bytes apart, and on the other side they are interleaved.
 pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) shuffling: Shuffling,
@@ -212,7 +212,7 @@ impl Operation for ByStage<'_, '_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let mut stage = Stage(MaybeUninit::uninit());
-        // SAFETY: the contract of this function, and the memory of a staging buffer.
+        // SAFETY: the contract of this function. The pointer is to the memory of a staging buffer.
         unsafe { self.0.rows::<V>(Some(stage.0.as_mut_ptr().cast::<u8>())) }
     }
 }
@@ -231,12 +231,12 @@ impl InterleaveRows<'_> {
         let stage = stage.unwrap_or(std::ptr::null_mut());
         let runs = if let Rows::Joined(runs) = by { usize::from(runs) } else { 0 };
         let dense_destination = source_apart || destinations == 1;
-        // Whether every destination row starts lines where the first destination row does.
+        // Whether lines start at the same column in every destination row.
         let may_stream = walk.streaming && (dense_destination || pitch.unsigned_abs().is_multiple_of(LINE));
-        // How many bytes each destination row gets for a byte of a row.
+        // How many bytes each destination row gets for one byte of a source row.
         let step = if source_apart { destinations } else { 1 };
-        // If the rows are in reverse order, the last row is the first in memory. Then offsets are counted
-        // from the first row, and are negative numbers that wrap.
+        // If the rows are in reverse order, the last row is the first in memory. Offsets are counted from the
+        // first row all the same, and are negative numbers that wrap.
         let last = (if source_apart { sources } else { destinations } - 1) * pitch.unsigned_abs();
         let (first, pitch) = (if pitch < 0 { last } else { 0 }, self.pitch());
         let mut run = 0;
@@ -249,8 +249,8 @@ impl InterleaveRows<'_> {
             }
             let ahead = iteration.later.map_or(walk.in_row(), |later| later.addr().wrapping_sub(iteration.from.addr()));
             let Iteration { from, to, .. } = iteration;
-            // SAFETY: the rows are those of the contract. In a row of the staging buffer, the runs of the
-            // joined iterations follow each other as on the destination, and have at most `JOINED_RUN` bytes
+            // SAFETY: the rows are in the contract. In a row of the staging buffer, the runs of the joined
+            // iterations follow each other as on the destination, and have at most `JOINED_RUN` bytes
             // together.
             unsafe {
                 if runs > 0 {
@@ -286,9 +286,9 @@ impl InterleaveRows<'_> {
 }
 
 impl InterleaveRows<'_> {
-    /// Shuffles columns in registers of half a line, with non-temporal stores. Several lines of each row are
-    /// collected in the staging buffer and stored whole, because a CPU has few buffers for lines that are
-    /// written in part.
+    /// Shuffles columns in registers of half a line, with non-temporal stores. The staging buffer collects
+    /// several lines of each row, which are then stored whole, because a CPU has few buffers for lines that
+    /// are written in part.
     ///
     /// # Safety
     ///
@@ -305,8 +305,8 @@ impl InterleaveRows<'_> {
         let most = (STAGED / self.shuffling.destinations).clamp(4 * LINE, JOINED_RUN);
         for at in columns.clone().step_by(most) {
             let some = most.min(columns.end - at);
-            // SAFETY: `some` of the columns, at most `JOINED_RUN`, for which a row of the staging buffer has
-            // room.
+            // SAFETY: these are `some` of the columns, at most `JOINED_RUN`, so a row of the staging buffer
+            // has room for them.
             unsafe {
                 let staged = (stage.wrapping_sub(at), STAGED_ROW);
                 self.columns::<V>(from, staged, at..at + some, (ahead, false));
@@ -339,13 +339,13 @@ impl InterleaveRows<'_> {
         }
     }
 
-    /// The pitch of the rows that are apart, to be added with wrapping.
+    /// The pitch of the rows that are apart, as a number to be added with wrapping.
     fn pitch(&self) -> usize {
         self.pitch.cast_unsigned()
     }
 
-    /// Shuffles the last columns of a row, which do not fill a register. With ordinary stores and enough
-    /// columns before them, the last whole register is shuffled, which stores some columns again.
+    /// Shuffles the last columns of a row, which do not fill a register. With ordinary stores, if there are
+    /// enough columns before them, the last whole register is shuffled, and some columns are stored again.
     ///
     /// # Safety
     ///
@@ -389,7 +389,7 @@ impl InterleaveRows<'_> {
 #[inline(always)]
 unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, run: usize) {
     for i in 0..rows {
-        // SAFETY: `i` is below `rows`, so both runs are those of the contract.
+        // SAFETY: `i` is below `rows`, so both runs are in the contract.
         unsafe {
             let (from, to) = (stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)));
             stream_run::<V>(from, to, run, Neighbours::NONE, None);

@@ -1,9 +1,9 @@
 //! Runs that continue each other on the destination and end inside cache lines. Non-temporal stores write
-//! whole lines only; a partial line waits for the next run.
+//! whole lines only, so a partial line waits for the next run.
 //!
 //! A row of the destination is produced in parts, by one panel after the other. If a part ends inside a line,
-//! storing that partial line now and its rest later would cost two writes to memory. So the last line of a
-//! part is kept, and put in front of the next part:
+//! storing the partial line now and the rest of the line later would cost two writes to memory. So the last
+//! line of a part is kept, and put in front of the next part:
 //!
 //! ```text
 //! destination lines   |line 0          |line 1          |line 2          |
@@ -21,7 +21,8 @@ use super::lines::{copy_lines, short};
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// The last `LINE` bytes of a run. Those after its last whole destination line are still to be stored.
+/// The last `LINE` bytes of a run. The bytes after the run's last whole destination line are still to be
+/// stored.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
 pub(super) struct Leftover(MaybeUninit<[u8; LINE]>);
@@ -50,8 +51,8 @@ pub(super) unsafe fn drain<V: Vector>(
     debug_assert!(is_last || bytes >= LINE);
     let kept = kept.0.as_mut_ptr().cast::<u8>();
     // SAFETY: the destination gets the run and less than a line in front of it, for which there is a free
-    // line in front of `from`. Vectors go to whole lines of these bytes. `kept` is filled only from a run of
-    // at least a line.
+    // line in front of `from`. Vectors are stored to whole lines of these bytes. `kept` is filled only from a
+    // run of at least a line.
     unsafe {
         let (at, to, left) = if is_first {
             let head = to.align_offset(LINE).min(bytes);

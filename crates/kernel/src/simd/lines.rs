@@ -1,4 +1,4 @@
-//! The smallest copies that others are made of: up to four cache lines, or up to 256 bytes.
+//! The smallest copies: up to four cache lines, or up to 256 bytes. Other copies are made of them.
 //!
 //! A run of any length up to 256 bytes is copied without a loop. For a length of `SIZE` to `2 * SIZE` bytes,
 //! the first `SIZE` bytes and the last `SIZE` bytes are copied. The two halves overlap unless the length is
@@ -13,7 +13,7 @@
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// Copies up to four lines. All of them are loaded before one is stored.
+/// Copies up to four lines. All lines are loaded before a line is stored.
 ///
 /// # Safety
 ///
@@ -23,8 +23,8 @@ use crate::line::LINE;
 pub(super) unsafe fn copy_lines<V: Vector, const LINES: usize>(from: *const u8, to: *mut u8, streaming: bool) {
     const { assert!(LINE / V::BYTES <= 2 && LINE.is_multiple_of(V::BYTES)) };
     debug_assert!(!streaming || to.align_offset(LINE) == 0);
-    // SAFETY: a line is `LINE / V::BYTES` vectors, so every access is inside the lines, and aligned as they
-    // are.
+    // SAFETY: a line is `LINE / V::BYTES` vectors, so every access is inside the lines, and has the alignment
+    // of a vector if the lines are aligned.
     unsafe {
         let mut parts = [[V::zero(); 2]; LINES];
         for (i, line) in parts.iter_mut().enumerate() {
@@ -74,7 +74,7 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
 #[inline(always)]
 pub(super) unsafe fn first_and_last<const SIZE: usize>(from: *const u8, to: *mut u8, bytes: usize) {
     debug_assert!(bytes >= SIZE);
-    // SAFETY: both halves are inside the `bytes` bytes, as these are at least `SIZE`.
+    // SAFETY: there are at least `SIZE` bytes, so both halves are inside the `bytes` bytes.
     unsafe {
         let first = from.cast::<[u8; SIZE]>().read();
         let last = from.add(bytes - SIZE).cast::<[u8; SIZE]>().read();

@@ -4,11 +4,11 @@
 //!
 //! Every `unsafe fn` here that is generic over a [`Vector`] `V` has one condition that its own `# Safety`
 //! list does not repeat: *the CPU has the features of `V`*. The condition holds inside [`Vector::vectorize`],
-//! whose caller promises it, and all calls between these functions keep the type `V`. Each function lists its
+//! whose caller promises it. All calls between these functions keep the type `V`. Each function lists its
 //! other conditions.
 //!
 //! Three constants have the same meaning everywhere: `LANES` is the number of 16-byte lanes of `V`, `UNIT` is
-//! the length of a unit in bytes, and `IN_LANE` is how many units a lane holds.
+//! the length of a unit in bytes, and `IN_LANE` is the number of units in a lane.
 //!
 //! Every prefetch here may be given any address, because a prefetch of memory that is not mapped has no
 //! effect.

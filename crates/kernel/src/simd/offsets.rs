@@ -1,11 +1,12 @@
-//! Lists of the offsets of rows or columns, so that kernels need not know whether a pitch is constant.
+//! Lists of the offsets of rows or columns. Kernels that read a list do not depend on whether the pitch is
+//! constant.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::kernel::{Axis, MOST_ROWS};
 
-/// The memory of a list.
+/// The memory of a list of offsets.
 pub(super) type List = MaybeUninit<[usize; MOST_ROWS]>;
 
 /// A list of at most [`MOST`](Offsets::MOST) offsets.
@@ -25,7 +26,7 @@ impl<'a> Offsets<'a> {
     }
 
     /// Lists the offsets of some rows of an axis. A list is always filled from one axis, so rows that are
-    /// listed already are not listed again.
+    /// already listed are not listed again.
     ///
     /// # Panics
     ///
@@ -42,7 +43,7 @@ impl<'a> Offsets<'a> {
         assert!(rows.len() <= Self::MOST, "more offsets than a list holds");
         let list = self.list.as_mut_ptr().cast::<usize>();
         if let Some(pitch) = axis.stride() {
-            // Additions are vectorized by the compiler, and products of 64 bits are not.
+            // The compiler vectorizes additions, but not products of 64 bits.
             let mut offset = rows.start * pitch;
             for i in 0..rows.len() {
                 // SAFETY: `i` is below the number of rows, which is at most `MOST`.

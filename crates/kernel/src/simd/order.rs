@@ -1,6 +1,6 @@
 //! A scattered order for lines and blocks that are in the L2 cache.
 //!
-//! Where a copy jumps between addresses, hardware prefetchers still see strides, and fetch lines that are
+//! If a copy jumps between addresses, hardware prefetchers still see strides, and fetch lines that are
 //! evicted before they are used. On a Zen 5 such a copy takes twice as long. Prefetchers do not follow an
 //! order without a constant stride.
 
@@ -13,7 +13,7 @@ pub(super) fn opaque(mut number: usize) -> usize {
 }
 
 /// The numbers below `count`, each once, in a scattered order. A linear congruential generator produces all
-/// numbers below the next power of two, and those that are too large are skipped.
+/// numbers below the next power of two. Numbers that are too large are skipped.
 pub(super) struct Scattered {
     number: usize,
     mask: usize,

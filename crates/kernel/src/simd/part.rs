@@ -1,4 +1,4 @@
-//! Columns of interleaved rows that do not fill a register.
+//! Shuffles the columns of interleaved rows that do not fill a register.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -8,12 +8,12 @@ use super::lines::short;
 use super::vector::Vector;
 use crate::line::LINE;
 
-/// Memory for a register of each row.
+/// Memory for one register of each row.
 #[repr(align(64))]
 struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 
-/// Shuffles some columns through memory for whole registers: copies the columns there, runs the block, and
-/// copies the result to the destination.
+/// Shuffles some columns through memory for whole registers. The columns are copied to this memory, the block
+/// runs on it, and the result is copied to the destination.
 ///
 /// # Safety
 ///
@@ -32,8 +32,8 @@ pub(super) unsafe fn part<V: Vector>(
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
         let bytes = (columns.end - first).min(V::BYTES);
-        // SAFETY: `bytes` columns of each row are copied to its register, whose other bytes are zero. The
-        // block writes all of `stored` that is read.
+        // SAFETY: `bytes` columns of each row are copied to the register of the row, whose other bytes are
+        // zero. All bytes of `stored` that are read were written by the block.
         unsafe {
             std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
             if source_apart {

@@ -1,13 +1,14 @@
 //! Large planes, transposed by blocks in registers: as one panel, or panel by panel.
 //!
-//! A block loads whole vectors and stores whole lines, each once (`block.rs`). So what is left to decide is
-//! the order of the blocks, and two wishes contradict each other (measured on a Zen 5):
+//! A block loads whole vectors and stores whole lines, each once (`block.rs`). The order of the blocks
+//! remains to be decided, and two requirements contradict each other (measured on a Zen 5):
 //!
-//! * Stores want lines that are neighbours in memory soon after each other. Some 48 lines at one offset of
-//!   different pages evict each other. So all blocks of one strip, one line of the source wide, come first,
-//!   and fill runs of several lines in each destination row.
-//! * Loads want long runs of few source rows, which is the opposite order. So while a panel is transposed,
-//!   the lines of the next panel are prefetched row by row, one line for every line that is loaded.
+//! * Lines that are neighbours in memory should be stored soon after each other. Some 48 lines at one offset
+//!   of different pages evict each other. So all blocks of one strip, one line of the source wide, come
+//!   first, and fill runs of several lines in each destination row.
+//! * Long runs of few source rows should be loaded, which is the opposite order. So while a panel is
+//!   transposed, the lines of the next panel are prefetched row by row, one line for every line that is
+//!   loaded.
 //!
 //! ```text
 //! source panel, 3 rows shown              order of the blocks
@@ -25,7 +26,7 @@
 //!         prefetch what is left of the next panel
 //! ```
 //!
-//! `kernel/panels.rs` explains panels and staging buffers, and checks which of them fit a plane.
+//! `kernel/panels.rs` explains panels and staging buffers, and checks whether they fit a plane.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -55,8 +56,8 @@ pub(super) struct StagedPlanes<'a> {
 }
 
 impl<'a> StagedPlanes<'a> {
-    /// The panels of a plane. Units that registers hold are transposed in blocks, and longer units run by
-    /// run.
+    /// Returns the panels of a plane. Units that registers hold are transposed in blocks, and longer units
+    /// run by run.
     pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, panels: &'a Panels) -> StagedPlanes<'a> {
         let transpose = of_unit::<V>(plane.unit).unwrap_or(runs::<V>);
         StagedPlanes { walk, plane, panels, transpose, at_once: Stage::columns_at_once(plane.unit) }
@@ -82,7 +83,7 @@ pub(super) unsafe fn panels<V: Vector>(planes: StagedPlanes<'_>) {
 }
 
 /// Transposes planes that are one panel each. The plane is in a cache and is written with ordinary stores, so
-/// one call does all blocks.
+/// one call transposes all blocks.
 ///
 /// # Safety
 ///
@@ -123,7 +124,7 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
 /// The conditions of [`panels`].
 #[inline(never)]
 unsafe fn direct<V: Vector>(planes: &StagedPlanes<'_>) {
-    // SAFETY: the contract of this function; the panels have no staging buffer.
+    // SAFETY: the contract of this function. The panels have no staging buffer.
     unsafe { planes.planes::<V>(None) }
 }
 
@@ -139,7 +140,7 @@ unsafe fn staged<V: Vector>(planes: &StagedPlanes<'_>) {
     unsafe { V::vectorize(Staged(planes)) }
 }
 
-/// The planes of [`staged`], as an operation.
+/// Panels that go through a staging buffer, as an operation.
 struct Staged<'a, 'p>(&'a StagedPlanes<'p>);
 
 impl Operation for Staged<'_, '_> {
@@ -153,7 +154,7 @@ impl Operation for Staged<'_, '_> {
         let mut list = List::uninit();
         let columns = Offsets::new(&mut list);
         let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
-        // SAFETY: the contract of this function; there is a staging buffer.
+        // SAFETY: the contract of this function. There is a staging buffer.
         unsafe { self.0.planes::<V>(Some(&mut staged)) }
     }
 }
@@ -170,7 +171,7 @@ struct Buffers<'a> {
     columns: Offsets<'a>,
 }
 
-/// One panel: its plane, its columns and rows, and how it is stored.
+/// One panel: its plane, its columns and rows, and how the panel is stored.
 struct PlanePanel<'a, 'p, 'o> {
     planes: &'a StagedPlanes<'p>,
     iteration: Iteration,
@@ -222,8 +223,8 @@ impl StagedPlanes<'_> {
                 let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                 let (rows, columns) = (0..head, 0..columns);
                 let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                // SAFETY: the part has the first `head` rows of the plane, less than a line of them, and all
-                // columns.
+                // SAFETY: the part has the first `head` rows of the plane, which are less than a line, and
+                // all columns.
                 unsafe { part.direct(&mut { nothing }) };
             }
             let how = How { streaming, ..how };
@@ -246,7 +247,7 @@ impl StagedPlanes<'_> {
                     let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
                     let columns = columns.clone();
                     let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                    // SAFETY: the part is a panel of the plane, or a step of the rows of one.
+                    // SAFETY: the part is a panel of the plane, or a step of the rows of a panel.
                     unsafe {
                         match &mut stage {
                             Some(stage) => stage.panel::<V>(part, &mut next),
@@ -269,7 +270,7 @@ impl PlanePanel<'_, '_, '_> {
     /// * The rows and columns are inside the plane, and there are at most as many rows as [a
     ///   step](Panels::step) has.
     /// * `row_offsets` lists the offsets of these rows.
-    /// * `how` is true of the panel.
+    /// * `how` describes this panel.
     #[inline(always)]
     unsafe fn direct(self, prefetch: &mut PanelPrefetch<'_>) {
         let PlanePanel { planes, iteration, columns, rows, row_offsets, column_offsets, how } = self;

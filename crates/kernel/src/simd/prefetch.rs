@@ -9,7 +9,7 @@ use crate::line::LINE;
 /// The source lines of the next panel that are still to be prefetched, row by row.
 #[derive(Clone, Copy)]
 pub(super) struct PanelPrefetch<'a> {
-    /// The first column of the panel in row 0 of its plane, and the offsets of the rows.
+    /// The address of the panel's first column in row 0 of its plane, and the offsets of the rows.
     from: *const u8,
     axis: &'a Axis,
     /// The address of the next row.
@@ -25,7 +25,7 @@ pub(super) struct PanelPrefetch<'a> {
 }
 
 impl<'a> PanelPrefetch<'a> {
-    /// Prefetches `lines` lines of each of some rows.
+    /// Makes prefetches of `lines` lines of each of some rows.
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
         let (row, rows) = (rows.start, rows.end);
@@ -33,7 +33,7 @@ impl<'a> PanelPrefetch<'a> {
         if row < rows { PanelPrefetch { begin: prefetch.row_begin(), ..prefetch } } else { prefetch }
     }
 
-    /// Prefetches nothing.
+    /// Makes an empty list of prefetches.
     #[inline(always)]
     pub(super) fn nothing(axis: &'a Axis) -> Self {
         PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)
@@ -58,8 +58,8 @@ impl<'a> PanelPrefetch<'a> {
         }
     }
 
-    /// Prefetches the next `count` lines. This is a call of its own, because every block issues prefetches,
-    /// and most small copies have nothing to prefetch.
+    /// Prefetches the next `count` lines. This is a function of its own, because every block issues
+    /// prefetches, and most small copies have nothing to prefetch.
     ///
     /// # Safety
     ///
@@ -83,7 +83,7 @@ impl<'a> PanelPrefetch<'a> {
         }
     }
 
-    /// The address of the next row, if there is one.
+    /// The address of the next row. After the last row this is the address of row 0.
     fn row_begin(self) -> *const u8 {
         if self.row < self.rows { self.from.wrapping_add(self.axis.offset(self.row)) } else { self.from }
     }

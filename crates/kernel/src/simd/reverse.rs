@@ -1,9 +1,9 @@
 //! Runs whose units are stored in reverse order: mirrored images, `a[::-1]`, RGB to BGR.
 //!
-//! This module is for runs that are written with non-temporal stores, and for runs shorter than a vector;
-//! `reverse_vector.rs` has the others. A vector of the destination is a whole vector of bytes at an aligned
-//! address, so it may begin and end inside units. Its bytes come from a window of the source that *ends* with
-//! the unit in which the vector begins:
+//! This module is for runs that are written with non-temporal stores, and for runs shorter than a vector.
+//! `reverse_vector.rs` reverses the other runs. A vector of the destination is a whole vector of bytes at an
+//! aligned address, so it may begin and end inside units. Its bytes come from a window of the source. The
+//! window *ends* with the unit in which the vector begins:
 //!
 //! ```text
 //! units of 3 bytes, vectors of 8
@@ -17,10 +17,10 @@
 //! every vector: byte `i + j` of the table is the index for byte `j` of a vector that begins `i` bytes inside
 //! a unit.
 //!
-//! Two vectors are always long enough as a window. There are three methods to shuffle it, the cheapest first
-//! (see [`method`]): if vectors are whole units, reverse the lanes and the units in each lane; if the window
-//! of every single lane fits 32 bytes, shuffle lane by lane from pairs of lanes; else shuffle two whole
-//! registers.
+//! A window of two vectors is always long enough. There are three methods to shuffle it, the cheapest first
+//! (see [`method`]). If vectors are whole units, the lanes and the units in each lane are reversed. If the
+//! window of every single lane fits 32 bytes, the vector is shuffled lane by lane, from pairs of lanes.
+//! Otherwise it is shuffled from two whole registers.
 //!
 //! ```text
 //! for each run, from its end on the destination to its start, so that the source is read front to back:
@@ -40,17 +40,17 @@ use crate::line::LINE;
 /// Size of the longest vector in bytes.
 const LONGEST: usize = 64;
 
-/// The indices of the source bytes of a vector. A vector that begins `i` bytes inside a unit has its index
-/// for byte `j` in entry `i + j`. The source window ends with the unit that the vector begins in.
+/// The indices of the source bytes of a vector. A vector that begins `i` bytes inside a unit has the index
+/// for its byte `j` in entry `i + j`. The source window ends with the unit in which the vector begins.
 type Table = [u8; LONGEST_REVERSED + LONGEST];
 
 /// The methods to reverse whole vectors.
 mod method {
-    /// Reverse the lanes, and the units in each lane. Vectors are whole units.
+    /// Reverses the lanes, and the units in each lane. Vectors are whole units.
     pub(super) const UNITS: usize = 0;
-    /// Shuffle every lane from the 32 bytes that end with the unit the lane begins in.
+    /// Shuffles every lane from 32 bytes. These end with the unit in which the lane begins.
     pub(super) const LANES: usize = 1;
-    /// Shuffle every vector from two registers.
+    /// Shuffles every vector from two registers.
     pub(super) const REGISTERS: usize = 2;
 }
 
@@ -58,7 +58,7 @@ mod method {
 pub(super) struct ReverseRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) unit: usize,
-    /// The length of a run in bytes: whole units.
+    /// The length of a run in bytes. It is a multiple of `unit`.
     pub(super) run: usize,
     pub(super) count: Stride,
 }
@@ -85,7 +85,7 @@ impl Operation for ReverseRuns<'_> {
                 let reversed = ReversedRun { from, to, unit, run, tables: &tables };
                 let head = if walk.streaming { to.align_offset(LINE).min(run) } else { 0 };
                 let prefetch = walk.in_row();
-                // SAFETY: the run is one of this iteration, and `head` leads to the first line that is
+                // SAFETY: the run belongs to this iteration, and `head` leads to the first line that is
                 // streamed.
                 unsafe {
                     match reversed.method::<V>(head) {
@@ -104,8 +104,8 @@ struct Tables {
     /// The indices into two registers, and the indices into two lanes.
     registers: Table,
     lanes: Table,
-    /// For a lane that begins so many bytes inside a unit: how many bytes earlier the window of the next lane
-    /// ends, and how far inside a unit the next lane begins.
+    /// Entry `i` is for a lane that begins `i` bytes inside a unit. It says how many bytes earlier the window
+    /// of the next lane ends, and how far inside a unit the next lane begins.
     next: [(u8, u8); LONGEST_REVERSED],
 }
 
@@ -116,8 +116,8 @@ impl Tables {
             let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
             let (mut first, mut inside) = (window - unit, 0);
             for byte in table.iter_mut().take(unit - 1 + bytes) {
-                // The difference is below 0 if a lane reaches over more than two lanes. Such entries are not
-                // used.
+                // The difference is below 0 if a lane spans more than two lanes of the source. Such entries
+                // are not used.
                 *byte = u8::try_from(first.wrapping_add(inside)).unwrap_or(0);
                 inside += 1;
                 if inside == unit {
@@ -135,7 +135,7 @@ impl Tables {
     }
 }
 
-/// One run, and where it goes.
+/// One run: its units, and its addresses on the source and on the destination.
 struct ReversedRun<'a> {
     from: *const u8,
     to: *mut u8,
@@ -152,7 +152,8 @@ impl ReversedRun<'_> {
         if LANE.is_multiple_of(unit) && head.is_multiple_of(unit) {
             return method::UNITS;
         }
-        // The farthest inside a unit that a lane begins, and the whole units that it then reaches over.
+        // `most` is the farthest inside a unit that a lane begins. `fits` is whether the whole units from
+        // there fit two lanes.
         let step = 1 << unit.trailing_zeros();
         let most = unit - step + head % step;
         let fits = (most + LANE).next_multiple_of(unit) <= 2 * LANE;
@@ -169,13 +170,13 @@ impl ReversedRun<'_> {
     #[inline(always)]
     unsafe fn reverse<V: Vector, const COUNT: usize, const METHOD: usize>(&self, head: usize, prefetch: usize) {
         let ReversedRun { to, run, .. } = *self;
-        // Whole vectors begin where the two source vectors of their window are inside the run.
+        // Whole vectors begin at offsets for which both source vectors of their window are inside the run.
         let open = (run + 1).saturating_sub(2 * V::BYTES + head);
         let whole = open.div_ceil(V::BYTES) * V::BYTES;
         let whole = whole - whole % LINE;
         // SAFETY: the bytes before `head`, the `whole` bytes and the bytes after them are the run. A whole
-        // vector begins at `run - 2 * V::BYTES` or earlier, so it and its window are inside the run, and it
-        // is aligned.
+        // vector begins at `run - 2 * V::BYTES` or earlier, so the vector and its window are inside the run.
+        // The vector is aligned.
         unsafe {
             // The loops go from the end of the destination to its start.
             for offset in (head + whole..run).step_by(V::BYTES).rev() {
@@ -188,13 +189,13 @@ impl ReversedRun<'_> {
         }
     }
 
-    /// Stores the vectors that begin in this range with non-temporal stores, from the last one on, so that
-    /// the source is read front to back.
+    /// Stores the vectors that begin in this range with non-temporal stores. The last vector is first, so
+    /// that the source is read front to back.
     ///
     /// # Safety
     ///
     /// * The conditions of [`reverse`](Self::reverse).
-    /// * The window of each of these vectors, two vectors long, is readable on the source.
+    /// * The window of each of these vectors, which is two vectors long, is readable on the source.
     /// * The vectors begin at multiples of `V::BYTES` in memory.
     #[inline(always)]
     unsafe fn vectors<V: Vector, const COUNT: usize, const METHOD: usize>(
@@ -203,14 +204,15 @@ impl ReversedRun<'_> {
         prefetch: usize,
     ) {
         let ReversedRun { from, to, unit, run, .. } = *self;
-        // `inside` is updated without a division, because each vector would wait for its latency.
+        // `inside` is updated without a division, because each vector would wait for the latency of the
+        // division.
         let (mut inside, step) = if METHOD == method::UNITS { (0, 0) } else { (offsets.end % unit, V::BYTES % unit) };
         let mut offset = offsets.end;
         for _ in offsets.step_by(V::BYTES) {
             offset -= V::BYTES;
             inside = if inside < step { inside + (unit - step) } else { inside - step };
-            // SAFETY: the contract of this function. (`store_non_temporal` is used because loading address
-            // translations ahead, as `stream` does, costs time here on a Zen 5.)
+            // SAFETY: the contract of this function. (`stream` would also load address translations ahead,
+            // which costs time here on a Zen 5, so `store_non_temporal` is used.)
             unsafe {
                 let end = from.add(run - (offset - inside));
                 if prefetch > 0 {
@@ -221,19 +223,19 @@ impl ReversedRun<'_> {
         }
     }
 
-    /// Computes the destination vector that begins `inside` bytes inside a unit. That unit ends at `end` on
-    /// the source.
+    /// Computes the destination vector that begins `inside` bytes inside a unit. On the source, that unit
+    /// ends at `end`.
     ///
     /// # Safety
     ///
     /// * Two vectors that end at `end` are readable, or one vector if vectors are whole units.
-    /// * `inside` is below the length of a unit, and `METHOD` is a method for it.
+    /// * `inside` is below the length of a unit, and `METHOD` is a method for this `inside`.
     #[inline(always)]
     unsafe fn vector<V: Vector, const COUNT: usize, const METHOD: usize>(&self, end: *const u8, inside: usize) -> V {
         let Tables { registers, lanes, next, .. } = self.tables;
-        // SAFETY: all loads are inside the two vectors in front of `end`. For lanes, the last window ends at
-        // most a vector less a lane, and a unit, before `end`, and has 32 bytes. A table has a vector from
-        // any `inside` on.
+        // SAFETY: all loads are inside the two vectors in front of `end`. For lanes, the last window has 32
+        // bytes, and ends before `end` by at most a vector less a lane, and a unit. A table has a vector from
+        // every `inside` on.
         unsafe {
             match METHOD {
                 method::UNITS => {
@@ -275,7 +277,7 @@ impl ReversedRun<'_> {
         let end = run - (offset - inside);
         let mut bytes = [0_u8; 2 * LONGEST];
         // SAFETY: the source up to `end` is inside the run. If it is shorter than two vectors, it is copied
-        // to the end of two vectors on the stack. A table has a vector from any `inside` on.
+        // to the end of two vectors on the stack. A table has a vector from every `inside` on.
         unsafe {
             let mut low = from.wrapping_add(end).wrapping_sub(2 * V::BYTES);
             if let Some(missing) = (2 * V::BYTES).checked_sub(end) {

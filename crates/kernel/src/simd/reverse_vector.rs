@@ -1,10 +1,10 @@
-//! Runs that are reversed inside registers and written with ordinary stores: each vector holds whole units,
-//! or whole short runs.
+//! Reverses runs inside registers and writes them with ordinary stores. Each vector holds whole units, or
+//! whole short runs.
 //!
 //! A vector that may begin inside a unit needs two loads and a shuffle of two registers (`reverse.rs`). If
 //! each vector begins at the start of a unit instead, one load and one shuffle are enough. The vector then
-//! has some bytes more than whole units; they are stored too, and the next vector stores the right bytes over
-//! them.
+//! has some bytes more than whole units. These bytes are stored too, and the next vector stores the right
+//! bytes over them.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -14,7 +14,7 @@ use crate::line::LINE;
 /// Size of a lane of a vector in bytes.
 pub(super) const LANE: usize = 16;
 
-/// Reverses the units of short runs that are side by side, or of long runs.
+/// Reverses the units of short runs that are side by side, or the units of long runs.
 pub(super) struct ReverseRegisters<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) unit: usize,
@@ -26,7 +26,8 @@ pub(super) struct ReverseRegisters<'a> {
 impl Operation for ReverseRegisters<'_> {
     /// # Safety
     ///
-    /// * A run has at least `V::BYTES` bytes, or all runs of an iteration together if they are side by side.
+    /// * A run has at least `V::BYTES` bytes. If runs are side by side, all runs of an iteration have at
+    ///   least `V::BYTES` bytes together.
     /// * In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
@@ -35,16 +36,16 @@ impl Operation for ReverseRegisters<'_> {
         crate::observed::ran("reverse inside registers");
         let ReverseRegisters { walk, unit, extent, count } = self;
         let run = unit * extent;
-        // Short runs that are side by side are taken from front to back, as many as a vector holds. The units
-        // of a long run are taken from its end.
+        // Short runs that are side by side are reversed from front to back, a vector of whole runs at a time.
+        // The units of a long run are reversed from its end.
         let backwards = !side_by_side(unit, extent, count, V::BYTES);
         let (whole, bytes) = if backwards { (unit, run) } else { (run, run * count.extent) };
         let count = if backwards { count } else { Stride { extent: 1, ..count } };
-        // The bytes of a vector that are whole units or whole runs, and the index of each of them.
+        // The bytes of a vector that are whole units or whole runs, and the index of each of these bytes.
         let step = V::BYTES - V::BYTES % whole;
         let mut order = [0; LINE];
         reversed_indices(&mut order[..step], unit, if backwards { step } else { run });
-        // From the end of a run, the vector that is loaded ends with the units.
+        // From the end of a run, the vector that is loaded ends with whole units.
         let shift = if backwards { V::BYTES - step } else { 0 };
         let shifted = order.map(|index| index.wrapping_add(u8::try_from(shift).unwrap_or(0)));
         // SAFETY: both tables have a line, which is at least a vector. Whole vectors at `at` end inside the
@@ -83,7 +84,8 @@ impl Operation for ReverseRegisters<'_> {
     }
 }
 
-/// The index of each byte of some runs whose units of `unit` bytes are reversed. There are at most 256 bytes.
+/// Writes the index of each byte of some runs whose units of `unit` bytes are reversed. There are at most 256
+/// bytes.
 fn reversed_indices(indices: &mut [u8], unit: usize, run: usize) {
     for (to, index) in indices.iter_mut().enumerate() {
         let (start, inside) = (to - to % run, to % run);

@@ -18,7 +18,7 @@ use crate::kernel::{
     BitInterleave, Direction, Kernel, PackedWords, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow,
 };
 
-/// A kernel, and the iterations it runs in.
+/// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) walk: &'a Walk<'a>,
@@ -26,22 +26,22 @@ pub(crate) struct RunKernel<'a> {
 
 impl RunKernel<'_> {
     /// Runs the kernel with vectors of type `V`. Each kind of kernel is a function that is compiled with the
-    /// features of `V`; this function is compiled without them.
+    /// features of `V`. This function is compiled without them.
     ///
     /// # Safety
     ///
     /// * The CPU has the features of `V`.
     /// * The kernel [fits](Kernel::fit) the walk and registers of `V::BYTES` bytes.
     /// * In every iteration, the bytes that the kernel spans are readable on the source and writable on the
-    ///   destination, and the two do not overlap.
+    ///   destination. Source bytes and destination bytes do not overlap.
     /// * All bytes between the first and the last byte that any iteration reads are readable.
     #[inline(always)]
     pub(crate) unsafe fn run<V: Vector>(self) {
         const { assert!(V::BYTES == 32 || V::BYTES == 64) };
         let RunKernel { kernel, walk } = self;
         // SAFETY: each arm passes the extents and strides of the kernel to the code for them, which accesses
-        // only what the kernel spans. The contract says that this is readable and writable, and that there is
-        // such code.
+        // only bytes that the kernel spans. By the contract, these bytes are readable and writable, and there
+        // is code for the kernel.
         unsafe {
             match kernel {
                 &Kernel::Runs { run, count, by } => apart::<V, _>(CopyRuns { walk, run, count, by }),
@@ -91,7 +91,7 @@ impl RunKernel<'_> {
 #[inline(always)]
 unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
     let Plane { unit, columns, rows, .. } = plane;
-    // SAFETY: the contract of this function. `Kernel::fit` checked what each arm requires of the plane:
+    // SAFETY: the contract of this function. `Kernel::fit` checked the requirements of each arm on the plane:
     // constant pitches, a dense side, a shuffle for the number of rows, a byte table, or units that registers
     // hold.
     unsafe {
@@ -120,8 +120,8 @@ unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
     }
 }
 
-/// Runs an operation in a function that is never inlined. Otherwise every copy would have the stack frame of
-/// the largest kernel, which is several pages.
+/// Runs an operation in a function that is never inlined. If it were inlined, every copy would have the stack
+/// frame of the largest kernel, which is several pages.
 ///
 /// # Safety
 ///
@@ -133,7 +133,7 @@ pub(super) unsafe fn apart<V: Vector, O: Operation>(operation: O) {
     unsafe { V::vectorize(operation) }
 }
 
-/// The shuffle of a kernel. A kernel that fits has one.
+/// Returns the shuffle of a kernel. Every kernel that fits has a shuffle.
 fn some(shuffling: Option<Shuffling>) -> Shuffling {
     shuffling.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a shuffle"))
 }

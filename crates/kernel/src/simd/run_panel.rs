@@ -1,4 +1,4 @@
-//! Panels of runs that no register holds as one unit. The runs are copied into a staging buffer.
+//! Panels of runs that no register holds as one unit. The runs go into a staging buffer.
 
 use super::block::Panel;
 use super::lines::first_and_last;
@@ -13,7 +13,7 @@ use crate::line::LINE;
 ///   destination.
 /// * Runs have 2 to 128 bytes.
 pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
-    // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as its pattern says.
+    // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as the pattern of the arm says.
     unsafe {
         match panel.unit {
             ..4 => runs_of::<V, 2>(panel),
@@ -26,7 +26,7 @@ pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
     }
 }
 
-/// Copies the runs of a panel as their first `SIZE` and their last `SIZE` bytes.
+/// Copies the runs of a panel as two halves: their first `SIZE` bytes and their last `SIZE` bytes.
 ///
 /// # Safety
 ///
@@ -35,7 +35,7 @@ pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
 unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
     let lines = (panel.column_count * panel.unit).div_ceil(LINE);
     for row in 0..panel.row_count {
-        // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row in the
+        // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row, in the
         // column's row of the staging buffer. Both have `unit` bytes.
         unsafe {
             panel.prefetch.issue::<V>(lines);

@@ -1,5 +1,5 @@
-//! Planes of long units, transposed run by run: rows of several elements, whole cache lines, halves of a
-//! line.
+//! Planes of long units, transposed run by run. Runs are rows of several elements, whole cache lines, or
+//! halves of a line.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl Operation for TransposeRuns<'_> {
             _ => unreachable!("`Kernel::fit` asks for constant pitches"),
         };
         // SAFETY: each arm gets the plane and its pitches. Non-temporal stores are used only if the first
-        // destination row starts at a line, and then all of them do (`Kernel::fit`).
+        // destination row starts at a line. All destination rows then start at lines (`Kernel::fit`).
         unsafe {
             if let Some(cut) = unaligned
                 && walk.start.1.align_offset(LINE) != 0
@@ -55,11 +55,12 @@ impl Operation for TransposeRuns<'_> {
 }
 
 /// Transposes planes with ordinary stores, a few columns at a time. The source rows of these columns are read
-/// front to back, and one run of each goes to each destination row.
+/// front to back, and one run of each source row goes to each destination row.
 ///
 /// # Safety
 ///
-/// * `plane.unit` is `RUN`, and the pitches are those of the source rows and of the destination rows.
+/// * `plane.unit` is `RUN`. The pitches are the pitch of the source rows and the pitch of the destination
+///   rows.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn few_columns<const RUN: usize>(
@@ -77,8 +78,8 @@ unsafe fn few_columns<const RUN: usize>(
             let last = (first + few).min(columns);
             for row in 0..rows {
                 for column in first..last {
-                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are one of its runs
-                    // of `RUN` bytes.
+                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses
+                    // of one of its runs of `RUN` bytes.
                     unsafe {
                         let from = iteration.from.add(column * RUN + row * source);
                         let to = iteration.to.add(column * destination + row * RUN);
@@ -96,8 +97,8 @@ unsafe fn few_columns<const RUN: usize>(
 /// # Safety
 ///
 /// * The unit is a multiple of a line, or half a line.
-/// * The pitches are those of the source rows and of the destination rows. The destination pitch is a
-///   multiple of a line, and every iteration starts at a line of the destination.
+/// * The pitches are the pitch of the source rows and the pitch of the destination rows. The destination
+///   pitch is a multiple of a line, and every iteration starts at a line of the destination.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn lines_in_source_order<V: Vector>(
@@ -121,8 +122,8 @@ unsafe fn lines_in_source_order<V: Vector>(
             };
             let ahead = ahead.filter(|_| distance > 0);
             // SAFETY: `row` is below the number of rows, so all runs are inside the plane. `to` is aligned to
-            // a line: `destination` and `at` are multiples of a line, and so is `row * run`, because `row` is
-            // even if a run is half a line.
+            // a line: `destination` and `at` are multiples of a line. `row * run` is also a multiple of a
+            // line, because `row` is even if a run is half a line.
             unsafe {
                 let (from, to) = (from.add(row * source), to.add(row * run));
                 for column in 0..columns {
@@ -142,7 +143,7 @@ unsafe fn lines_in_source_order<V: Vector>(
         if !rows.is_multiple_of(at_once) {
             let row = rows - 1;
             for column in 0..columns {
-                // SAFETY: `from` and `to` are a run of the last row.
+                // SAFETY: `from` and `to` are the addresses of a run of the last row.
                 unsafe {
                     let (from, to) = (from.add(column * run + row * source), to.add(column * destination + row * run));
                     copy_run::<V>(from, to, run, None);
@@ -152,8 +153,8 @@ unsafe fn lines_in_source_order<V: Vector>(
     }
 }
 
-/// Transposes planes in pieces: some runs of a destination row, and then the runs in the same source rows of
-/// the next destination row.
+/// Transposes planes in pieces. A piece is some runs of a destination row. The next piece is the runs in the
+/// same source rows of the next destination row.
 ///
 /// # Safety
 ///
@@ -172,8 +173,8 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
             let last = (first + piece).min(rows.extent);
             for column in 0..columns.extent {
                 if distance > 0 {
-                    // Each column prefetches a share of the rows, so that the prefetches do not come all at
-                    // once.
+                    // Each column prefetches a share of the rows, so that the prefetches are spread over all
+                    // columns.
                     let share = |column: usize| first + distance + (last - first) * column / columns.extent;
                     // SAFETY: a prefetch may be given any address.
                     unsafe { prefetch_rows::<V>(plane, (from, later), share(column)..share(column + 1)) };
@@ -208,7 +209,7 @@ unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, dis
     }
 }
 
-/// Prefetches some source rows of a plane. Rows after the last one are rows of the plane at `later`.
+/// Prefetches some source rows of a plane. Rows after the last row are rows of the plane at `later`.
 ///
 /// # Safety
 ///
@@ -231,7 +232,7 @@ unsafe fn prefetch_rows<V: Vector>(plane: &Plane, (from, later): (*const u8, Opt
     }
 }
 
-/// Stores a line that is loaded as two halves, with non-temporal stores.
+/// Stores a line with non-temporal stores. The line is loaded as two halves.
 ///
 /// # Safety
 ///

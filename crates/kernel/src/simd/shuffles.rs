@@ -1,5 +1,4 @@
-//! The shuffles between rows: interleaving and deinterleaving units of bytes or of bits, unpacking and
-//! packing.
+//! The shuffles between rows: they interleave and deinterleave units of bytes or of bits, unpack and pack.
 //!
 //! The shuffle of 2, 4, 8, ... rows is `log2(rows)` rounds of [`Vector::interleave`], in the pattern of a
 //! perfect shuffle: registers `i` and `i + rows / 2` become registers `2 * i` and `2 * i + 1`. The rounds in
@@ -19,7 +18,7 @@ use super::exchange_bits::{exchanged, restored};
 use super::interleave::Shuffling;
 use super::vector::Vector;
 
-/// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. Registers beyond these numbers are not
+/// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The other registers of the arrays are not
 /// used.
 pub(super) trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
@@ -35,11 +34,10 @@ pub(super) trait Shuffle<const N: usize> {
     unsafe fn shuffled<V: Vector>(registers: [V; N], signed: bool) -> [V; N];
 }
 
-/// Joins rows into one: rows of units of `UNIT` bytes, or of elements of `BITS` bits if `BITS` is less than
-/// 8.
+/// Joins several rows into one row. Units have `UNIT` bytes, or `BITS` bits if `BITS` is less than 8.
 pub(super) struct Join<const BITS: usize, const UNIT: usize>;
 
-/// Separates one row into several, which undoes [`Join`].
+/// Separates one row into several rows, which undoes [`Join`].
 pub(super) struct Separate<const BITS: usize, const UNIT: usize>;
 
 impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Join<BITS, UNIT> {
@@ -80,10 +78,10 @@ impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Separa
     }
 }
 
-/// Joins three rows of units of whole bytes into one.
+/// Joins three rows into one row. Units are whole bytes.
 pub(super) struct JoinThree<const UNIT: usize>;
 
-/// Separates one row into three, which undoes [`JoinThree`].
+/// Separates one row into three rows, which undoes [`JoinThree`].
 pub(super) struct SeparateThree<const UNIT: usize>;
 
 impl<const UNIT: usize> Shuffle<3> for JoinThree<UNIT> {
@@ -109,7 +107,7 @@ impl<const UNIT: usize> Shuffle<3> for SeparateThree<UNIT> {
 /// Unpacks elements of `BITS` bits to bytes, by an interleave with rows of zeros.
 pub(super) struct Unpack<const BITS: usize>;
 
-/// Packs bytes to elements of `BITS` bits: a deinterleave, of which only the first row is kept.
+/// Packs bytes to elements of `BITS` bits. This is a deinterleave whose first row is kept.
 pub(super) struct Pack<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for Unpack<BITS> {
@@ -135,11 +133,11 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
 }
 
 /// Unpacks words of 32 bits into rows of bytes. A word has one element of `BITS` bits for each row. The four
-/// bytes of a word are four interleaved rows of bytes, and the fields of each byte are elements of a few
+/// bytes of a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few
 /// rows.
 pub(super) struct UnpackWords<const BITS: usize>;
 
-/// Packs rows of bytes into words of 32 bits, the reverse of unpacking words.
+/// Packs rows of bytes into words of 32 bits, which undoes [`UnpackWords`].
 pub(super) struct PackWords<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for UnpackWords<BITS> {
@@ -174,8 +172,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
         const { assert!(N * BITS == 32) };
         // SAFETY: no memory is touched.
         unsafe {
-            // Rows whose elements share a byte follow each other. Each round packs two fields into one of
-            // twice the width.
+            // Rows whose elements share a byte follow each other. Each round packs two fields into one field
+            // of twice the width.
             let mut count = N;
             if BITS == 1 {
                 count = packed::<V, 1, N>(&mut rows, count);
@@ -199,7 +197,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
 #[inline(always)]
 unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N], signed: bool) -> [V; N] {
     if signed {
-        // With `map`, the closure would be compiled without the features of `V` wherever it is not inlined.
+        // With `map`, the closure would be compiled without the features of `V` wherever the compiler does
+        // not inline it.
         for row in &mut rows {
             // SAFETY: no memory is touched.
             *row = unsafe { row.sign_extended::<BITS>() };
@@ -208,8 +207,8 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
     rows
 }
 
-/// Packs each two of the first `count` rows into one: the low `WIDTH` bits of both, side by side. Returns how
-/// many rows that makes.
+/// Packs each two of the first `count` rows into one row: the low `WIDTH` bits of both, side by side. Returns
+/// the new number of rows.
 ///
 /// # Safety
 ///
@@ -223,8 +222,8 @@ unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V
     count / 2
 }
 
-/// Undoes [`packed`]: each of the first `count` rows becomes two, whose upper bits are zero. Returns how many
-/// rows that makes.
+/// Undoes [`packed`]: each of the first `count` rows becomes two rows whose upper bits are zero. Returns the
+/// new number of rows.
 ///
 /// # Safety
 ///
@@ -238,7 +237,8 @@ unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut 
     2 * count
 }
 
-/// The shuffle that joins or separates this many rows of units of this many bytes; `None` if there is none.
+/// The shuffle that joins or separates this many rows of units of this many bytes. `None` if there is no such
+/// shuffle.
 pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bytes {
         ($unit:literal) => {
@@ -266,7 +266,8 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The shuffle that joins or separates rows of elements of 1, 2 or 4 bits; `None` if there is none.
+/// The shuffle that joins or separates rows of elements of 1, 2 or 4 bits. `None` if there is no such
+/// shuffle.
 pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Shuffling> {
     macro_rules! bits {
         ($bits:literal) => {
@@ -293,7 +294,7 @@ pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Optio
     })
 }
 
-/// The shuffle that unpacks or packs elements of this many bits; `None` if there is none.
+/// The shuffle that unpacks or packs elements of this many bits. `None` if there is no such shuffle.
 pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, Unpack<4>, 2>(),
@@ -306,7 +307,7 @@ pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shufflin
     })
 }
 
-/// The shuffle that unpacks or packs words of elements of this many bits; `None` if there is none.
+/// The shuffle that unpacks or packs words of elements of this many bits. `None` if there is no such shuffle.
 pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, UnpackWords<4>, 8>(),

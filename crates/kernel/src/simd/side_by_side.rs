@@ -1,8 +1,8 @@
 //! Runs that are side by side on the destination, written with non-temporal stores.
 //!
-//! A non-temporal store is fast only if the CPU can send a whole cache line to memory. A run that is side by
-//! side with others starts and ends inside lines. If each run stored its own bytes, every line on a border
-//! would be written twice, in part, and each time would cost a read and a write of memory.
+//! A non-temporal store is fast only if the CPU can send a whole cache line to memory. Runs that are side by
+//! side start and end inside lines. If each run stored its own bytes, every line on a border would be written
+//! twice, in part, and each write would cost a read and a write of memory.
 //!
 //! So a run completes the line that it shares with the run in front of it, and leaves its own last, partial
 //! line to the run behind it:
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The bytes of the run in front are loaded again from the source, at a known distance, and a mask selects
-//! them ([`shared_line`]). If that distance is less than a line, a line loaded across both runs would not
-//! hold what is needed, and the shared line is composed on the stack.
+//! them ([`shared_line`]). If that distance is less than a line, one load across both runs would not get the
+//! bytes of the shared line, which is composed on the stack instead.
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;
@@ -25,17 +25,17 @@ use super::walk::Iteration;
 use crate::kernel::{Loop, Stride};
 use crate::line::LINE;
 
-/// The source of the run that is to be prefetched while another run is copied.
+/// The source of a later run, which is prefetched while another run is copied.
 pub(super) struct LaterRun<'a> {
     pub(super) iteration: &'a Iteration,
     pub(super) count: Stride,
-    /// How many runs ahead is prefetched; 0 for no prefetch.
+    /// How many runs ahead the source is prefetched; 0 for no prefetch.
     pub(super) ahead: usize,
 }
 
 impl LaterRun<'_> {
-    /// The source address of the run to be prefetched while run `i` is copied. The run belongs to this
-    /// iteration, or to a later iteration.
+    /// The source address that is prefetched while run `i` is copied. Its run belongs to this iteration, or
+    /// to a later iteration.
     #[inline(always)]
     pub(super) fn than(&self, i: usize) -> Option<*const u8> {
         if self.ahead == 0 {
@@ -49,18 +49,18 @@ impl LaterRun<'_> {
     }
 }
 
-/// Runs of neighbouring iterations that are side by side on the destination, as when tiles are put together
-/// to rows.
+/// Runs of neighbouring iterations that are side by side on the destination, for example when rows are put
+/// together from tiles.
 #[derive(Clone, Copy)]
 pub(super) struct Beside {
     extent: usize,
-    /// How many bytes a run begins after the previous one on the source.
+    /// The distance from one run to the next on the source, in bytes.
     source: usize,
 }
 
 impl Beside {
-    /// The neighbours that the innermost loop gives to each run, if it goes from run to run on the
-    /// destination.
+    /// Returns the neighbours of each run, if the iterations of the innermost loop are runs that follow each
+    /// other on the destination.
     pub(super) fn of(loops: &[Loop], run: usize) -> Option<Beside> {
         let Stride { extent, source, destination } = loops.last()?.stride()?;
         let (source, destination) = (usize::try_from(source).ok()?, usize::try_from(destination).ok()?);
@@ -75,12 +75,13 @@ impl Beside {
     }
 }
 
-/// The runs that touch a run on the destination.
+/// Whether there are runs directly before and after a run on the destination.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
-    /// If there is a run in front, how many bytes before this run it begins on the source.
+    /// How many bytes before this run the run in front begins on the source. `None` if there is no run in
+    /// front.
     pub(super) before: Option<usize>,
-    /// Whether there is a run behind.
+    /// Whether there is a run directly behind this run.
     pub(super) after: bool,
 }
 
@@ -89,15 +90,15 @@ impl Neighbours {
 }
 
 /// Copies a run with non-temporal stores, and prefetches as many bytes at `later`. The line that the run
-/// shares with the run in front is stored whole. The last, partial line is left to the run behind, if there
-/// is one.
+/// shares with the run in front is stored whole. If there is a run behind, the last, partial line is left to
+/// it.
 ///
 /// # Safety
 ///
 /// * `run` bytes are readable at `from` and writable at `to`.
-/// * With a neighbour, `run` is at least a line.
-/// * With a run in front, all source bytes from its start on are readable, and the whole line that holds `to`
-///   is writable.
+/// * If there is a neighbour, `run` is at least a line.
+/// * If there is a run in front, all source bytes from its start on are readable, and the whole line that
+///   holds `to` is writable.
 #[inline(always)]
 pub(super) unsafe fn stream_run<V: Vector>(
     from: *const u8,
@@ -109,8 +110,8 @@ pub(super) unsafe fn stream_run<V: Vector>(
     debug_assert!(run >= LINE || before.is_none() && !after);
     let head = to.align_offset(LINE).min(run);
     // SAFETY: `head` bytes, the lines after them and the tail are the run. The shared line takes `rest` bytes
-    // from the end of the run in front. If that begins a line or more before this run, the line loaded at
-    // `end` ends inside this run.
+    // from the end of the run in front. If the run in front begins a line or more before this run, the line
+    // loaded at `end` ends inside this run.
     unsafe {
         if head > 0 || run < LINE {
             if let Some(later) = later {
@@ -145,8 +146,8 @@ pub(super) unsafe fn stream_run<V: Vector>(
     }
 }
 
-/// Stores a line with non-temporal stores. Its first `rest` bytes come from `first`, and its other bytes from
-/// the line at `second`, at the same position.
+/// Stores a line with non-temporal stores. Its first `rest` bytes come from the line at `first`, and its
+/// other bytes come from the line at `second`. No byte changes its position in the line.
 ///
 /// # Safety
 ///

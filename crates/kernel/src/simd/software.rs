@@ -1,4 +1,4 @@
-//! Vectors of 32 and of 64 bytes in plain Rust, for tests: they run the generic kernels on any CPU, and
+//! Vectors of 32 and of 64 bytes in plain Rust, for tests. They run the generic kernels on any CPU, and
 //! record the addresses of non-temporal stores.
 
 use std::cell::RefCell;
@@ -20,7 +20,7 @@ pub fn take_streamed() -> Vec<usize> {
 pub(crate) struct Software<const SIZE: usize>([u8; SIZE]);
 
 impl<const SIZE: usize> Software<SIZE> {
-    /// Byte `i` of the result is byte `index(i)` of the registers in a row.
+    /// Byte `i` of the result is byte `index(i)` of the registers, which count as one array.
     fn from_bytes<const N: usize>(registers: [Self; N], index: impl Fn(usize) -> usize) -> Self {
         Software(std::array::from_fn(|i| registers[index(i) / SIZE].0[index(i) % SIZE]))
     }
@@ -32,7 +32,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const SHUFFLES_TWO: bool = SIZE == 64;
 
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the caller's promise; plain Rust needs no feature.
+        // SAFETY: the caller's promise. Plain Rust needs no feature.
         unsafe {
             match SIZE {
                 32 => operation.run::<Software<32>, 2>(),

@@ -1,5 +1,5 @@
-//! Planes that are too small or too narrow for panels: transposed unit by unit, or in blocks of 16-byte
-//! units.
+//! Planes that are too small or too narrow for panels. They are transposed unit by unit, or in blocks of
+//! 16-byte units.
 
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
@@ -12,7 +12,7 @@ use crate::kernel::Plane;
 /// * The unit of the plane has 1, 2, 4 or 8 bytes.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
-    // SAFETY: each arm is compiled for the unit in its pattern; the rest is the contract of this function.
+    // SAFETY: each arm is compiled for the unit in its pattern. The rest is the contract of this function.
     unsafe {
         match plane.unit {
             1 => units::<1>(walk, plane),
@@ -31,8 +31,8 @@ pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(never)]
 unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
-    /// How many columns of each row are copied before the next row, so that their destination lines stay in
-    /// the cache.
+    /// How many columns of each row are copied before the next row. The destination lines of these columns
+    /// stay in the cache.
     const COLUMNS: usize = 64;
     #[cfg(feature = "software")]
     crate::observed::ran("unit by unit");
@@ -43,8 +43,8 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
             for row in 0..rows.extent {
                 let source = rows.offset(row);
                 for column in first..(first + COLUMNS).min(columns.extent) {
-                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are one of its
-                    // units.
+                    // SAFETY: `row` and `column` are inside the plane, so `from` and `to` are the addresses
+                    // of a unit.
                     unsafe {
                         let from = iteration.from.add(column * UNIT + source);
                         let to = iteration.to.add(columns.offset(column) + row * UNIT);
@@ -56,8 +56,8 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// Transposes planes of 16-byte units, in squares of as many rows and columns as a vector has lanes. The
-/// remaining units are copied one by one.
+/// Transposes planes of 16-byte units in squares, which have as many rows and columns as a vector has lanes.
+/// The remaining units are copied one by one.
 pub(super) struct TransposeLanes<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,

@@ -1,9 +1,9 @@
-//! What kernels require of a vector register.
+//! The operations of a vector register that kernels require.
 
 use crate::line::PAGE;
 
-/// How many bytes ahead of a non-temporal store the address translation of a page is loaded, by a prefetch of
-/// the first line of that page. A prefetch for every store would cost time (measured on a Zen 5).
+/// How many bytes ahead of a non-temporal store the address translation of a page is loaded. A prefetch of
+/// the first line of that page loads it. A prefetch for every store would cost time (measured on a Zen 5).
 const TRANSLATED_AHEAD: usize = PAGE;
 
 /// A kernel, or a part of one, that is compiled once for each type of vector.
@@ -21,7 +21,7 @@ pub(crate) trait Operation {
 ///
 /// All functions require the CPU features of the implementing type, and that the memory they name may be
 /// accessed. Pointers may be unaligned, except for [`store_non_temporal`](Vector::store_non_temporal) and
-/// [`stream`](Vector::stream), whose stores are ordered only by a fence.
+/// [`stream`](Vector::stream). Only a fence orders the stores of these two functions.
 ///
 /// # Safety
 ///
@@ -34,12 +34,12 @@ pub(crate) unsafe trait Vector: Copy {
     /// Size of a register in bytes: 32 or 64.
     const BYTES: usize;
 
-    /// Whether [`shuffle`](Vector::shuffle) of two registers is a single instruction. If not, shuffles inside
-    /// lanes are cheaper.
+    /// Whether [`shuffle`](Vector::shuffle) of two registers is a single instruction. Otherwise shuffles
+    /// inside lanes are cheaper.
     const SHUFFLES_TWO: bool;
 
-    /// Runs an operation in a function that is compiled with the features of this type. This is the only
-    /// place where a kernel gets them.
+    /// Runs an operation in a function that is compiled with the features of this type. Kernels get these
+    /// features only here.
     ///
     /// # Safety
     ///
@@ -91,7 +91,7 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn transpose_lanes<const LANES: usize>(rows: [Self; LANES]) -> [Self; LANES];
 
     /// Loads `BYTES` bytes from each pointer and transposes the lanes of these registers. If the source is in
-    /// a cache, an implementation may take more loads and fewer shuffles.
+    /// a cache, an implementation may use more loads and fewer shuffles.
     #[inline(always)]
     unsafe fn load_transposed<const LANES: usize>(rows: [*const u8; LANES], _in_cache: bool) -> [Self; LANES] {
         // SAFETY: the contract of the trait.
@@ -123,11 +123,12 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn deinterleave_three<const UNIT: usize>(joined: [Self; 3]) -> [Self; 3];
 
     /// Exchanges fields of `WIDTH` bits, 1, 2 or 4, of every byte. In the first result, the even fields of
-    /// `self` and of `other` alternate, and in the second result the odd fields. The exchange undoes itself.
+    /// `self` and of `other` alternate. In the second result, the odd fields alternate. The exchange undoes
+    /// itself.
     unsafe fn exchange_bits<const WIDTH: usize>(self, other: Self) -> (Self, Self);
 
-    /// Sign-extends every byte: its low `BITS` bits, 1, 2 or 4, are a signed number, and its other bits are
-    /// zero.
+    /// Sign-extends every byte. The low `BITS` bits of the byte, 1, 2 or 4, are a signed number, and its
+    /// other bits are zero.
     unsafe fn sign_extended<const BITS: usize>(self) -> Self;
 
     /// Shuffles the bytes of each lane by the indices in `order`, as
@@ -142,21 +143,20 @@ pub(crate) unsafe trait Vector: Copy {
     unsafe fn reverse_lanes(self) -> Self;
 
     /// Shuffles bytes inside every lane: byte `i` of the result is byte `index[i]`, below 32, of the 32 bytes
-    /// that the lanes of `low` and `high` are together.
+    /// that the lanes of `low` and `high` have together.
     unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self;
 
     /// Loads `BYTES / 2` bytes from either pointer.
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
-        // SAFETY: the contract of the trait. A vector of more than two lanes has an implementation of its
-        // own.
+        // SAFETY: the contract of the trait. A vector with more than two lanes overrides this function.
         unsafe { Self::load_lanes([low, high]) }
     }
 
     /// The bitwise or of two registers.
     unsafe fn or(self, other: Self) -> Self;
 
-    /// Selects bits: those of `self` where `mask` has ones, and those of `other` where it has zeros.
+    /// Selects bits of `self` where `mask` has ones, and bits of `other` where it has zeros.
     unsafe fn choose_bits(self, other: Self, mask: Self) -> Self;
 
     /// Shuffles bytes inside every lane: byte `i` of the result is byte `index[i]` of the lane if the index
@@ -172,13 +172,13 @@ pub(crate) unsafe trait Vector: Copy {
     /// Prefetches the line at `to` for writing. `to` may be any address.
     unsafe fn prefetch_to_write(to: *const u8);
 
-    /// Shuffles the bytes of up to four registers: byte `i` of the result is byte `index[i]` of all registers
-    /// in a row.
+    /// Shuffles the bytes of up to four registers: byte `i` of the result is byte `index[i]` of all
+    /// registers, which count as one array.
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self;
 }
 
-/// For byte `i` of three registers of `register` bytes, the index of the byte that comes there when units of
-/// `unit` bytes are interleaved, or deinterleaved.
+/// Units of `unit` bytes are interleaved or deinterleaved in three registers of `register` bytes. Returns the
+/// index of the byte that becomes byte `i` of the result.
 pub(crate) const fn origin_in_three(i: usize, unit: usize, register: usize, interleave: bool) -> usize {
     let (index, inside) = (i / unit, i % unit);
     let units = register / unit;

@@ -1,4 +1,4 @@
-//! The iterations of a copy as kernels see them: pointers, and what to prefetch.
+//! The iterations of a copy in the form that kernels use: pointers, and addresses to prefetch.
 
 use super::super::odometer::Odometer;
 use crate::copy::Prefetch;
@@ -6,7 +6,7 @@ use crate::kernel::{Loop, count};
 
 /// The iterations of a copy, and how its kernel loads and stores.
 pub(crate) struct Walk<'a> {
-    /// Where the first iteration begins on the source and on the destination.
+    /// The addresses of the first iteration on the source and on the destination.
     pub(crate) start: (*const u8, *mut u8),
     /// The loops, outer to inner.
     pub(crate) loops: &'a [Loop],
@@ -17,7 +17,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// All iterations, in order.
+    /// Returns all iterations, in order.
     #[inline(always)]
     pub(super) fn iterations(&self) -> Pointers<'a> {
         let iterations = Odometer::new(self.loops, (0, 0));
@@ -32,7 +32,7 @@ impl<'a> Walk<'a> {
         Pointers { iterations, later, start: self.start }
     }
 
-    /// How many bytes ahead in a row is prefetched; 0 for no prefetch.
+    /// How many bytes ahead in a row the source is prefetched; 0 for no prefetch.
     #[inline(always)]
     pub(super) fn in_row(&self) -> usize {
         match self.prefetch {
@@ -42,7 +42,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The iterations of a [`Walk`]. A second odometer runs some iterations ahead and says what to prefetch.
+/// The iterations of a [`Walk`]. A second odometer runs some iterations ahead, and its addresses are
+/// prefetched.
 pub(super) struct Pointers<'a> {
     iterations: Odometer<'a>,
     later: Option<Odometer<'a>>,
@@ -54,7 +55,7 @@ pub(super) struct Pointers<'a> {
 pub(super) struct Iteration {
     pub(super) from: *const u8,
     pub(super) to: *mut u8,
-    /// The source address of a later iteration, which is to be prefetched now.
+    /// The source address of a later iteration, to be prefetched in this iteration.
     pub(super) later: Option<*const u8>,
 }
 

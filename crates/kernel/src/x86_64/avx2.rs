@@ -1,6 +1,6 @@
 //! Vectors of 32 bytes, half a cache line, with AVX2.
 //!
-//! The functions from `unpack` on are built like the functions in `avx512.rs`, but from other intrinsics, so
+//! The functions from `unpack` on are built like the functions in `avx512.rs`, but from other intrinsics. So
 //! the two files share no code.
 
 use std::arch::x86_64::*;
@@ -17,21 +17,21 @@ use super::super::simd::{Operation, Vector, origin_in_three, short};
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Ymm::BYTES == 2 * 16) };
     super::align_frame();
-    // SAFETY: this function has the features of `Ymm`, which has 2 lanes; the rest is its contract.
+    // SAFETY: this function has the features of `Ymm`, which has 2 lanes. The rest is its contract.
     unsafe { operation.run::<Ymm, 2>() }
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(__m256i);
 
-// SAFETY: each function does what the trait says of it.
+// SAFETY: each function has the effect that the trait describes.
 unsafe impl Vector for Ymm {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the caller's promise is that of the function.
+        // SAFETY: the contract of the trait is the contract of the function.
         unsafe { vectorize(operation) }
     }
 
@@ -145,7 +145,8 @@ unsafe impl Vector for Ymm {
     unsafe fn deinterleave<const UNIT: usize>(self, other: Self) -> (Self, Self) {
         // SAFETY: the trait's contract.
         unsafe {
-            // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd ones to the upper.
+            // Inside each 16-byte half, the even units go to the lower 8 bytes and the odd units to the upper
+            // 8 bytes.
             let gathered = |x: __m256i| match UNIT {
                 1 => _mm256_shuffle_epi8(
                     x,
@@ -158,8 +159,8 @@ unsafe impl Vector for Ymm {
                 4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
                 _ => x,
             };
-            // Then the 8-byte quarters are sorted: the even units go to the lower half of the register, the
-            // odd units to the upper.
+            // Then the 8-byte quarters are sorted: the even units go to the lower half of the register, and
+            // the odd units to the upper half.
             let sorted =
                 |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
             let (a, b) = (sorted(self.0), sorted(other.0));
@@ -172,7 +173,7 @@ unsafe impl Vector for Ymm {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Shifts move bits from byte to byte; the masks drop those.
+            // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
                 1 => (_mm256_set1_epi8(0x55), _mm256_slli_epi16::<1>(b), _mm256_srli_epi16::<1>(a)),
                 2 => (_mm256_set1_epi8(0x33), _mm256_slli_epi16::<2>(b), _mm256_srli_epi16::<2>(a)),
@@ -252,8 +253,8 @@ unsafe impl Vector for Ymm {
         // SAFETY: the trait's contract.
         unsafe {
             let mut bytes = _mm256_setzero_si256();
-            // Only an index into these 16 bytes is below 16 after the subtraction. For every other index, the
-            // sum has its highest bit set, which gives a zero.
+            // After the subtraction, only an index into these 16 bytes is below 16. For every other index,
+            // the sum has its highest bit set, which gives a zero.
             let mut index = index.0;
             for register in registers {
                 for half in [
@@ -297,7 +298,7 @@ unsafe impl Vector for Ymm {
     }
 }
 
-/// In each 16-byte half, three registers are made of three others. Each byte comes from one of them.
+/// Makes three registers of three other registers, in each 16-byte half. Each byte comes from one of them.
 ///
 /// # Safety
 ///
@@ -306,7 +307,7 @@ unsafe impl Vector for Ymm {
 unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     let mut result = from;
     for (line, choices) in result.iter_mut().zip(table) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function.
         unsafe {
             let (a, b) = (from[0].shuffle_lanes(&choices[0]), from[1].shuffle_lanes(&choices[1]));
             let c = from[2].shuffle_lanes(&choices[2]);
@@ -316,8 +317,8 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     result
 }
 
-/// For each byte of three halves in a row, its index in one of three other halves. 0x80 says that the byte
-/// comes from another half.
+/// For each byte of three consecutive halves, its index in one of three other halves. 0x80 means that the
+/// byte comes from another half.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

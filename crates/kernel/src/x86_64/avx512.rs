@@ -17,7 +17,7 @@ mod tables;
 unsafe fn vectorize<O: Operation>(operation: O) {
     const { assert!(Zmm::BYTES == 4 * 16) };
     super::align_frame();
-    // SAFETY: this function has the features of `Zmm`, which has 4 lanes; the rest is its contract.
+    // SAFETY: this function has the features of `Zmm`, which has 4 lanes. The rest is its contract.
     unsafe { operation.run::<Zmm, 4>() }
 }
 
@@ -49,14 +49,14 @@ fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)
 }
 
-// SAFETY: each function does what the trait says of it.
+// SAFETY: each function has the effect that the trait describes.
 unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
 
     #[inline(always)]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the caller's promise is that of the function.
+        // SAFETY: the contract of the trait is the contract of the function.
         unsafe { vectorize(operation) }
     }
 
@@ -74,7 +74,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn load_partial(from: *const u8, bytes: usize) -> Self {
-        // SAFETY: bytes that the mask leaves out are not touched; the rest is the trait's contract.
+        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
         unsafe { Zmm(_mm512_maskz_loadu_epi8(first(bytes), from.cast())) }
     }
 
@@ -102,7 +102,7 @@ unsafe impl Vector for Zmm {
 
     #[inline(always)]
     unsafe fn store_partial(self, to: *mut u8, bytes: usize) {
-        // SAFETY: bytes that the mask leaves out are not touched; the rest is the trait's contract.
+        // SAFETY: bytes that the mask leaves out are not touched. The rest is the trait's contract.
         unsafe { _mm512_mask_storeu_epi8(to.cast(), first(bytes), self.0) }
     }
 
@@ -119,7 +119,7 @@ unsafe impl Vector for Zmm {
         // SAFETY: the trait's contract.
         unsafe {
             // Broadcasts under a mask leave the shuffle ports to the transpose. Insertions would take a third
-            // of them.
+            // of the ports' time.
             let lane = |i: usize| _mm_loadu_si128(from[i].cast());
             let first = _mm512_castsi128_si512(lane(0));
             let second = _mm512_mask_broadcast_i32x4(first, 0x00f0, lane(1));
@@ -134,8 +134,8 @@ unsafe impl Vector for Zmm {
         let (a, b, c, d) = (rows[0].0, rows[1].0, rows[2].0, rows[3].0);
         // SAFETY: the trait's contract.
         unsafe {
-            // The shuffle takes even and odd lanes. LLVM would load low and high halves one by one, and read
-            // rows twice.
+            // The shuffle takes even and odd lanes. For low and high halves, LLVM would load the halves one
+            // by one, and read rows twice.
             let (first, second) = (_mm512_shuffle_i64x2::<0x88>(a, b), _mm512_shuffle_i64x2::<0x88>(c, d));
             let (third, fourth) = (_mm512_shuffle_i64x2::<0xdd>(a, b), _mm512_shuffle_i64x2::<0xdd>(c, d));
             rows[0] = Zmm(_mm512_shuffle_i64x2::<0x88>(first, second));
@@ -205,7 +205,7 @@ unsafe impl Vector for Zmm {
         let (a, b) = (self.0, other.0);
         // SAFETY: the trait's contract.
         unsafe {
-            // Shifts move bits from byte to byte; the masks drop those.
+            // Shifts move bits from byte to byte. The masks drop these bits.
             let (even, up, down) = match WIDTH {
                 1 => (_mm512_set1_epi8(0x55), _mm512_slli_epi16::<1>(b), _mm512_srli_epi16::<1>(a)),
                 2 => (_mm512_set1_epi8(0x33), _mm512_slli_epi16::<2>(b), _mm512_srli_epi16::<2>(a)),
@@ -320,8 +320,8 @@ unsafe impl Vector for Zmm {
     }
 }
 
-/// Three registers are made of three others. Each byte is chosen from the first two, and then from the result
-/// and the third.
+/// Makes three registers of three other registers. Each byte is chosen from the first two registers, and then
+/// from the result and the third register.
 ///
 /// # Safety
 ///
@@ -330,7 +330,7 @@ unsafe impl Vector for Zmm {
 unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -> [Zmm; 3] {
     let mut result = rows;
     for ((line, first), second) in result.iter_mut().zip(first).zip(second) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the contract of this function.
         *line = unsafe { rows[0].choose::<1>(rows[1], first).choose::<1>(rows[2], second) };
     }
     result

@@ -4,10 +4,10 @@ use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
 use crate::machine::{Model, Traits, Vendor};
 
-/// The traits of this CPU; `None` if it does not describe an L1 data cache and an L2 cache.
+/// Returns the traits of this CPU. `None` if the CPU does not describe an L1 data cache and an L2 cache.
 ///
-/// The two leaves that describe caches have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol. 3,
-/// function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
+/// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol.
+/// 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
 pub(crate) fn traits() -> Option<Traits> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
@@ -33,8 +33,8 @@ fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
 
 /// The caches that the subleaves of a leaf describe.
 fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
-    /// The most subleaves that are read. A real CPU has four or five caches; an emulator may repeat one
-    /// without end.
+    /// The most subleaves that are read. A real CPU has four or five caches, but an emulator may repeat a
+    /// cache without end.
     const MOST_CACHES: u32 = 16;
     let caches = (0..MOST_CACHES).map(subleaf).take_while(|cache| kind(cache) != 0);
     let (mut first, mut second) = (None, None);
@@ -50,7 +50,7 @@ fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
     Some(Traits { model: None, l1, l1_ways, l2, line })
 }
 
-/// The kinds of caches in the lowest bits of a description.
+/// The kinds of caches, in the lowest bits of a description.
 const DATA: u32 = 1;
 const UNIFIED: u32 = 3;
 
@@ -58,9 +58,9 @@ fn kind(cache: &CpuidResult) -> u32 {
     cache.eax & 31
 }
 
-/// The size of a cache in bytes, its ways, and the size of its lines in bytes.
+/// Returns the size of a cache in bytes, its number of ways, and the size of its lines in bytes.
 fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
-    // Each field holds its number less one.
+    // Each field holds a number less one.
     let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
     let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
     let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);

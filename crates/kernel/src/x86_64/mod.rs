@@ -7,14 +7,15 @@ pub(super) mod avx2;
 pub(super) mod avx512;
 pub(super) mod cpuid;
 
-/// Aligns the stack frame of the function that this is inlined into. The compiler does not align it for
-/// registers that it spills, and a spill across the end of a page made a copy five times as slow (Zen 4,
-/// AVX2).
+/// Aligns the stack frame of the function that this function is inlined into. The compiler does not align the
+/// frame for registers that it spills, and a spill across the end of a page made a copy five times as slow
+/// (Zen 4, AVX2).
 #[inline(always)]
 fn align_frame() {
     #[repr(align(64))]
     struct Line([std::mem::MaybeUninit<u8>; 64]);
     let line = Line([std::mem::MaybeUninit::uninit(); 64]);
-    // SAFETY: the assembly has no instruction. It takes the address, so that the variable must exist.
+    // SAFETY: the assembly has no instruction. It takes the address of the variable, so the variable must
+    // exist.
     unsafe { std::arch::asm!("/* {} */", in(reg) line.0.as_ptr().addr(), options(nomem, nostack, preserves_flags)) }
 }

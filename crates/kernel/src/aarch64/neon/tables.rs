@@ -2,7 +2,7 @@
 
 use crate::simd::origin_in_three;
 
-/// For each byte of three registers in a row, its index in three other registers in a row.
+/// For each byte of three registers together, its index in three other registers together.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

@@ -10,7 +10,7 @@ fn each_number_comes_once() {
     }
 }
 
-/// A prefetcher follows a stride that comes twice in a row.
+/// A prefetcher follows a stride that comes twice in succession.
 #[test]
 fn no_step_is_repeated() {
     let steps = |order: &[usize]| order.windows(2).map(|pair| pair[1].wrapping_sub(pair[0])).collect::<Vec<_>>();

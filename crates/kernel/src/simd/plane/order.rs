@@ -7,8 +7,8 @@ use crate::kernel::{Panels, count};
 /// A range of columns and a range of rows.
 pub(super) type Bounds = (Range<usize>, Range<usize>);
 
-/// The panels of a plane: left to right, then down, through as many columns as are kept. The next columns
-/// follow.
+/// The panels of a plane: left to right, then down, through all columns that are kept at a time. The next
+/// columns follow.
 #[derive(Clone)]
 pub(super) struct Order<'a> {
     pub(super) panels: &'a Panels,
@@ -16,7 +16,8 @@ pub(super) struct Order<'a> {
     pub(super) rows: usize,
     /// The first row that belongs to a panel.
     pub(super) head: usize,
-    /// The first of the kept columns, the first column of the next panel, and its first row.
+    /// The first of the kept columns. The fields below are the first column and the first row of the next
+    /// panel.
     pub(super) kept_from: usize,
     pub(super) column: usize,
     pub(super) row: usize,
@@ -44,7 +45,7 @@ impl Iterator for Order<'_> {
     }
 }
 
-/// The panels of a plane and then those of the next plane, with the source address of their plane.
+/// The panels of a plane and then the panels of the next plane, each with the source address of its plane.
 pub(super) struct Later<'a> {
     pub(super) panels: Order<'a>,
     pub(super) planes: [Option<*const u8>; 2],

@@ -1,4 +1,5 @@
-//! Panels that go through a staging buffer. `kernel/panels.rs` says when that pays.
+//! Panels that go through a staging buffer. `kernel/panels.rs` explains when a staging buffer is worth its
+//! cost.
 
 use std::ops::Range;
 
@@ -27,10 +28,10 @@ impl Buffers<'_> {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
         let (panels, at_once) = (part.planes.panels, part.planes.at_once);
         let pitch = match panels.stage {
-            // These are the last rows of a plane, or a copy whose rows cannot be streamed because lines do
-            // not start with units.
+            // These are the last rows of a plane, or the rows cannot be streamed because lines do not start
+            // with units.
             Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !part.how.streaming => {
-                // SAFETY: the rows and columns are those of the contract.
+                // SAFETY: the rows and columns are in the contract.
                 return unsafe { part.direct(prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => (usize::from(lines) + 1) * LINE,
@@ -39,7 +40,7 @@ impl Buffers<'_> {
                 let wide = usize::from(lines) * LINE / part.planes.plane.unit;
                 for first in columns.clone().step_by(wide) {
                     let columns = first..(first + wide).min(columns.end);
-                    // SAFETY: the rows are those of the contract, and the columns are some of its columns.
+                    // SAFETY: the rows are in the contract, and the columns are some of its columns.
                     unsafe { self.gathered::<V>(&mut part, columns, prefetch) };
                 }
                 return;
@@ -48,21 +49,21 @@ impl Buffers<'_> {
         };
         for first in columns.clone().step_by(at_once) {
             let columns = first..(first + at_once).min(columns.end);
-            // SAFETY: the rows are those of the contract, and the columns are some of its columns.
+            // SAFETY: the rows are in the contract, and the columns are some of its columns.
             unsafe { self.through::<V>(&part, columns, pitch, prefetch) };
         }
     }
 }
 
 impl Buffers<'_> {
-    /// Transposes some columns into the staging buffer, whose rows are `pitch` bytes apart, and stores its
-    /// rows.
+    /// Transposes some columns into the staging buffer, and stores the rows of the buffer, which are `pitch`
+    /// bytes apart.
     ///
     /// # Safety
     ///
     /// * The conditions of [`panel`](Buffers::panel).
     /// * There are at most `at_once` columns.
-    /// * Columns come in order, and so do the rows of columns that are continued.
+    /// * Columns come in order. The rows of columns that are continued come in order too.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
@@ -100,7 +101,7 @@ impl Buffers<'_> {
         if joined {
             let ends = (columns.start == 0, columns.end == plane.columns.extent);
             // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
-            // checked that those of a whole buffer have at least a line together.
+            // checked that the rows of a whole buffer have at least a line together.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
             };
@@ -123,7 +124,8 @@ impl Buffers<'_> {
 }
 
 impl Buffers<'_> {
-    /// Copies some columns of the rows into the staging buffer, and transposes from there to the destination.
+    /// Copies some columns of the rows into the staging buffer, and transposes them from the buffer to the
+    /// destination.
     ///
     /// # Safety
     ///
@@ -168,8 +170,8 @@ impl Buffers<'_> {
     }
 }
 
-/// Copies a row to or from a staging buffer with ordinary stores, four lines at a time. All four are loaded
-/// before one is stored.
+/// Copies a row to or from a staging buffer with ordinary stores, four lines at a time. The four lines are
+/// loaded before the first of them is stored.
 ///
 /// # Safety
 ///

@@ -2,7 +2,8 @@
 
 use crate::simd::origin_in_three;
 
-/// The indices, into the registers `a` and `b` in a row, of the bytes of `a b a b ...` from byte `start` on.
+/// Registers `a` and `b` are interleaved as `a b a b ...`. Returns the indices, into both registers together,
+/// of the result's bytes from byte `start` on.
 pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -17,8 +18,8 @@ pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     bytes
 }
 
-/// The indices, into two registers in a row, of the bytes of the even units (`odd` is 0) or of the odd units
-/// (1).
+/// Returns the indices, into two registers together, of the bytes of the even units (`odd` is 0) or of the
+/// odd units (`odd` is 1).
 pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
@@ -32,8 +33,8 @@ pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     bytes
 }
 
-/// Turns indices of bytes into indices of 16-, 32- or 64-bit units. Permutations of wider units take wider
-/// indices, and are as fast or faster.
+/// Turns indices of bytes into indices of 16-, 32- or 64-bit units. A permutation of wider units takes wider
+/// indices, and is at least as fast.
 pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
     let mut wide = [0; 64];
     let mut i = 0;
@@ -50,7 +51,7 @@ pub(super) const fn widened(bytes: [u8; 64], unit: usize) -> [u8; 64] {
 pub(super) struct Choice<const UNIT: usize>;
 
 impl<const UNIT: usize> Choice<UNIT> {
-    /// The unit of the permutation instruction: a unit of 16 bytes is a pair of 8-byte units.
+    /// The unit of the permutation instruction. A unit of 16 bytes is a pair of 8-byte units.
     const STEP: usize = if UNIT > 8 { 8 } else { UNIT };
     pub(super) const LOW: [u8; 64] = widened(interleaved(UNIT, 0), Self::STEP);
     pub(super) const HIGH: [u8; 64] = widened(interleaved(UNIT, 64), Self::STEP);
@@ -58,7 +59,7 @@ impl<const UNIT: usize> Choice<UNIT> {
     pub(super) const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
 }
 
-/// For each byte of three registers in a row, its index in three other registers in a row.
+/// For each byte of three registers together, its index in three other registers together.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
@@ -72,8 +73,8 @@ impl<const UNIT: usize> Three<UNIT> {
         let mut i = 0;
         while i < 192 {
             let origin = origin_in_three(i, UNIT, 64, interleave);
-            // The second step keeps what the first step has placed, and takes the other bytes from the third
-            // register.
+            // The second step keeps the bytes that the first step has placed, and takes the other bytes from
+            // the third register.
             let choice = match (second, origin >= 128) {
                 (false, false) => origin,
                 (false, true) => 0,

@@ -34,8 +34,8 @@ fn recorded_answers() {
     assert_eq!(caches(|_| zen5[0]), None);
 }
 
-/// Recorded answers of a Zen 3, a Zen 5 and a Sapphire Rapids. The last is a Hygon CPU, which has another
-/// vendor name.
+/// Recorded answers of a Zen 3, a Zen 5 and a Sapphire Rapids. The last answer is of a Hygon CPU, which has
+/// another vendor name.
 #[test]
 fn recorded_models() {
     let named = |name: &[u8; 12], eax| {
