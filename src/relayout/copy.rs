@@ -1,5 +1,5 @@
-//! A copy that is run once. A copy between two strided sides needs only a loop nest, which takes less time
-//! than a plan.
+//! Copies that run once. A copy between two strided sides needs only a loop nest, which takes less time than
+//! a plan.
 
 use strided_copy::kernel::Stride;
 use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest};
@@ -17,7 +17,7 @@ use super::exec::once;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::relayout::{Relayout, require_width};
 
-/// One side of [`copy_strided`]: the stride of each axis, and where index 0 is stored, both in elements.
+/// One side of [`copy_strided`]: the stride of each axis and the offset of index 0, both in elements.
 ///
 /// ```
 /// use tensor_layout::relayout::Strided;
@@ -28,24 +28,24 @@ use super::relayout::{Relayout, require_width};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strided<'a, T> {
-    /// The stride of each axis, in elements. It is negative where an axis runs backwards, and 0 where the
-    /// source repeats an element.
+    /// The stride of each axis, in elements. It is negative if the axis runs backwards, and 0 if the source
+    /// repeats an element along the axis.
     pub strides: &'a [T],
-    /// How many elements after the start of the buffer index 0 is stored.
+    /// The offset of index 0 from the start of the buffer, in elements.
     pub offset: usize,
 }
 
-/// Copies every element of one layout to another, as [`Relayout::new`] and [`Relayout::run`] would. Padding
-/// is left alone.
+/// Copies every element of one layout to another layout, as [`Relayout::new`] and [`Relayout::run`] would.
+/// Padding is left alone.
 ///
 /// Two descriptors of whole bytes need no plan and no allocation, up to rank 8. Packed data is one `memcpy`,
-/// rows are a loop, and a few hundred elements are copied one by one. For more elements a kernel is chosen
-/// (if it fuses short axes, that takes four allocations). Other layouts are planned. To copy a pair of
+/// rows are a loop, and a few hundred elements are copied one by one. For more elements a kernel is chosen.
+/// If the kernel fuses short axes, that takes four allocations. Other layouts are planned. To copy a pair of
 /// layouts again and again, keep a [`Relayout`], or use [`Plans`](super::Plans).
 ///
-/// Here as everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
-/// The destination is a `&mut Vec<u8>` or a `&mut [u8]`, or memory that holds nothing yet: a
-/// `&mut [MaybeUninit<u8>]`, of which only the elements are written.
+/// Everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes. The
+/// destination is a `&mut Vec<u8>`, a `&mut [u8]` or a `&mut [MaybeUninit<u8>]`. In a `&mut
+/// [MaybeUninit<u8>]`, which holds nothing yet, only the elements are written.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub fn copy<'a>(
     Relayout::new(from, to)?.run_memory(source, destination)
 }
 
-/// Like [`copy`], between buffers of any plain type as wide as an element.
+/// Copies like [`copy`], between buffers of any plain type that is as wide as an element.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
     }
 }
 
-/// Like [`copy`], over sizes and strides of the integer types that the caller has. Strides may be negative on
+/// Copies like [`copy`], over sizes and strides of the caller's integer types. Strides may be negative on
 /// both sides. Describing the two sides takes longer than a small copy.
 ///
 /// # Errors
@@ -180,7 +180,7 @@ where
     Relayout::reversing(&from.desc, &to.desc, &axes)?.run_memory(source, destination)
 }
 
-/// A side with index 0 at `offset`, all of it inside the buffer.
+/// Returns a side whose index 0 is at `offset`. All of the side is inside the buffer.
 fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     let offset = u64::try_from(offset).unwrap_or(u64::MAX);
     match side.reversed.first() {
@@ -189,14 +189,13 @@ fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     }
 }
 
-/// The bytes of an element, if it is whole bytes.
+/// The number of bytes of an element. `None` if an element is not whole bytes.
 fn whole_bytes(data_type: DataType) -> Option<usize> {
     let bits = usize::try_from(data_type.bits()).ok()?;
     bits.is_multiple_of(8).then_some(bits.div_euclid(8))
 }
 
-/// One axis: its size and the strides of both sides, in elements. `None` stands for a number that does not
-/// fit.
+/// One axis: its size and the strides of both sides, in elements. A number that does not fit is `None`.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
 /// Copies without a plan. Returns `false`, and writes nothing, if the copy needs a plan or if there is an
@@ -225,10 +224,10 @@ fn run(
     }
 }
 
-/// The loop nest of a copy. Its loops come by falling stride of the destination, which runs forwards. Loops
-/// that continue each other are merged, and loops that are packed on both sides become one run. `Some(None)`
-/// if there are no elements. `None` if some number does not fit, or if two indices of the destination may
-/// share an offset.
+/// The loop nest of a copy. Its loops are in the order of falling destination stride, and the destination
+/// runs forwards. Loops that continue each other are merged, and loops that are packed on both sides become
+/// one run. `Some(None)` means that there are no elements. `None` means that a number does not fit, or that
+/// two indices of the destination may share an offset.
 #[inline]
 fn nest(
     element: usize,
@@ -255,7 +254,8 @@ fn nest(
             (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
         let step = Stride { extent, source, destination };
-        // A loop is inserted where it belongs, because axes are few and nearly always in order.
+        // A loop is inserted at its place in the order. Axes are few and nearly always in order, so this
+        // takes few steps.
         first = first.checked_sub(1)?;
         let mut index = first;
         while let Some(&inner) = list.get(index.checked_add(1)?)
@@ -269,8 +269,8 @@ fn nest(
     if empty {
         return Some(None);
     }
-    // Loops are merged in place, from the innermost outwards. There are never more merged loops than loops
-    // that were looked at.
+    // Loops are merged in place, from the innermost loop outwards. There are never more merged loops than
+    // loops that were visited.
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for index in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(index)?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use strided_copy::{Model, Traits, Vendor};
 
-/// A family of CPUs that copies were measured on. A plan is made for the family of the CPU that it is made
-/// on. Every CPU that is not in the list, and every ARM CPU, is [`Neutral`](Self::Neutral).
+/// A family of CPUs that copies were measured on. A plan is made for the family of the CPU that makes the
+/// plan. Every CPU that is not in the list, and every ARM CPU, is [`Neutral`](Self::Neutral).
 ///
 /// ```
 /// use tensor_layout::relayout::CpuFamily;
@@ -16,7 +16,7 @@ use strided_copy::{Model, Traits, Vendor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CpuFamily {
-    /// No rule that was found on one machine alone.
+    /// Any other CPU. Its rules were not found on one machine alone.
     Neutral,
     /// AMD family 19h, models 00h to 0Fh and 20h to 5Fh.
     Zen3,
@@ -33,7 +33,7 @@ impl CpuFamily {
     pub const ALL: [CpuFamily; 5] =
         [CpuFamily::Neutral, CpuFamily::Zen3, CpuFamily::Zen4, CpuFamily::Zen5, CpuFamily::SapphireRapids];
 
-    /// The family of the CPU that this runs on.
+    /// The family of the CPU that this code runs on.
     #[must_use]
     pub fn of_this_cpu() -> CpuFamily {
         Self::of(Traits::of_this_cpu().model)
@@ -89,22 +89,22 @@ impl fmt::Display for CpuFamily {
     }
 }
 
-/// The rules that differ between families, by trial on the machines of docs/PERFORMANCE.md.
+/// The rules that differ between families. They were found by trial on the machines of docs/PERFORMANCE.md.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// The length of a panel's row, in bytes, if the row pitch is not a multiple of a page. Then lines at
-    /// equal offsets of different pages are read in runs.
+    /// The length of a panel's row, in bytes, if the row pitch is not a multiple of a page. With this length,
+    /// lines at equal offsets of different pages are read in runs.
     pub(crate) panel_width: usize,
-    /// Whether the next panel is prefetched into the L1 cache for units of four bytes and more. This pays on
-    /// CPUs whose L2 cache does not hold what the L1 cache holds.
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. This is
+    /// faster on CPUs whose L2 cache does not hold the contents of the L1 cache.
     pub(crate) panels_in_l1: bool,
     /// Whether the hardware prefetcher follows all rows of a tile that are read in turns (Zen 4). On a Zen 5,
-    /// rows are read two by two.
+    /// rows are read two by two instead.
     pub(crate) follows_rows: bool,
     /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
     /// evict each other in a cache of 8 ways (Zen 3). On a Zen 5 and a Zen 4, joining costs time.
     pub(crate) joins_tiles: bool,
-    /// Whether copies in the L2 cache go in a scattered order, because lines that hardware prefetchers fetch
+    /// Whether copies in the L2 cache are in a scattered order, because lines that hardware prefetchers fetch
     /// are evicted before they are used (Zen 5).
     pub(crate) scattered: bool,
     /// Which panels go through a staging buffer before non-temporal stores.
@@ -115,7 +115,7 @@ pub(crate) struct Rules {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Staged {
     Never,
-    /// Panels whose pitches are constant and want a staging buffer (Zen 4).
+    /// Panels of constant pitches, if the pitches make a staging buffer worth its cost (Zen 4).
     ByPitches,
     /// Panels of constant pitches if a register holds 16 units or more, and panels by tables of offsets.
     InLongRegisters,

@@ -17,13 +17,14 @@ const MAX_RANK: usize = 8;
 /// The largest size or stride, and the most elements a tensor may span (*DML_BUFFER_TENSOR_DESC*).
 const MAX_U32: u64 = 0xffff_ffff;
 
-/// The name, in an error, of the values that are below 0 if a copy walks an axis backwards.
+/// The name of the strides in an error. They are below 0 if a copy walks an axis backwards.
 const STRIDES: &str = "strides of the source";
 
 /// The largest number of pairs of a copy.
 const MAX_PAIRS: usize = 1 << 16;
 
-/// Two views of equal sizes. An identity operator from one to the other copies a part of the elements.
+/// Two views of equal sizes. An identity operator from the first view to the second copies a part of the
+/// elements.
 ///
 /// ```
 /// use tensor_layout::relayout::Relayout;
@@ -48,9 +49,9 @@ pub struct DescriptorPair {
 }
 
 impl Relayout {
-    /// The copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`, with at most 8
-    /// axes, and with sizes, strides and spans below 2^32. The pairs of a [pass](Self::passes) may run in any
-    /// order, and together copy every element once. Padding is left alone.
+    /// The copy as pairs of descriptors, each for one `DML_OPERATOR_ELEMENT_WISE_IDENTITY`. Descriptors have
+    /// at most 8 axes, and sizes, strides and spans below 2^32. The pairs of a [pass](Self::passes) may run
+    /// in any order, and together copy every element once. Padding is left alone.
     ///
     /// The method needs the feature `plan`.
     ///
@@ -58,18 +59,18 @@ impl Relayout {
     /// of 128 bits, or of 3 bytes, is copied as several integers, with one more axis. Elements of 1 or 2 bits
     /// must come in runs of whole bytes.
     ///
-    /// The base offset of a view has no field in DirectML's structure and goes into the binding, which begins
-    /// at multiples of 16 bytes: [`upload::validate`](crate::upload::validate) says where one does not. A
+    /// The base offset of a view has no field in DirectML's structure. It goes into the binding, which begins
+    /// at multiples of 16 bytes; [`upload::validate`](crate::upload::validate) finds bindings that do not. A
     /// ragged edge may begin anywhere. A device may write any byte of a bound output, so pairs whose
-    /// destinations interleave need an engine whose identity writes elements alone.
+    /// destinations interleave need an engine whose identity operator writes only the elements.
     ///
     /// # Errors
     ///
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements that are not whole bytes, nor 4 bits, nor
-    /// in runs of whole bytes; [`Error::Undecided`] if there would be more than 65,536 pairs;
+    /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements that are not whole bytes, not 4 bits, and
+    /// not in runs of whole bytes; [`Error::Undecided`] if there would be more than 65,536 pairs;
     /// [`ElementBitsMismatch`](crate::ArgumentRule) for a copy that [changes the width](Self::changes_width)
-    /// of its elements, which no identity does; [`Negative`](crate::ArgumentRule) for a copy that walks an
-    /// axis [backwards](Self::reversing), because the strides of a descriptor are unsigned.
+    /// of its elements, because no identity operator does that; [`Negative`](crate::ArgumentRule) for a copy
+    /// that walks an axis [backwards](Self::reversing), because the strides of a descriptor are unsigned.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -102,8 +103,8 @@ impl Relayout {
     }
 }
 
-/// The box over unsigned integers. Several of them together are an element of `bits` bits, if there is no
-/// integer of that width.
+/// The box over unsigned integers. If there is no integer of `bits` bits, several integers together are an
+/// element.
 fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     if bits.is_multiple_of(8) {
         let types = [(64, DataType::U64), (32, DataType::U32), (16, DataType::U16), (8, DataType::U8)];
@@ -121,7 +122,7 @@ fn in_integers(copy: CopyBox, bits: u32) -> Result<(DataType, CopyBox), Error> {
     Err(Error::unsupported_bits(bits, "whole bytes, 4 bits, or runs of whole bytes"))
 }
 
-/// The box over parts of elements: every stride is `parts` times as long, and the parts are the innermost
+/// The box over parts of elements. Every stride is `parts` times as long, and the parts are the innermost
 /// loop.
 fn in_parts(copy: &CopyBox, parts: u64) -> Result<CopyBox, Error> {
     let scaled = |(a, b): (u64, u64)| Some((a.checked_mul(parts)?, b.checked_mul(parts)?));
@@ -144,7 +145,7 @@ struct Pairs {
 type Axis = (u64, u64, u64);
 
 impl Pairs {
-    /// Adds the box as pairs. A box that is too long, too wide or of too high a rank for one pair is cut.
+    /// Adds the box as pairs. A box is cut if it is too long, too wide or of too high a rank for one pair.
     fn add(&mut self, copy: CopyBox) -> Result<(), Error> {
         if let Some(at) = copy.loops.iter().position(|step| matches!(step, Loop::Table(_))) {
             return self.each_step(&copy, at);
@@ -159,7 +160,7 @@ impl Pairs {
         for stride in [|axis: &Axis| axis.1, |axis: &Axis| axis.2] {
             let reach = |axis: &Axis| wide_product(axis.0.saturating_sub(1), stride(axis));
             let span = axes.iter().map(reach).fold(1, u128::saturating_add);
-            // A repeated axis spans nothing, but its size is limited as well.
+            // A repeated axis has no span, but its size is limited as well.
             let far = |&at: &usize| axes.get(at).map(|axis| reach(axis).max(axis.0.into()));
             let too_long = axes.iter().any(|axis| axis.0 > MAX_U32);
             if (span > MAX_U32.into() || too_long)
@@ -187,7 +188,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// One box for each step of a loop.
+    /// Adds a box for each step of a loop.
     fn each_step(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
         let mut inside = copy.loops.clone();
         let step = inside.remove(at);
@@ -202,7 +203,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Both halves of a strided loop.
+    /// Adds both halves of a strided loop.
     fn halves(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
         let Some((step, (extent, source, destination))) = copy.loops.get(at).map(|step| (step, axis(step))) else {
             return Ok(());
@@ -230,7 +231,7 @@ fn axis(step: &Loop) -> Axis {
     step.strides().map_or((step.extent(), 0, 0), |(extent, source, destination, _)| (extent, source, destination))
 }
 
-/// The offset of a step of a loop from the first step, on both sides.
+/// The offset of a step of a loop from the first step of the loop, on both sides.
 fn offsets(step: &Loop, index: u64) -> Result<(u64, u64), Error> {
     match step {
         Loop::Strided { source, destination, .. } => {
@@ -244,7 +245,7 @@ fn offsets(step: &Loop, index: u64) -> Result<(u64, u64), Error> {
     }
 }
 
-/// A box that begins further on, and has other loops.
+/// Returns a box that is moved by these offsets, with other loops.
 fn moved(copy: &CopyBox, source: u64, destination: u64, loops: Loops) -> Result<CopyBox, Error> {
     let source = checked::add(copy.source, source, OFFSET)?;
     Ok(CopyBox { source, destination: checked::add(copy.destination, destination, OFFSET)?, loops })

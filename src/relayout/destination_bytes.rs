@@ -1,13 +1,13 @@
-//! The bytes that a copy writes, whatever memory they are in.
+//! The bytes that a copy writes, in memory of any kind.
 
 use std::fmt;
 use std::mem::MaybeUninit;
 
-/// The bytes of a destination: a slice, initialised or not, or memory that may only be written, such as a
-/// mapped GPU buffer ([`from_ptr`](Self::from_ptr)).
+/// The bytes of a destination. They are a slice, initialised or not, or memory that may only be written, such
+/// as a mapped GPU buffer ([`from_ptr`](Self::from_ptr)).
 ///
-/// Functions take `impl Into<DestinationBytes>`, so that a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`
-/// and a `&mut [MaybeUninit<u8>]` are arguments as they are.
+/// Functions take `impl Into<DestinationBytes>`, so a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]` and a
+/// `&mut [MaybeUninit<u8>]` can be passed directly.
 ///
 /// ```
 /// use tensor_layout::relayout::DestinationBytes;

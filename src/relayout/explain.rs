@@ -1,4 +1,4 @@
-//! A plan in words: the text that `explain` prints.
+//! The text of `explain`: a plan in words.
 
 use crate::checked;
 use crate::map::CopyBox;
@@ -24,9 +24,9 @@ const SHOWN: usize = 8;
 const THREADS: usize = 8;
 
 impl Relayout {
-    /// The plan as text for people: the boxes of each pass with their loop nests and micro-kernels, the
-    /// memory traffic and the kind of stores, the treatment of padding, how the copy is cut into pieces for
-    /// several threads, and which machine it was planned for. The wording is not stable.
+    /// Returns the plan as text for people. The text has the boxes of each pass with their loop nests and
+    /// micro-kernels, the memory traffic and the kind of stores, the treatment of padding, the pieces for
+    /// several threads, and the machine that the copy was planned for. The wording is not stable.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();

@@ -1,10 +1,11 @@
-//! Moves inside one buffer that keep the order of the elements, like `memmove`: rows 1..128 of a cache to
-//! rows 0..127.
+//! Moves inside one buffer that keep the order of the elements, like `memmove`. An example is moving rows
+//! 1..128 of a cache to rows 0..127.
 //!
-//! Walk the elements by rising source offset, with destination offsets that rise as well. An element that
-//! moves to the front overwrites no source that is still needed, if all elements in front of it have moved.
-//! An element that moves to the back overwrites none, if all elements behind it have moved. So the elements
-//! that move to the front go first, from first to last; then the others go, from last to first.
+//! The elements are visited in the order of rising source offsets, and their destination offsets rise as
+//! well. An element that moves to the front overwrites no source that is still needed, if all elements in
+//! front of it have moved. An element that moves to the back overwrites no such source, if all elements
+//! behind it have moved. So the elements that move to the front are moved first, from first to last. Then the
+//! other elements are moved, from last to first.
 //!
 //! ```text
 //! offsets        0  1  2  3  4  5  6  7  8
@@ -21,7 +22,7 @@ use crate::short_sort::sort_by_key;
 
 /// Runs that move together, in rising order on both sides.
 pub(super) struct Moves {
-    /// The loops over the runs, which rise on both sides and nest; the outermost loop comes first.
+    /// The loops over the runs. They rise on both sides and nest, and the outermost loop is first.
     boxes: Vec<CopyBox>,
     /// The number of elements of a run.
     runs: Vec<u64>,
@@ -39,7 +40,7 @@ impl Moves {
             if copy.source < ends.0 || copy.destination < ends.1 {
                 return None;
             }
-            // Nothing saturates, because this is the offset of the last element.
+            // Nothing saturates, because the sums are offsets of last elements.
             ends = (copy.source.saturating_add(spans.0), copy.destination.saturating_add(spans.1));
             moves.boxes.push(copy);
             moves.runs.push(run);
@@ -71,9 +72,9 @@ impl Moves {
     }
 }
 
-/// The box with its loops in the order in which they nest, the number of elements of a run, and the distance
-/// from the first element to the last on either side. `None` if the loops do not nest in one order on both
-/// sides.
+/// Returns the box with its loops in the order in which they nest, the number of elements of a run, and the
+/// distance from the first element to the last on either side. `None` if the loops do not nest in one order
+/// on both sides.
 fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     copy.loops.retain(|step| step.extent() > 1);
     sort_by_key(&mut copy.loops, |step| match step {
@@ -90,7 +91,7 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
         if source < spans.0 || destination < spans.1 {
             return None;
         }
-        // Nothing saturates, because this is the offset of the last element.
+        // Nothing saturates, because the sums are offsets of last elements.
         let last = extent.saturating_sub(1);
         spans.0 = spans.0.saturating_add(last.saturating_mul(source));
         spans.1 = spans.1.saturating_add(last.saturating_mul(destination));
@@ -98,8 +99,8 @@ fn ordered(mut copy: CopyBox) -> Option<(CopyBox, u64, (u64, u64))> {
     Some((copy, run, spans))
 }
 
-/// Calls `each` with the offsets of every run on either side, from the first run to the last or the other
-/// direction.
+/// Calls `each` with the offsets of every run on either side, from the first run to the last run, or from the
+/// last to the first.
 fn each_run(loops: &[Loop], (from, to): (u64, u64), backwards: bool, each: &mut dyn FnMut(u64, u64)) {
     let Some((Loop::Strided { extent, source, destination }, rest)) = loops.split_first() else {
         return each(from, to);

@@ -1,10 +1,11 @@
 //! A copy inside one buffer.
 //!
-//! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: what goes
-//! from p to q comes back from q to p. Square transposes are of this kind, and every exchange of two axes of
-//! one size, in strides or in tiles. Such a copy needs no second buffer, and neither does a copy that keeps
-//! the order of the elements (`in_order.rs`). Other permutations have longer cycles, which would have to be
-//! followed element by element with a mark for each element. They are refused.
+//! If exchanging the two layouts of a copy gives the same copy, elements change places in pairs: the element
+//! at p goes to q, and the element at q goes to p. Square transposes are of this kind, and so are exchanges
+//! of two axes of one size, in strides or in tiles. Such a copy needs no second buffer. A copy that keeps the
+//! order of the elements (`in_order.rs`) needs no second buffer either. Other permutations have longer
+//! cycles, which would have to be followed element by element, with a mark for each element. They are
+//! refused.
 
 use smallvec::SmallVec;
 
@@ -20,12 +21,13 @@ use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 
 impl Relayout {
-    /// Moves the elements inside one buffer, which holds the source before and the destination after.
+    /// Moves the elements inside one buffer. The buffer holds the source before the call and the destination
+    /// after the call.
     ///
-    /// Two kinds of copies can do that without a second buffer. In the first, elements change places in
-    /// pairs: transposes of square planes, and exchanges of axes of equal size. In the second, elements keep
-    /// their order: a slice that is moved along one of its axes, or rows that are moved apart or together.
-    /// Bytes of the source that no element is written to keep their values.
+    /// Two kinds of copies can do without a second buffer. In the first kind, elements change places in
+    /// pairs: transposes of square planes, and exchanges of axes of equal size. In the second kind, elements
+    /// keep their order: a slice that is moved along one of its axes, or rows that are moved apart or
+    /// together. Bytes of the source that no element is written to keep their values.
     ///
     /// # Errors
     ///
@@ -79,8 +81,8 @@ impl Relayout {
         Ok(())
     }
 
-    /// The boxes of a copy that exchanges elements in pairs or keeps their order. If it keeps their order,
-    /// the second result has the moves.
+    /// The boxes of a copy that exchanges elements in pairs or keeps their order. For a copy that keeps their
+    /// order, the second result has the moves.
     fn exchanges(&self) -> Result<(Vec<CopyBox>, Option<Moves>), Error> {
         let refused = |reason| Err(ArgumentRule::NotInPlace.because(reason));
         if self.changes_width() {
@@ -119,8 +121,8 @@ impl Relayout {
     }
 }
 
-/// A canonical form of a box, equal for every order of its loops: the bases, and for each loop its pairs of
-/// offsets, or its extent and strides.
+/// A canonical form of a box, which does not depend on the order of its loops. It has the two bases, and for
+/// each loop the pairs of offsets, or the extent and the strides.
 type Canonical = (u64, u64, Vec<Vec<(u64, u64)>>);
 
 fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
@@ -144,19 +146,20 @@ fn canonical(copy: &CopyBox, exchanged: bool) -> Canonical {
     (source, destination, loops)
 }
 
-/// The box without the loop that is packed on both sides, and how many bytes move together after that.
+/// Removes the loop that is packed on both sides. Returns the box and the number of bytes that move together
+/// then.
 fn absorbed(copy: &CopyBox, bytes: usize) -> (CopyBox, usize) {
     let mut copy = copy.clone();
     if let Some(index) = copy.loops.iter().position(Loop::is_packed) {
-        // This cannot saturate, because it is the length of a part of the buffer.
+        // The length of a part of the buffer cannot saturate.
         let width = usize::try_from(copy.loops.remove(index).extent()).unwrap_or(usize::MAX).saturating_mul(bytes);
         return (copy, width);
     }
     (copy, bytes)
 }
 
-/// The indices of two loops that exchange their strides, if all other loops have equal strides on both sides,
-/// and the extent of the two loops.
+/// The indices and the extent of two loops that exchange their strides. All other loops must have equal
+/// strides on both sides.
 fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     let mut moved: SmallVec<[(usize, u64, u64, u64); 2]> = SmallVec::new();
     for (index, step) in copy.loops.iter().enumerate() {
@@ -176,7 +179,7 @@ fn swapped_pair(copy: &CopyBox) -> Option<([usize; 2], u64)> {
     }
 }
 
-/// Exchanges two disjoint ranges of `width` bytes, of which `first` comes first.
+/// Exchanges two disjoint ranges of `width` bytes. The range at `first` is in front of the range at `second`.
 fn swap(buffer: &mut [u8], first: usize, second: usize, width: usize) {
     let Some((front, back)) = buffer.split_at_mut_checked(second) else { return };
     let first = front.get_mut(first..first.saturating_add(width));
@@ -197,7 +200,7 @@ struct SquareBlocks<'a> {
     relayout: &'a Relayout,
     bits: u32,
     scratch: [Vec<u8>; 2],
-    /// The copies for each size of a block: whole blocks, and blocks at the edges.
+    /// The copies for each size of a block. There are whole blocks, and smaller blocks at the edges.
     sizes: Vec<([u64; 2], Program, Program)>,
 }
 
@@ -240,7 +243,8 @@ impl SquareBlocks<'_> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Exchanges the block of `rows` by `columns` below the diagonal with its mirror image above.
+    /// Exchanges the block of `rows` by `columns` below the diagonal with its mirror image above the
+    /// diagonal.
     fn pair(
         &mut self,
         buffer: &mut [u8],
@@ -248,7 +252,7 @@ impl SquareBlocks<'_> {
         [rows, columns]: [u64; 2],
         [pitch, step]: [u64; 2],
     ) -> Result<(), Error> {
-        // Each block is gathered in the order in which it will be written.
+        // Each block is gathered in the order in which it is written later.
         let (lower_size, upper_size) =
             (self.size([columns, rows], pitch, step)?, self.size([rows, columns], pitch, step)?);
         let bytes: usize =
@@ -277,8 +281,8 @@ impl SquareBlocks<'_> {
         Ok(())
     }
 
-    /// The copies that gather a block of this many columns and rows, and that scatter a block to its mirror
-    /// image.
+    /// Finds or plans two copies for blocks of this many columns and rows: gathering a block, and scattering
+    /// a block to its mirror image. Returns their index.
     fn size(&mut self, [columns, rows]: [u64; 2], pitch: u64, step: u64) -> Result<usize, Error> {
         if let Some(index) = self.sizes.iter().position(|(size, ..)| *size == [columns, rows]) {
             return Ok(index);
@@ -292,7 +296,7 @@ impl SquareBlocks<'_> {
     }
 }
 
-/// Two loops: extent, source stride, destination stride.
+/// A box of two loops. Each loop is an extent, a source stride and a destination stride.
 fn block(loops: [(u64, u64, u64); 2]) -> CopyBox {
     let longer = loops.into_iter().filter(|&(extent, ..)| extent > 1);
     let loops: Loops =

@@ -50,13 +50,13 @@ impl KernelLevel {
         Self::of(Self::available_in_use())
     }
 
-    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names; `None` if the variable is empty
-    /// or not set. It is read once per process.
+    /// The level that the environment variable `TENSOR_LAYOUT_LEVEL` names. `None` if the variable is empty
+    /// or not set. The variable is read once per process.
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if the variable names no level (`Portable`, `avx`). Then [`in_use`](Self::in_use) is
-    /// the highest level, and the program should tell its user.
+    /// [`Error::Parse`] if the variable names no level (`Portable`, `avx`). In that case
+    /// [`in_use`](Self::in_use) is the highest level, and the program should tell its user.
     ///
     /// ```
     /// use tensor_layout::relayout::KernelLevel;
@@ -74,7 +74,7 @@ impl KernelLevel {
         REQUESTED.get_or_init(read).clone()
     }
 
-    /// `portable`, `neon`, `avx2` or `avx512`.
+    /// The name of the level: `portable`, `neon`, `avx2` or `avx512`.
     pub(crate) fn name(self) -> &'static str {
         self.level().name()
     }
@@ -89,18 +89,18 @@ impl KernelLevel {
         }
     }
 
-    /// The highest available level up to this one.
+    /// The highest available level that is not above this level.
     pub(super) fn available(self) -> Available {
         Available::up_to(self.level())
     }
 
-    /// The level [`in_use`](Self::in_use), as the kernel crate takes it.
+    /// The level [`in_use`](Self::in_use), in the type of the kernel crate.
     pub(super) fn available_in_use() -> Available {
         static LEVEL: OnceLock<Available> = OnceLock::new();
         *LEVEL.get_or_init(|| Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512).available())
     }
 
-    /// The name of a level of the kernel crate.
+    /// The level of this crate for a level of the kernel crate.
     fn of(level: Available) -> KernelLevel {
         match level.get() {
             Level::Neon => KernelLevel::Neon,
@@ -114,7 +114,7 @@ impl KernelLevel {
 impl FromStr for KernelLevel {
     type Err = Error;
 
-    /// Reads its name, as it is shown, whether this CPU has the level or not.
+    /// Reads the name of a level, as it is displayed. This CPU need not have the level.
     ///
     /// # Errors
     ///

@@ -2,9 +2,9 @@
 //!
 //! The module needs the feature `relayout`, which is on by default.
 //!
-//! [`Relayout::new`] plans: both layouts are refined to common digits, which gives a short list of boxes,
-//! each a loop nest with the same extents on both sides. [`Relayout::run`] walks the loop nests. Nothing
-//! divides per element.
+//! [`Relayout::new`] plans a copy: both layouts are refined to common digits. The digits give a short list of
+//! boxes, each a loop nest with the same extents on both sides. [`Relayout::run`] runs the loop nests. No
+//! division is needed for single elements.
 //!
 //! ```
 //! use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -22,10 +22,10 @@
 )]
 #![warn(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-// The files here are what a copy can do, `plan/` chooses how, `exec/` runs a plan, and `crates/kernel/` has
-// the innermost loops: see docs/DESIGN.md.
+// The files of this folder are the features of a copy, `plan/` chooses how it runs, `exec/` runs a plan, and
+// `crates/kernel/` has the innermost loops: see docs/DESIGN.md.
 
-// First, so that the constructors come first on the page of `Relayout`.
+// This module comes first, so that the constructors come first on the page of `Relayout`.
 #[allow(clippy::module_inception, reason = "the file of `Relayout`")]
 mod relayout;
 mod settings;
@@ -63,7 +63,7 @@ pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{Settings, Stores};
 
-/// What [`crate::plan`] offers of this folder.
+/// The items of this folder that [`crate::plan`] exports.
 #[cfg(feature = "plan")]
 pub(crate) mod plan_items {
     pub use super::descriptor_pairs::DescriptorPair;

@@ -1,8 +1,8 @@
-//! How the padding of the destination is treated.
+//! The treatment of the destination's padding.
 
 use crate::error::Error;
 
-/// What the bytes of the destination that hold no element are set to.
+/// How the bytes of the destination that hold no element are treated.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -18,13 +18,13 @@ use crate::error::Error;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Padding {
-    /// Padding keeps the bytes that it has.
+    /// Padding keeps its bytes.
     #[default]
     Keep,
     /// All bits of the padding are set to zero.
     Zero,
-    /// Every padding element is set to this bit pattern. An element of `n` bits takes the low `n` bits;
-    /// higher bits must be zero.
+    /// Every padding element is set to this bit pattern. An element of `n` bits takes the low `n` bits.
+    /// Higher bits must be zero.
     Fill(u128),
 }
 
@@ -38,7 +38,7 @@ impl Padding {
         }
     }
 
-    /// Refuses a pattern with bits that an element of `bits` bits does not have.
+    /// Refuses a pattern that has more bits than an element of `bits` bits.
     pub(super) fn check(self, bits: u32) -> Result<(), Error> {
         match self {
             Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {

@@ -1,4 +1,4 @@
-//! A copy on all threads of a pool.
+//! Copies on all threads of a pool.
 
 use rayon::prelude::*;
 
@@ -8,13 +8,13 @@ use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
 use super::relayout::{Relayout, require};
 
 impl Relayout {
-    /// Like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the calling
-    /// thread alone.
+    /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the
+    /// calling thread only.
     ///
     /// The method needs the feature `rayon`.
     ///
-    /// Every call cuts the copy into pieces, which takes some microseconds. To cut once and run often, or to
-    /// use threads of another kind, use [`partition`](Self::partition).
+    /// Every call cuts the copy into pieces, which takes some microseconds. To cut a copy once and run it
+    /// often, or to use threads of another kind, use [`partition`](Self::partition).
     ///
     /// # Errors
     ///
@@ -40,9 +40,9 @@ impl Relayout {
         self.run_in_pieces(pieces, source, destination)
     }
 
-    /// Runs the copy in as many pieces as [`partition`](Self::partition) makes of `pieces`.
+    /// Runs the copy in the pieces that [`partition`](Self::partition) makes of `pieces`.
     fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        // The source is checked here for all pieces, so that no piece runs if one of them cannot.
+        // The source is checked here for all pieces, so that either all pieces run or none.
         require("source", source.len(), self.source_needs)?;
         let work = self.partition_of(pieces, destination)?;
         work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))

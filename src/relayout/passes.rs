@@ -1,4 +1,4 @@
-//! A plan as data, for code that runs it by other means.
+//! A plan as data, for code that runs the plan by its own means.
 
 use crate::map::{CopyBox, IndexMap};
 
@@ -7,12 +7,12 @@ use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::Relayout;
 
-/// One pass of a copy: boxes that take one buffer to the next.
+/// One pass of a copy. Its boxes copy the elements of one buffer to the next buffer.
 ///
 /// Nearly every copy has one pass, from the source to the destination. An Irreducible layout is built, or
-/// taken apart, one tile level a pass, and layouts that fuse dimensions in orders that contradict each other
-/// meet in a packed buffer: pass `k` reads the buffer that pass `k - 1` has filled, and the last one fills
-/// the destination.
+/// taken apart, by one pass for each tile level. Two layouts that fuse dimensions in contradicting orders are
+/// copied through a packed buffer. Pass `k` reads the buffer that pass `k - 1` has filled, and the last pass
+/// fills the destination.
 ///
 /// ```
 /// use tensor_layout::relayout::Relayout;
@@ -33,23 +33,24 @@ use super::relayout::Relayout;
 pub struct CopyPass<'a> {
     program: &'a Program,
     recover: Option<&'a Program>,
-    /// The elements of the buffer that is read, padding included.
+    /// The number of elements of the buffer that is read, padding included.
     pub source_elements: u64,
-    /// The elements of the buffer that is filled, padding included.
+    /// The number of elements of the buffer that is filled, padding included.
     pub destination_elements: u64,
 }
 
 impl CopyPass<'_> {
-    /// How many boxes there are.
+    /// The number of boxes.
     #[must_use]
     pub fn box_count(&self) -> u64 {
         self.program.boxes.count()
     }
 
-    /// The boxes: loop nests that together copy every element once. They are made as they are requested.
+    /// The boxes of the pass. They are loop nests that together copy every element once. Each box is made
+    /// when it is requested.
     ///
-    /// Offsets and strides count elements of their own side. The elements of the two sides differ in width if
-    /// the copy [changes it](Relayout::changes_width).
+    /// Offsets and strides count elements of their own side. The widths of these elements differ if the copy
+    /// [changes the width](Relayout::changes_width).
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.program.boxes.iter()
     }
@@ -57,8 +58,8 @@ impl CopyPass<'_> {
     /// The boxes that copy the padding of an Irreducible destination back, from the buffer that the *next*
     /// pass fills to the buffer that this pass fills. Other passes have no such boxes.
     ///
-    /// Padding inside the tiles of such a layout goes through the levels as elements do. If padding is kept,
-    /// these boxes run before all passes, in the reverse order of the passes. If padding is set, every
+    /// Padding inside the tiles of such a layout goes through the levels like the elements. If padding is
+    /// kept, these boxes run before all passes, in the reverse order of the passes. If padding is set, every
     /// intermediate buffer is filled with the pattern instead.
     pub fn recovering_boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.recover.into_iter().flat_map(|program| program.boxes.iter())
@@ -78,7 +79,7 @@ impl Relayout {
         &self.destination
     }
 
-    /// How the padding of the destination is treated.
+    /// The treatment of the destination's padding.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};

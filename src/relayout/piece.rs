@@ -1,8 +1,8 @@
 //! A copy in pieces that share nothing but the source.
 //!
-//! Every piece writes a range of the destination that no other piece touches, so `split_at_mut` (or a mapping
-//! of one part of a file) is enough to run pieces in parallel. Ranges end at multiples of a large stride of
-//! the destination where possible: between rows of tiles rather than inside them. Each piece has the boxes of
+//! Every piece writes a range of the destination that no other piece touches. So `split_at_mut`, or a mapping
+//! of one part of a file, is enough to run pieces in parallel. Where possible, ranges end at multiples of a
+//! large stride of the destination: between rows of tiles and not inside them. Each piece has the boxes of
 //! the copy, clipped to its range.
 
 use std::cmp::Reverse;
@@ -22,8 +22,8 @@ use super::plan::program::Program;
 use super::relayout::{Relayout, require};
 use strided_copy::Destination;
 
-/// One piece of a copy: it writes one range of the destination's bytes and can be run on its own, in any
-/// order, on any thread or machine that has the source.
+/// One piece of a copy. It writes one range of the destination's bytes. Pieces can run in any order, on any
+/// thread or machine that has the source.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -39,39 +39,39 @@ use strided_copy::Destination;
 #[derive(Debug, Clone)]
 pub struct Piece {
     range: Range<usize>,
-    /// The bytes of the source that are read.
+    /// The range of the source's bytes that are read.
     reads: Range<usize>,
-    /// The least length of the buffer of the range, in bytes, for which every element is inside.
+    /// The least length of the range's buffer, in bytes, for which every element is inside the buffer.
     pub(super) needs: u64,
     pub(super) copy: PieceCopy,
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum PieceCopy {
-    /// The copy in one piece.
+    /// The piece is the whole copy.
     Whole(Arc<Relayout>),
-    /// The part of the copy that lands in the range.
+    /// The piece is the part of the copy whose elements are in the range.
     Part(Box<ClippedPart>, Arc<Relayout>),
 }
 
-/// The part of a copy that lands in some elements of the destination.
+/// The part of a copy whose elements are in a range of the destination.
 #[derive(Debug, Clone)]
 pub(super) struct ClippedPart {
     pub(super) elements: Range<u64>,
-    /// The bytes of the source that are read.
+    /// The range of the source's bytes that are read.
     reads: Range<usize>,
     pub(super) program: Program,
     pub(super) fill: Fill,
 }
 
 impl Relayout {
-    /// The copy in at most `pieces` pieces of about the same size. Their ranges are disjoint, ascending, and
-    /// cover the whole destination; a piece treats the padding in its range as the copy does.
+    /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint,
+    /// ascending, and cover the whole destination. A piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for as many, or if the layouts are so irregular
-    /// that the pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy
-    /// takes several passes, or if the copy has more than 4,096 boxes. There are never more than 16,384
-    /// pieces.
+    /// There are fewer pieces if the destination is too short for that many, or if the layouts are so
+    /// irregular that the pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if
+    /// the copy takes several passes, or if the copy has more than 4,096 boxes. There are never more than
+    /// 16,384 pieces.
     ///
     /// # Errors
     ///
@@ -95,8 +95,8 @@ impl Relayout {
         self.partition_aligned(pieces, 1)
     }
 
-    /// The pieces of [`partition`](Self::partition), each with the part of `destination` that it writes, for
-    /// threads that the caller starts.
+    /// Cuts the copy like [`partition`](Self::partition), and returns each piece with the part of
+    /// `destination` that the piece writes. This is for threads that the caller starts.
     ///
     /// # Errors
     ///
@@ -128,8 +128,8 @@ impl Relayout {
         let (mut rest, mut parts) = (destination, Vec::with_capacity(pieces.len()));
         let last = pieces.len().saturating_sub(1);
         for (index, piece) in pieces.into_iter().enumerate() {
-            // The last piece may set the tail, which is after its range. Padding that is kept may be missing
-            // at the end of the buffer.
+            // The last piece may set the tail, which is after its range. If padding is kept, the padding at
+            // the end of the buffer may be missing.
             let length = if index == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
             let (own, after) = rest.split_at_mut(length);
             parts.push((piece, own));
@@ -138,9 +138,9 @@ impl Relayout {
         Ok(parts)
     }
 
-    /// Like [`partition`](Self::partition), with ranges that begin at multiples of `alignment` bytes (0
-    /// counts as 1). Pieces may be copied further by something that requires an alignment: WebGPU copies
-    /// whole words of 4 bytes between buffers.
+    /// Cuts the copy like [`partition`](Self::partition), into ranges that begin at multiples of `alignment`
+    /// bytes (0 counts as 1). This is for pieces whose bytes are then copied with an alignment, as WebGPU
+    /// copies whole words of 4 bytes between buffers.
     ///
     /// # Errors
     ///
@@ -177,8 +177,9 @@ impl Relayout {
         Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
     }
 
-    /// Runs a copy that fills its destination before it copies, in blocks that stay in the cache in between.
-    /// Returns `false`, and does nothing, if one block is enough.
+    /// Runs a copy that fills its destination before it copies. The copy runs in blocks, so that the filled
+    /// bytes are still in the cache when they are copied over. Returns `false`, and does nothing, if one
+    /// block is enough.
     pub(super) fn run_in_blocks(
         &self,
         source: &[u8],
@@ -199,7 +200,7 @@ impl Relayout {
         Ok(true)
     }
 
-    /// The blocks in which a destination of `size` bytes is filled and then copied over; `None` if one block
+    /// The blocks in which a destination of `size` bytes is filled and then copied over. `None` if one block
     /// is enough.
     pub(super) fn blocks(&self, size: usize) -> Result<Option<Vec<Piece>>, Error> {
         let blocks = size.div_euclid(FILL_BLOCK);
@@ -209,8 +210,8 @@ impl Relayout {
         Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
     }
 
-    /// The bounds of the pieces of `range`, in elements of the destination: at most `pieces` pieces, at
-    /// multiples of `alignment` bytes.
+    /// The bounds of the pieces of `range`, in elements of the destination. There are at most `pieces`
+    /// pieces. The bounds are multiples of `alignment` bytes.
     pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = range.end.saturating_sub(range.start);
@@ -228,8 +229,8 @@ impl Relayout {
         for piece in 1..pieces {
             let share = checked::wide_product(total, piece).checked_div(pieces.into());
             let share = share.and_then(|share| u64::try_from(share).ok()).unwrap_or(total).saturating_add(range.start);
-            // A bound is the nearest multiple of a stride: of the largest stride that has a multiple near
-            // enough.
+            // A bound is the nearest multiple of a stride. The largest stride that has a multiple near enough
+            // is used.
             let near = steps.iter().find_map(|&step| {
                 let half = step.div_euclid(2);
                 let steps = share.saturating_sub(base).saturating_add(half).checked_div(step)?;
@@ -240,8 +241,8 @@ impl Relayout {
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
-            // Bounds ascend, because equal shares ascend and every bound is near the end of its share. Of two
-            // equal bounds one is left out.
+            // Bounds ascend, because equal shares ascend and every bound is near the end of its share. A
+            // bound that equals the previous bound is left out.
             if bounds.last().is_some_and(|&last| last < bound) && bound < range.end && aligned(bound) {
                 bounds.push(bound);
             }
@@ -250,7 +251,7 @@ impl Relayout {
         bounds
     }
 
-    /// The planned pieces for these clipped parts.
+    /// Plans the pieces of these clipped parts.
     fn pieces(&self, program: &Program, parts: Vec<Clipped>) -> Result<Vec<Piece>, Error> {
         let bits = self.destination.element_bits();
         let mut pieces = Vec::with_capacity(parts.len());
@@ -270,12 +271,12 @@ impl Relayout {
         Ok(pieces)
     }
 
-    /// The boxes of a program and of the padding, to be cut; `None` if they are too many.
+    /// The boxes of a program and the boxes of the padding, to be cut. `None` if there are too many.
     pub(super) fn spans(&self, program: &Program) -> Option<Spans<'_>> {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
     }
 
-    /// A clipped part, planned. `pieces` is how many parts are kept at the same time.
+    /// Plans a clipped part. `pieces` is how many parts are kept at the same time.
     pub(super) fn part(&self, program: &Program, clipped: Clipped, pieces: usize) -> Result<ClippedPart, Error> {
         let Clipped { elements, boxes, fill } = clipped;
         let reads = source_bytes(&boxes, self.destination.element_bits())?;
@@ -290,8 +291,8 @@ pub(super) struct Spans<'a> {
     fill: &'a Fill,
 }
 
-/// The part of a copy that lands in some elements of the destination. Its boxes are clipped and not planned
-/// yet.
+/// The part of a copy whose elements are in a range of the destination. Its boxes are clipped, and not
+/// planned yet.
 pub(super) struct Clipped {
     elements: Range<u64>,
     boxes: Vec<CopyBox>,
@@ -299,21 +300,20 @@ pub(super) struct Clipped {
 }
 
 impl Spans<'_> {
-    /// The most pieces that may be compared with every box.
+    /// The most pieces for which every piece may be compared with every box.
     fn most_pieces(&self) -> usize {
         let boxes = self.elements.len().saturating_add(self.padding.len());
         MOST_COMPARED.checked_div(boxes).unwrap_or(MOST_COMPARED)
     }
 
-    /// The parts between these bounds; `None` if they would be too many boxes.
+    /// The parts between these bounds. `None` if they would have too many boxes.
     fn cut(&self, bounds: &[u64]) -> Option<Vec<Clipped>> {
         let mut room = Room::new();
         let parts = bounds.iter().zip(bounds.iter().skip(1));
         parts.map(|(&start, &end)| self.clipped(start..end, &mut room)).collect()
     }
 
-    /// The part of the copy that lands in `elements` of the destination; `None` if there is no room for its
-    /// boxes.
+    /// The part of the copy whose destination is in `elements`. `None` if there is no room for its boxes.
     pub(super) fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
         let boxes = clip::clipped(&self.elements, &elements, room)?;
         let fill = self.fill.clipped(&self.padding, &elements, room)?;
@@ -329,9 +329,9 @@ impl Piece {
         self.range.clone()
     }
 
-    /// The range of the source's bytes that the piece reads, from the first to the last. A device that runs
-    /// the piece must have these bytes. (`run` still takes the whole source.) The range is empty if no
-    /// element lands in the destination's range.
+    /// The range of the source's bytes that the piece reads, from the first byte to the last. A device that
+    /// runs the piece must have these bytes. (`run` still takes the whole source.) The range is empty if the
+    /// piece writes no element.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -348,7 +348,7 @@ impl Piece {
     }
 
     /// Sets the tail of the whole destination to zero, if this is the last piece and padding is set. The
-    /// buffer of the piece holds as much of the tail as follows its range.
+    /// bytes after the range in the piece's buffer are the tail.
     pub(super) fn set_tail(&self, mut destination: Destination<'_>) {
         let PieceCopy::Part(part, whole) = &self.copy else { return };
         let (range, length) = (self.range.len(), destination.len());
@@ -380,7 +380,7 @@ impl Piece {
     }
 }
 
-/// The bytes from the first to the last that these boxes read.
+/// The range from the first to the last byte that these boxes read.
 fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
     let spans = || boxes.iter().map(CopyBox::source_span).filter(|span| !span.is_empty());
     let (Some(first), Some(last)) = (spans().map(|span| span.start).min(), spans().map(|span| span.end).max()) else {

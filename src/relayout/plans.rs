@@ -1,4 +1,4 @@
-//! Kept plans: a bounded cache of copies by their layouts.
+//! Kept plans: a cache of copies by their layouts, with a limited size.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
@@ -14,10 +14,10 @@ use super::settings::Settings;
 
 /// A cache of plans for the pairs of layouts that an engine copies again and again. If the cache is full, the
 /// plan that has not been used for the longest time makes room. Finding the plan of a pair of descriptors
-/// takes tens of nanoseconds. For any other layout, each look-up makes the index map.
+/// takes tens of nanoseconds. For any other layout, each look-up computes the index map.
 ///
-/// A `Plans` belongs to one thread. Threads share one as a `Mutex<Plans>`: a plan is an [`Arc`], so the lock
-/// is held for the look-up alone.
+/// A `Plans` belongs to one thread. Several threads share a `Mutex<Plans>`. A plan is an [`Arc`], so the lock
+/// is held only for the look-up.
 ///
 /// ```
 /// use tensor_layout::{relayout::{Plans, Settings}, BufferTensorDesc};
@@ -38,7 +38,7 @@ pub struct Plans {
     /// For each hash, the index of its plan.
     indices: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
     most: usize,
-    /// Look-ups so far.
+    /// The number of look-ups so far.
     now: u64,
     misses: u64,
 }
@@ -54,17 +54,17 @@ struct Kept {
 }
 
 impl Plans {
-    /// Room for `most` plans, at least one.
+    /// Makes a cache with room for `most` plans, at least one.
     #[must_use]
     pub fn new(most: usize) -> Plans {
         Plans { kept: Vec::new(), indices: HashMap::default(), most: most.max(1), now: 0, misses: 0 }
     }
 
-    /// The plan of this copy, kept or made.
+    /// Returns the plan of this copy. If no plan of the copy is kept, a new plan is made and kept.
     ///
     /// # Errors
     ///
-    /// The errors of [`Relayout::with`]; a copy that is refused is not kept.
+    /// The errors of [`Relayout::with`]. A copy that is refused is not kept.
     #[inline]
     pub fn get(
         &mut self,
@@ -119,7 +119,7 @@ impl Plans {
         index
     }
 
-    /// How many plans are kept.
+    /// The number of plans that are kept.
     #[must_use]
     pub fn len(&self) -> usize {
         self.kept.len()
@@ -131,7 +131,7 @@ impl Plans {
         self.kept.is_empty()
     }
 
-    /// How many plans have been made so far.
+    /// The number of plans that have been made so far.
     #[must_use]
     pub fn misses(&self) -> u64 {
         self.misses
@@ -149,14 +149,14 @@ impl Kept {
     }
 }
 
-/// A layout to look up: a descriptor, or the index map of any other layout and the storage rule that the
-/// layout demands.
+/// A layout to look up. It is a descriptor, or the index map of any other layout and the storage rule that
+/// the layout demands.
 enum Side<'a> {
     Strided(&'a BufferTensorDesc),
     Mapped(Box<(IndexMap, StorageRule)>),
 }
 
-/// A layout that a plan is kept for.
+/// A layout of a plan that is kept.
 #[derive(Debug)]
 enum KeptSide {
     Strided(BufferTensorDesc),
@@ -198,7 +198,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// A hasher that passes numbers on as they are, because they are hashes already.
+/// A hasher that returns numbers unchanged, because the numbers are already hashes.
 #[derive(Debug, Default)]
 struct OwnHash(u64);
 

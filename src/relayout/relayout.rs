@@ -1,4 +1,4 @@
-//! `Relayout`: a copy that is checked and planned once, and run as often as wanted.
+//! `Relayout`: a copy that is checked and planned once, and run any number of times.
 
 use smallvec::SmallVec;
 
@@ -21,12 +21,12 @@ use super::settings::Settings;
 /// A planned copy of every element from one layout to another.
 ///
 /// The source may repeat elements (broadcast); the destination may not. Buffers are plain bytes of any
-/// alignment; elements of fewer than 8 bits are packed low bits first. Any element of 1, 2, 4 or a multiple
+/// alignment. Elements of fewer than 8 bits are packed low bits first. Any element of 1, 2, 4 or a multiple
 /// of 8 bits can be moved, and any other width up to 128 bits.
 ///
 /// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs
-/// it: signed integers are extended by their sign, all others by zeros, and packing keeps the low bits. No
-/// other pair of widths or types is converted.
+/// it. Signed integers are extended by their sign, and all other types by zeros. Packing keeps the low bits.
+/// No other pair of widths or types is converted.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -47,46 +47,46 @@ use super::settings::Settings;
 pub struct Relayout {
     pub(super) source: IndexMap,
     pub(super) destination: IndexMap,
-    /// Axes longer than 1 that are walked backwards on one side, ascending.
+    /// The axes that are walked backwards on one side, in ascending order. All of them are longer than 1.
     pub(super) reversed: SmallVec<[usize; 8]>,
     pub(super) padding: Padding,
     pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// The whole copy, if it is small and sets no padding. Then `run` looks at nothing else.
+    /// The whole copy, if it is small and sets no padding. `run` needs no other field then.
     pub(super) plain: Option<Plain>,
     /// The numbers that the copy was planned with.
     pub(super) knobs: Knobs,
-    /// The least length of the source, in bytes, for which every element is inside.
+    /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
     /// Size of the destination in bytes, padding included. It is kept here because every run needs it.
     pub(super) destination_size: u64,
-    /// How many bytes after the destination its total size is rounded up by. They count as padding.
+    /// The number of bytes after the destination by which its total size is rounded up. These bytes count as
+    /// padding.
     pub(super) tail: u64,
 }
 
 impl Relayout {
-    /// Plans the copy. Padding of the destination is left alone unless
-    /// [`with_padding`](Self::with_padding) says otherwise, or the destination demands zeros there
-    /// (a [named layout](crate::named) may).
+    /// Plans the copy. Padding of the destination is left alone, unless [`with_padding`](Self::with_padding)
+    /// sets it, or the destination demands zeros there (a [named layout](crate::named) may).
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ,
-    /// [`Error::DataTypeMismatch`] and [`ElementBitsMismatch`](crate::ArgumentRule) if the elements do;
+    /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ;
+    /// [`Error::DataTypeMismatch`] or [`ElementBitsMismatch`](crate::ArgumentRule) if the elements differ;
     /// [`Error::OverlappingDestination`] if two indices of the destination share an offset;
-    /// [`Error::Undecided`] if that could not be decided, or if one layout is cut into blocks that do not
-    /// divide each other (dozens of tiles) so that the copy would fall into more than 65,536 boxes along one
+    /// [`Error::Undecided`] if the overlap could not be decided, or if one layout is cut into blocks that do
+    /// not divide each other (dozens of tiles), so that the copy would need more than 65,536 boxes along one
     /// dimension; [`UnsupportedElementBits`](crate::ArgumentRule) for elements of more than 128 bits that are
-    /// not whole bytes; and what [`ToIndexMap::to_index_map`] returns ([`Error::Overflow`],
+    /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] ([`Error::Overflow`],
     /// [`Error::NotExpressible`] for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
         Self::with(source, destination, &Settings::default())
     }
 
-    /// Plans the copy with all [settings](Settings) at once. Padding of a [named layout](crate::named) that
-    /// demands zeros is set to zero unless the settings say something else.
+    /// Plans the copy with all [settings](Settings) at once. If a [named layout](crate::named) demands zeros
+    /// in its padding, the padding is set to zero unless the settings give another pattern.
     ///
     /// # Errors
     ///
@@ -116,10 +116,10 @@ impl Relayout {
     /// `size - 1 - i`.
     ///
     /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
-    /// RGB. A layout itself has no direction. Describe where the elements are stored, with positive strides
-    /// from the lowest address, and name the axes that one side of the copy walks backwards. It makes no
-    /// difference which side that is. Do not name an axis that both sides walk backwards. An axis of size 1
-    /// changes nothing, and an axis that is named twice counts once.
+    /// RGB. A layout itself has no direction. Describe the places of the elements with positive strides from
+    /// the lowest address, and name the axes that one side of the copy walks backwards. Either side gives the
+    /// same copy. Do not name an axis that both sides walk backwards. An axis of size 1 changes nothing, and
+    /// an axis that is named twice counts once.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Relayout {
         Self::with(source, destination, &Settings { reversed: axes.to_vec(), ..Settings::default() })
     }
 
-    /// Plans a copy between the layouts of this one with other [settings](Settings).
+    /// Plans a copy between the layouts of this copy with other [settings](Settings).
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl Relayout {
         };
         match settings.padding {
             Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
-            // The plan is a KiB, which every step of `with_padding` would move.
+            // The plan is a KiB long, and every step of `with_padding` would move it.
             Padding::Keep => Ok(plan),
             padding => plan.with_padding(padding),
         }
@@ -268,8 +268,8 @@ impl Relayout {
         &self.reversed
     }
 
-    /// Whether the copy changes the storage width of its elements: it unpacks elements of 1, 2 or 4 bits to a
-    /// byte each, or packs them.
+    /// Whether the copy changes the storage width of its elements. Such a copy unpacks elements of 1, 2 or 4
+    /// bits to a byte each, or packs them.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -308,7 +308,7 @@ impl Relayout {
         self.run_with_progress(source, destination, &mut |_| {})
     }
 
-    /// Like [`run`](Self::run), and calls `progress` now and then with the number of bytes of elements
+    /// Copies like [`run`](Self::run), and calls `progress` now and then with the number of bytes of elements
     /// written so far.
     ///
     /// # Errors
@@ -335,12 +335,12 @@ impl Relayout {
         Ok(())
     }
 
-    /// Sets the tail of a destination to zero if padding is set, as far as the buffer holds the tail.
+    /// If padding is set, sets the tail of a destination to zero. The buffer may end inside the tail.
     pub(super) fn set_tail(&self, destination: Destination<'_>) {
         self.set_tail_at(self.destination_size_in_bytes(), destination);
     }
 
-    /// Sets the tail to zero, which begins at byte `start` of a buffer.
+    /// Sets the tail to zero. The tail begins at byte `start` of a buffer.
     pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
         if self.tail == 0 || self.padding == Padding::Keep {
             return;
@@ -354,7 +354,7 @@ impl Relayout {
         if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }
 
-    /// Like [`run`](Self::run) for buffers of any plain type as wide as an element.
+    /// Copies like [`run`](Self::run), between buffers of any plain type that is as wide as an element.
     ///
     /// # Errors
     ///

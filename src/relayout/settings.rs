@@ -8,11 +8,11 @@ use super::padding::Padding;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::machine::Knobs;
 
-/// The settings of a copy between two layouts. They are fixed before
-/// [`Relayout::with`](super::Relayout::with) plans the copy.
+/// The settings of a copy between two layouts. They are fixed when [`Relayout::with`](super::Relayout::with)
+/// plans the copy.
 ///
-/// The default is what [`Relayout::new`](super::Relayout::new) plans: no axis is walked backwards, padding
-/// is kept, nothing is known of the destination's memory, and the machine is this one.
+/// The defaults are the settings of [`Relayout::new`](super::Relayout::new): no axis is walked backwards,
+/// padding is kept, nothing is known about the destination's memory, and the machine is this machine.
 ///
 /// ```
 /// use tensor_layout::relayout::{DestinationMemory, Relayout, Settings};
@@ -38,11 +38,12 @@ pub struct Settings {
     pub memory: DestinationMemory,
     /// Whether the copy uses non-temporal stores.
     pub stores: Stores,
-    /// The highest kernel level that is used, for tests and measurements: at most what this CPU has. `None`:
-    /// [`KernelLevel::in_use`].
+    /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
+    /// of this CPU. `None` stands for [`KernelLevel::in_use`].
     pub kernels: Option<KernelLevel>,
-    /// The family of CPUs whose rules and server caches the plan is made for, for tests and measurements.
-    /// `None`: this CPU. The kernels are those of this CPU in either case.
+    /// The family of CPUs for which the plan is made, with its rules and the caches of its server CPUs. This
+    /// is for tests and measurements. `None` stands for this CPU. The kernels are for this CPU in either
+    /// case.
     pub family: Option<CpuFamily>,
 }
 
@@ -61,18 +62,18 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Stores {
-    /// The plan decides, by the number of bytes read and written and by what is known of the
+    /// The plan decides. It considers the number of bytes read and written, and what is known about the
     /// [destination](Settings::memory).
     #[default]
     BySize,
-    /// Non-temporal stores, whatever the size of the copy.
+    /// The copy uses non-temporal stores, whatever its size is.
     Streaming,
-    /// Ordinary stores, whatever the size of the copy.
+    /// The copy uses ordinary stores, whatever its size is.
     Cached,
 }
 
 impl Settings {
-    /// The numbers that a plan is made with.
+    /// Returns the numbers of the cost model that a plan is made with.
     pub(super) fn knobs(&self) -> Knobs {
         let own = self.family.map_or_else(|| *Knobs::of_this_cpu(), Knobs::of_family);
         let level = self.kernels.map_or(own.level, KernelLevel::available);
@@ -87,8 +88,8 @@ impl Settings {
         Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, ..own }
     }
 
-    /// Whether small copies may run as plain loops. They may not if a test or a measurement names the
-    /// kernels.
+    /// Whether small copies may run as plain loops. If a test or a measurement chooses stores, kernels or a
+    /// family, every copy runs kernels.
     pub(super) fn allows_plain_loops(&self) -> bool {
         self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none()
     }

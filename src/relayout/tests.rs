@@ -1,4 +1,4 @@
-//! Plans and kernels together, on machines of every kind.
+//! Tests of plans and kernels together, on machines of every kind.
 
 mod kernels;
 #[cfg(feature = "software")]
@@ -39,11 +39,12 @@ impl Relayout {
     }
 }
 
-/// Which kernels use a staging buffer depends on the family of the CPU. Here the kernels of every family run.
+/// The family of the CPU decides which kernels use a staging buffer. This test runs the kernels of every
+/// family.
 #[test]
 fn every_family_copies_the_same_bytes() {
     for (from, to) in [
-        // Rows that share a set of the L1 cache on either side, of units of each size, with edges.
+        // Rows share a set of the L1 cache on either side. Units have each size, and planes have edges.
         ("u8[67,4096]{1,0}", "u8[67,4096]{0,1}"),
         ("u8[4096,67]:[67,1]", "u8[4096,67]:[1,4096]"),
         ("u16[70,2048]{1,0}", "u16[70,2048]{0,1}"),
@@ -52,7 +53,7 @@ fn every_family_copies_the_same_bytes() {
         ("f32[1024,50]{1,0}", "f32[1024,50]{0,1}"),
         ("f64[40,512]{1,0}", "f64[40,512]{0,1}"),
         ("f64[512,40]{1,0}", "f64[512,40]{0,1}"),
-        // Destination rows that follow each other, of 128, 256, 512 and 1024 bytes and of other lengths.
+        // Destination rows follow each other. They have 128, 256, 512 and 1024 bytes, and other lengths.
         ("u8[128,700]{1,0}", "u8[128,700]{0,1}"),
         ("u16[64,300]{1,0}", "u16[64,300]{0,1}"),
         ("f32[2,32,300]{2,1,0}", "f32[2,32,300]{1,2,0}"),
@@ -60,7 +61,7 @@ fn every_family_copies_the_same_bytes() {
         ("f32[128,300]{1,0}", "f32[128,300]{0,1}"),
         ("f32[256,90]{1,0}", "f32[256,90]{0,1}"),
         ("f32[96,90]{1,0}", "f32[96,90]{0,1}"),
-        // Tables of offsets, with tiles and without; runs of a line, and of half a line.
+        // Offsets are in tables, with tiles and without. Runs are a line, and half a line.
         ("f32[8,9,10,8,9]{4,3,2,1,0}", "f32[8,9,10,8,9]{0,1,2,3,4}"),
         ("bf16[264,300]{0,1}", "bf16[264,300]{1,0:T(8,128)(2,1)}"),
         ("f32[256,256]{1,0}", "f32[256,256]:Ba16b"),
@@ -68,7 +69,7 @@ fn every_family_copies_the_same_bytes() {
         ("f32[512,200]{1,0}", "f32[512,200]:Ba8b"),
         ("s4[64,300]{1,0:T(64,128)(8,1)E(4)}", "s4[64,300]{1,0}"),
         ("s4[64,300]{1,0}", "s4[64,300]{1,0:T(64,128)(8,1)E(4)}"),
-        // Many small blocks, of bytes and of halves of bytes.
+        // Many small blocks are permuted, of bytes and of halves of bytes.
         ("f32[600,2,7]{2,1,0}", "f32[600,2,7]{1,2,0}"),
         ("f64[307,3,3]{2,1,0}", "f64[307,3,3]{1,2,0}"),
         ("u8[1501,4,4]{2,1,0}", "u8[1501,4,4]{1,2,0}"),
@@ -104,7 +105,7 @@ fn every_family_copies_the_same_bytes() {
 }
 
 #[cfg(feature = "software")]
-/// A copy with non-temporal stores runs its fence also if `progress` panics, so that the bytes written so far
+/// A copy with non-temporal stores runs its fence even if `progress` panics, so that the bytes written so far
 /// can be read.
 #[test]
 fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
@@ -115,7 +116,7 @@ fn a_panicking_progress_leaves_a_fence_and_whole_lines() {
     use crate::element::DataType;
     use crate::map::IndexMap;
 
-    // u8[64,1048576], packed and in tiles of 8 x 128.
+    // The layouts are u8[64,1048576], packed and in tiles of 8 x 128.
     let map = |tiles: &[_]| {
         IndexMap::from_tiles(DataType::U8, 8, &[64, 1 << 20], [0, 1].into_iter().collect(), tiles, 1).unwrap()
     };

@@ -1,4 +1,4 @@
-//! Copies with another treatment of padding, which need no new plan.
+//! Copies with another treatment of padding. They need no new plan.
 
 use crate::error::{ArgumentRule, Error};
 
@@ -8,15 +8,15 @@ use super::relayout::Relayout;
 use super::settings::Settings;
 
 impl Relayout {
-    /// Returns this copy with another treatment of the destination's padding. Padding is every index of its
-    /// buffer without an element, and the tail where the size of a descriptor is rounded up (`u8[3]` takes 4
-    /// bytes), as far as the buffer has it. The tail is set to zero.
+    /// Returns this copy with another treatment of the destination's padding. Padding is every index of the
+    /// buffer without an element. It is also the tail, if the size of a descriptor is rounded up (`u8[3]`
+    /// takes 4 bytes). The tail is set to zero, as far as the buffer holds it.
     ///
     /// # Errors
     ///
     /// [`PaddingOfPart`](crate::ArgumentRule) if the destination is a part of a larger buffer and has gaps:
-    /// the rows of a cache between those of a slice are not its own. [`Error::FillTooWide`] if a pattern has
-    /// bits outside an element.
+    /// the rows of a cache between the rows of a slice do not belong to the slice. [`Error::FillTooWide`] if
+    /// a pattern has bits outside an element.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
@@ -35,9 +35,9 @@ impl Relayout {
         self.with_padding_everywhere(padding)
     }
 
-    /// Like [`with_padding`](Self::with_padding), also for a destination that is a part of a larger buffer:
-    /// everything from the start of that buffer to the end of the destination is overwritten, also the bytes
-    /// of other tensors.
+    /// Returns this copy like [`with_padding`](Self::with_padding), also if the destination is a part of a
+    /// larger buffer. Everything from the start of that buffer to the end of the destination is overwritten,
+    /// including the bytes of other tensors.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! Copies into memory that is not read: uninitialised memory, and mapped GPU buffers.
 //!
-//! Reading write-combining memory takes a hundred times as long as writing it, and bytes that are written
-//! twice, or lines that are written in part, are slow there. So most copies go straight to their destination.
-//! Where `run` would change bytes in part (elements that share bytes), or would fill everything before it
-//! copies (padding in short runs), the result is put together in a small buffer, block by block, and each
-//! byte is written once from there.
+//! Reading write-combining memory takes a hundred times as long as writing it. Bytes that are written twice,
+//! and lines that are written in part, are slow there too. So most copies go straight to their destination.
+//! Two kinds of copies cannot: `run` would change bytes in part (elements that share bytes), or would fill
+//! everything before it copies (padding in short runs). For these, the result is put together in a small
+//! buffer, block by block, and each byte is written once from the buffer.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -51,9 +51,10 @@ fn written<'a>(
 }
 
 impl Relayout {
-    /// Whether the result depends on what the destination held before, other than by leaving bytes alone.
-    /// This happens only if [padding is kept](Padding::Keep), and shares bytes with elements or belongs to an
-    /// Irreducible destination. Such a copy cannot [be written only](Self::run_write_only).
+    /// Whether the result depends on the old contents of the destination, apart from bytes that are left
+    /// alone. This happens only if [padding is kept](Padding::Keep), and the padding shares bytes with
+    /// elements or belongs to an Irreducible destination. Such a copy cannot [be written
+    /// only](Self::run_write_only).
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -69,7 +70,7 @@ impl Relayout {
         self.why_read().is_some()
     }
 
-    /// Why the destination must be read, in terms of its padding.
+    /// The reason why the destination must be read, as an error says it about padding.
     fn why_read(&self) -> Option<&'static str> {
         if self.keeps_padding() && self.passes.recovers() {
             return Some(
@@ -80,22 +81,22 @@ impl Relayout {
         shared.then_some(SHARED_BYTES)
     }
 
-    /// Whether there is padding that keeps its contents.
+    /// Whether the destination has padding that keeps its contents.
     fn keeps_padding(&self) -> bool {
         self.padding == Padding::Keep && has_padding(&self.destination)
     }
 
-    /// Like [`run`](Self::run) into uninitialised memory: returns the bytes of the destination.
+    /// Copies like [`run`](Self::run), into uninitialised memory. Returns the bytes of the destination.
     ///
-    /// Where one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
+    /// If one loop nest writes every byte, as between packed layouts, nothing is written twice. Any other
     /// destination is zeroed first, which [`run_write_only`](Self::run_write_only) avoids.
     ///
     /// # Errors
     ///
-    /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding and nothing is said of it
-    /// ([`with_padding`](Self::with_padding)), as it would stay without contents, or is a part of a larger
-    /// buffer, which [`run_write_only`](Self::run_write_only) writes; and the errors of [`run`](Self::run).
-    /// After an error nothing has been written.
+    /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding that is kept, because the padding
+    /// would stay without contents ([`with_padding`](Self::with_padding) sets it), or if the destination is a
+    /// part of a larger buffer, which [`run_write_only`](Self::run_write_only) writes; and the errors of
+    /// [`run`](Self::run). After an error nothing has been written.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
@@ -113,12 +114,13 @@ impl Relayout {
         written(self.passes.direct(), source, own, |bytes| self.run(source, bytes))
     }
 
-    /// Like [`run`](Self::run) into memory that is only written, such as a mapped GPU buffer. No byte of it
-    /// is read. Whole cache lines of the layout are written with non-temporal stores, whatever the size of
-    /// the copy, unless the destination is said to be [`Reused`](DestinationMemory::Reused).
+    /// Copies like [`run`](Self::run), into memory that is only written, such as a mapped GPU buffer. No byte
+    /// of the memory is read. Whole cache lines of the layout are written with non-temporal stores, whatever
+    /// the size of the copy is, unless the settings say that the destination is
+    /// [`Reused`](DestinationMemory::Reused).
     ///
     /// The memory may be a part of a larger buffer that is uninitialised (`cat`, a cache of keys and values).
-    /// The bytes between its elements are left alone.
+    /// The bytes between the elements are left alone.
     ///
     /// # Errors
     ///
@@ -139,7 +141,7 @@ impl Relayout {
         self.write_all(source, if reused { destination.into_memory() } else { destination.into_destination() })
     }
 
-    /// Copies into memory of any kind. A `&mut [u8]` is changed as by [`run`](Self::run); other memory is
+    /// Copies into memory of any kind. A `&mut [u8]` is changed as by [`run`](Self::run). Other memory is
     /// only written.
     pub(super) fn run_memory(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         match destination.readable() {
@@ -160,7 +162,7 @@ impl Relayout {
         self.why_read().map_or(Ok(()), |reason| Err(ArgumentRule::PaddingKept.because(reason)))
     }
 
-    /// The first `size` bytes of uninitialised memory, if all of them will be written.
+    /// Returns the first `size` bytes of uninitialised memory, if all of them will be written.
     fn to_be_set<'a>(&self, memory: &'a mut [MaybeUninit<u8>], size: u64) -> Result<&'a mut [MaybeUninit<u8>], Error> {
         if self.keeps_padding() {
             let own = "it holds nothing yet: set it, with `with_padding`";
@@ -185,7 +187,7 @@ impl Relayout {
     }
 
     /// Writes a range of the elements of the destination, and the padding in that range if padding is set.
-    /// The range is a part of what `program` writes.
+    /// `program` writes the range, and perhaps other elements.
     fn write_part(
         &self,
         program: &Program,
@@ -240,9 +242,9 @@ impl Relayout {
 }
 
 impl Piece {
-    /// Like [`Relayout::reads_destination`], for this piece. If padding is kept and elements share bytes, a
-    /// piece may have to read the destination although the whole copy does not, because clipped boxes may not
-    /// consist of whole bytes.
+    /// Whether the piece reads its destination, like [`Relayout::reads_destination`]. If padding is kept and
+    /// elements share bytes, a piece may have to read the destination although the whole copy does not,
+    /// because clipped boxes may not consist of whole bytes.
     #[must_use]
     pub fn reads_destination(&self) -> bool {
         self.why_read().is_some()
@@ -258,8 +260,8 @@ impl Piece {
         }
     }
 
-    /// Like [`run`](Self::run) into uninitialised memory: returns the bytes of the
-    /// [range](Self::destination_range), all of them written.
+    /// Copies like [`run`](Self::run), into uninitialised memory. Returns the bytes of the
+    /// [range](Self::destination_range). All of them have been written.
     ///
     /// # Errors
     ///
@@ -291,7 +293,7 @@ impl Piece {
         written(Some(&part.program), source, own, |bytes| self.run(source, bytes))
     }
 
-    /// Like [`run`](Self::run) into memory that is only written: see [`Relayout::run_write_only`].
+    /// Copies like [`run`](Self::run), into memory that is only written: see [`Relayout::run_write_only`].
     ///
     /// # Errors
     ///

@@ -138,7 +138,7 @@ fn every_level_permutes_blocks_atom_by_atom() {
         .chain([Level::Software32, Level::Software64])
         .filter(|level| level.is_available())
         .collect();
-    // The number of nests that were planned, with up to four windows, with more windows, and with nibbles.
+    // How many nests have up to four windows, more windows, and nibbles, and how many were planned at all.
     let (mut few, mut many, mut nibbles, mut planned) = (0, 0, 0, 0);
     for number in 0..cases {
         let random = &mut Random(number);

@@ -1,4 +1,4 @@
-//! The elements of a box, one at a time.
+//! Visits the elements of a box, one at a time.
 
 use crate::map::Loop;
 
@@ -14,7 +14,8 @@ pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn Fn
     let (mut from, mut to) = (from, to);
     for _ in 0..extent {
         each_element(rest, from, to, each);
-        // The source offset is in front of the buffer only after the last step, where it saturates.
+        // The source offset is in front of the buffer only after the last step, where the subtraction
+        // saturates.
         from = if backwards { from.saturating_sub(source) } else { from.saturating_add(source) };
         to = to.saturating_add(destination);
     }

@@ -1,4 +1,4 @@
-//! Writing the padding of a destination.
+//! Writes the padding of a destination.
 
 use crate::element::write_bits;
 use crate::map::{CopyBox, Loop};
@@ -19,8 +19,8 @@ pub(crate) fn before(fill: &Fill, buffer: &mut [u8]) {
     }
 }
 
-/// Writes the padding that is written after the elements. The caller has checked that all padding is inside
-/// the buffer.
+/// Writes the padding that must be written after the elements. The caller has checked that all padding is
+/// inside the buffer.
 pub(crate) fn after(fill: &Fill, destination: Destination<'_>) {
     if let Fill::Boxes { boxes: filled, bytes, pattern, first: false } = fill {
         boxes(filled, (*bytes, *pattern), destination);
@@ -54,7 +54,7 @@ pub(crate) fn whole(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) 
     }
     buffer.fill(0);
     for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
-        // `write_bits` gives `None` only past the end of the buffer, and the buffer holds these elements.
+        // `write_bits` returns `None` only past the end of the buffer, and the buffer holds these elements.
         let _ = write_bits(buffer, start, bits, pattern);
     }
 }

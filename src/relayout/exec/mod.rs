@@ -1,4 +1,4 @@
-//! Running a plan: the passes of a copy, the boxes of a program, the padding. Kernels do the rest.
+//! Running a plan: the passes of a copy, the boxes of a program, and the padding. Kernels copy the elements.
 
 pub(super) mod elements;
 pub(super) mod fill;

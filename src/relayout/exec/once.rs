@@ -1,4 +1,4 @@
-//! Running a loop nest that belongs to no plan: its kernel is chosen and run at once.
+//! Runs a loop nest that belongs to no plan. Its kernel is chosen and run at once.
 
 use strided_copy::kernel::Loop;
 use strided_copy::{Destination, PlainNest};

@@ -1,4 +1,4 @@
-//! Running the passes of a copy.
+//! Runs the passes of a copy.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::super::plan::passes::Passes;
 use super::{fill, program};
 
 /// Runs all passes. The caller has checked the lengths of both buffers. If there is a `pattern`, the
-/// destination's padding holds it already.
+/// destination's padding is already set to it.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if a buffer in between would have more bytes than memory has addresses.
+/// [`Error::Overflow`] if an intermediate buffer would have more bytes than memory has addresses.
 pub(crate) fn run(
     passes: &Passes,
     source: &[u8],
@@ -26,19 +26,19 @@ pub(crate) fn run(
     program::run(&passes.last, &from, destination.into(), progress)
 }
 
-/// The contents of the padding of intermediate buffers.
+/// The old contents of the padding of intermediate buffers.
 pub(crate) enum OldPadding<'a> {
     /// Each padding element is set to this pattern.
     Pattern(u128),
-    /// The padding is that of this destination, whose padding is kept.
+    /// The padding comes from this destination, whose padding is kept.
     Of(&'a [u8]),
 }
 
-/// Runs all passes but the last, and returns the buffer that the last pass reads.
+/// Runs all passes except the last pass, and returns the buffer that the last pass reads.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] as for [`run`].
+/// [`Error::Overflow`] under the conditions of [`run`].
 pub(crate) fn all_but_last<'a>(
     passes: &Passes,
     source: &'a [u8],

@@ -1,4 +1,4 @@
-//! Running the boxes of a program.
+//! Runs the boxes of a program.
 
 use std::mem::MaybeUninit;
 
@@ -22,7 +22,8 @@ use super::{fill, steps};
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] as for planning, if the program has more boxes than were planned ahead.
+/// [`Error::Overflow`] under the conditions of planning, if the program has more boxes than were planned
+/// ahead.
 // This function is always inlined. A destination is three words, which a call would pass in memory. The
 // callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]
@@ -43,7 +44,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Copies the boxes of a program with too many boxes to plan ahead: each box is planned just before it runs.
+/// Copies the boxes of a program that has too many boxes to plan ahead. Each box is planned just before it
+/// runs.
 #[cold]
 fn run_unprepared(
     program: &Program,
@@ -61,8 +63,8 @@ fn run_unprepared(
     Ok(())
 }
 
-/// Runs a program that is a single copy into uninitialised memory. Hands the memory back, without having
-/// written to it, if it is not certain that the copy writes every byte.
+/// Runs a program that is a single copy into uninitialised memory. Returns the memory unchanged, as an error,
+/// if it is not certain that the copy writes every byte.
 pub(crate) fn run_uninit<'m>(
     program: &Program,
     source: &[u8],
@@ -76,7 +78,7 @@ pub(crate) fn run_uninit<'m>(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] as for [`run`].
+/// [`Error::Overflow`] under the conditions of [`run`].
 pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     fill::before(fill, destination);
     run(program, source, (&mut *destination).into(), &mut |_| {})?;
@@ -84,7 +86,7 @@ pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destinat
     Ok(())
 }
 
-/// Copies `bytes` to a destination, with the kind of stores that a program uses.
+/// Copies `bytes` to a destination, with the kind of stores that the program uses.
 ///
 /// # Errors
 ///
@@ -100,7 +102,7 @@ pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_
     Ok(())
 }
 
-/// Copies one box. `written` counts the bytes of all boxes so far, and `progress` is called with it.
+/// Copies one box. `written` counts the bytes of all boxes so far, and `progress` is called with this count.
 #[inline]
 fn run_box(
     planned: &PlannedBox,

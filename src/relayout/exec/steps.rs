@@ -1,4 +1,4 @@
-//! Running boxes that take several steps: `plan/step.rs` says what they are.
+//! Runs boxes that take several steps. `plan/step.rs` explains steps.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ type Buffer = [u8; BUFFER];
 type Bits = (u64, u64);
 
 /// Runs a box. `progress` is called now and then with the number of bytes written so far.
-// This function is never inlined, because its buffers would then be on the stack of every copy.
+// If this function were inlined, its buffers would be on the stack of every copy.
 #[inline(never)]
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
     match steps.depth() {
@@ -54,12 +54,12 @@ fn run_through(
     });
 }
 
-/// An offset of elements in bits.
+/// Converts an offset of elements to bits.
 fn in_bits(elements: u64, bits: u32) -> u64 {
     elements.checked_mul(bits.into()).unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
 }
 
-/// The byte that begins at a bit, which is a multiple of 8.
+/// Returns the index of the byte that begins at a bit. The bit is a multiple of 8.
 fn byte(bit: u64) -> usize {
     usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
 }
@@ -77,7 +77,7 @@ fn run_all(steps: &[Step], source: &[u8], mut destination: Destination<'_>, at: 
     }
 }
 
-/// Runs the steps into a buffer and out of it.
+/// Runs the steps into a buffer, and then the steps out of the buffer.
 fn run_detour(through: &Through, source: &[u8], destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
     let Some((buffer, others)) = buffers.split_first_mut() else { unreachable!("a buffer for every detour") };
     run_all(&through.into, source, Destination::from(&mut buffer[..]), (at.0, 0), others);
@@ -125,7 +125,8 @@ fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>,
             return change_elements(0..*row);
         }
         let (first, _) = change.sides((from, to));
-        // A row is the elements up to the first whole byte, the whole bytes, and the remaining elements.
+        // A row consists of the elements up to the first whole byte, the whole bytes, and the remaining
+        // elements.
         let head = first.next_multiple_of(change.group).saturating_sub(first).min(*row);
         let whole = row.saturating_sub(head).div_euclid(change.group);
         let tail = head.saturating_add(whole.saturating_mul(change.group));

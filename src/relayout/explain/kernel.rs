@@ -1,4 +1,4 @@
-//! Copies and steps in words: the loops, what an iteration copies, and which code runs it.
+//! Copies and steps in words: the loops, the shape of an iteration, and the code that runs it.
 
 use strided_copy::kernel::{
     Axis, BitInterleave, Direction, Kernel, Loop, Panels, Plane, PlaneRuns, Rows, RunOrder, Runs, Stage, Stride,
@@ -10,12 +10,12 @@ use super::super::plan::cost::BUFFER;
 use super::super::plan::step::{Step, StepBox};
 use super::numbers::{Size, counted, line};
 
-/// A copy of whole bytes: where it begins, its loops, what an iteration copies and what runs.
+/// Writes a copy of whole bytes: its start, its loops, the shape of an iteration and the code that runs.
 pub(super) fn copy_in_words(text: &mut String, copy: &Copy, indent: &str, vectors: bool) {
     copy_by(text, copy, indent, vectors.then(|| kernel_in_words(copy)));
 }
 
-/// A copy that is so small that it runs as plain loops.
+/// Writes a copy that is so small that it runs as plain loops.
 pub(super) fn plain_in_words(text: &mut String, copy: &Copy) {
     copy_by(text, copy, "  ", Some(format!("{PLAIN}, as the copy is small")));
 }
@@ -38,7 +38,7 @@ fn copy_by(text: &mut String, copy: &Copy, indent: &str, kernel: Option<String>)
     line(text, format_args!("{indent}  kernel: {kernel}"));
 }
 
-/// The code that runs, and its numbers.
+/// Returns the code that runs, and its numbers.
 fn kernel_in_words(copy: &Copy) -> String {
     let mut words = vec![copy.kernel().name().to_owned()];
     words.extend(details(copy.kernel()));
@@ -52,7 +52,7 @@ fn kernel_in_words(copy: &Copy) -> String {
     words.join("; ")
 }
 
-/// A box that takes several steps.
+/// Writes a box that takes several steps.
 pub(super) fn steps_in_words(text: &mut String, steps: &StepBox, vectors: bool) {
     let loops: Vec<String> = steps.outer.loops().iter().map(|step| step.extent().to_string()).collect();
     let times = if loops.is_empty() { String::new() } else { format!(", in {} iterations", loops.join(" x ")) };
@@ -104,7 +104,7 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
     }
 }
 
-/// The shape of what an iteration copies.
+/// Returns the shape of an iteration.
 fn shape_in_words(kernel: &Kernel) -> String {
     match kernel {
         Kernel::Runs { run, count: Stride { extent: 1, .. }, .. } => {
@@ -174,7 +174,7 @@ fn pitch(axis: &Axis) -> String {
     axis.pitch().map_or_else(|| format!("from a table of {} offsets", axis.extent), |pitch| pitch.to_string())
 }
 
-/// The numbers of the code that runs.
+/// Returns the numbers of the code that runs.
 fn details(kernel: &Kernel) -> Vec<String> {
     match kernel {
         Kernel::Runs { by: Runs::Lines { ahead }, .. } if *ahead > 0 => {

@@ -5,7 +5,7 @@ use super::super::plan::cost::{PANEL_ROWS, PREFETCH_DISTANCE};
 use super::super::plan::machine::Knobs;
 use super::numbers::Size;
 
-/// The CPU, the sizes that follow from its caches, and the rules of its family, a line each.
+/// Returns the CPU, the sizes that follow from its caches, and the rules of its family, each on a line.
 pub(super) fn machine_in_words(knobs: &Knobs) -> String {
     let &Knobs {
         level: _,

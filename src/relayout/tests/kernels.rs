@@ -1,4 +1,4 @@
-//! Which kernels are chosen, and whether the kernels that run are the kernels that the explanation names.
+//! Tests of the choice of kernels, and of explanations: the kernels that run are the kernels that are named.
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
@@ -8,7 +8,7 @@ use super::super::cpu_family::CpuFamily;
 use super::super::level::KernelLevel;
 use super::super::relayout::Relayout;
 
-/// The kernels that an explanation names, in order, each once.
+/// The kernels that an explanation names, in order and without repetitions.
 fn explained(plan: &Relayout) -> Vec<String> {
     let words = plan.explain();
     let names = words.lines().filter_map(|line| line.trim_start().strip_prefix("kernel: "));
@@ -17,8 +17,8 @@ fn explained(plan: &Relayout) -> Vec<String> {
     names
 }
 
-/// The kernels of conversions that engines make, by the rules of a Zen 4. Only names are compared, because
-/// the sizes of panels are tuned by measurement.
+/// The conversions are made by engines, and the kernels are chosen by the rules of a Zen 4. Only names are
+/// compared, because the sizes of panels are tuned by measurement.
 #[test]
 fn each_conversion_has_its_kernel() {
     if KernelLevel::in_use() == KernelLevel::Portable {
@@ -66,7 +66,8 @@ fn each_conversion_has_its_kernel() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Large copies stream, small ones do not; long rows stream later than scattered elements.
+/// Large copies use non-temporal stores and small copies do not. Long rows use them from a larger size on
+/// than scattered elements.
 #[test]
 fn what_is_streamed_depends_on_what_is_moved() {
     let streams = |from: &str, to: &str| {
@@ -87,7 +88,7 @@ mod observed {
 
     use super::*;
 
-    /// SplitMix64.
+    /// The random number generator SplitMix64.
     struct Random(u64);
 
     impl Random {
@@ -104,7 +105,7 @@ mod observed {
         }
     }
 
-    /// A layout of some sizes: strides with gaps, or tiles.
+    /// A layout of some sizes, with strides that have gaps, or with tiles.
     fn layout(random: &mut Random, data_type: &str, sizes: &[usize], packed: &str) -> String {
         let text = |numbers: &[usize]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -134,8 +135,8 @@ mod observed {
         (memory, start)
     }
 
-    /// On random pairs of every class, at every level and for every family, the kernels that ran are the
-    /// kernels that the explanation names.
+    /// Random pairs of every class are copied at every level and for every family. The kernels that ran are
+    /// the kernels that the explanation names.
     #[test]
     fn what_is_explained_is_what_runs() {
         let (mut pairs, mut seen) = (0, BTreeSet::new());
@@ -192,7 +193,7 @@ mod observed {
             let said: BTreeSet<String> = explained(&own).into_iter().collect();
             let words = own.explain();
             // Rows of bits that begin at whole bytes are copied as bytes. If there are many boxes, the
-            // explanation names the kernels of the first ones.
+            // explanation names the kernels of the first boxes only.
             let some = words.contains("begin") || words.contains("... and ");
             let safe = said.contains("loops in safe Rust");
             let is_so = if some {
@@ -203,7 +204,7 @@ mod observed {
             assert!(safe || is_so, "{} to {}, reversed {reversed:?}: ran {ran:?}\n{words}", &from, &to);
             seen.extend(ran);
         }
-        // Every kernel ran, except those that take more than a few thousand elements or one machine.
+        // Every kernel ran, except kernels that take more than a few thousand elements or one machine.
         assert!(seen.len() >= 19, "{seen:?}");
     }
 }

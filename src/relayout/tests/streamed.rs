@@ -26,8 +26,8 @@ impl Buffer {
     }
 }
 
-/// Runs a streamed copy with vectors of half a line, compares the bytes with the safe kernels, and returns
-/// where vectors were streamed; `None` if the copy takes steps.
+/// Runs a streamed copy with vectors of half a line, and compares the bytes with the safe kernels. Returns
+/// the addresses of the streamed vectors. `None` if the copy takes steps.
 fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
@@ -46,11 +46,11 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     Some(take_streamed()).filter(|_| nests && !program.prepared.is_empty())
 }
 
-/// The lines of which only half was streamed before another line was.
+/// The number of lines of which one half was streamed, and then another line before the other half.
 fn broken_lines(streamed: &[usize]) -> usize {
     let (mut broken, mut rest) = (0, streamed);
     while let Some((&start, after)) = rest.split_first() {
-        // A run of vectors that follow each other.
+        // `more` vectors follow the first vector without a gap.
         let more = after.iter().zip(1..).take_while(|&(&place, i)| place == start + 32 * i).count();
         let end = start + 32 * (more + 1);
         rest = &after[more..];
@@ -62,7 +62,7 @@ fn broken_lines(streamed: &[usize]) -> usize {
     broken
 }
 
-/// The layouts of the suite, with every size limited to `most`.
+/// A layout of the suite, with every size limited to `most`.
 fn shrunk(layout: &str, most: &[u64]) -> String {
     let (head, rest) = layout.split_once('[').unwrap();
     let (sizes, tail) = rest.split_once(']').unwrap();
@@ -96,8 +96,8 @@ fn every_plan_of_the_suite_streams_whole_lines() {
     assert!(cases > 300 && lines > 100_000, "{cases} cases streamed {lines} lines");
 }
 
-/// Tiles are copied to rows that end inside lines. A line that two tiles share is stored once, with
-/// non-temporal stores, and only the ends of rows are stored through the cache.
+/// Tiles are copied to rows that end inside lines. A line that two tiles share is stored once, with a
+/// non-temporal store. Only the ends of rows are stored through the cache.
 #[test]
 fn lines_that_two_tiles_share_are_streamed() {
     for pitch in [512, 513, 517, 527] {
@@ -110,8 +110,8 @@ fn lines_that_two_tiles_share_are_streamed() {
     }
 }
 
-/// Transposes to rows that begin anywhere in a line. Only the ends of rows are not streamed. Short rows that
-/// follow each other count as one row.
+/// Planes are transposed to rows that begin anywhere in a line. Only the ends of rows are not streamed. Short
+/// rows that follow each other count as one row.
 #[test]
 fn rows_that_begin_inside_lines_are_streamed() {
     for (sizes, from, to, rows, row) in [

@@ -156,7 +156,7 @@ pub(super) unsafe fn stream_run<V: Vector>(
 /// * `rest` is at most a line.
 #[inline(always)]
 unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usize, to: *mut u8) {
-    /// A line of ones and a line of zeros. The `LINE` bytes that begin `rest` bytes in front of the middle
+    /// A line of ones and a line of zeros. The `LINE` bytes that begin `rest` bytes before the zeros
     /// are a mask of the first `rest` bytes.
     static ONES: [u8; 2 * LINE] = {
         let mut bytes = [0; 2 * LINE];
