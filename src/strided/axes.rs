@@ -38,14 +38,14 @@ const LOGICAL: &[u8] = b"GNOCIDHW";
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AxisOrder {
-    /// Upper-case letters, major to minor, followed by zeros.
+    /// The letters of the axes in upper case, the slowest axis first. Zeros fill the rest of the array.
     letters: [u8; Self::MAX_RANK],
-    /// The logical axis of each letter.
+    /// The logical axis that each entry of `letters` names.
     axes: [u8; Self::MAX_RANK],
 }
 
 impl AxisOrder {
-    /// The most axes that an order can name.
+    /// The most axes that an order can name. A text with more letters is refused.
     pub const MAX_RANK: usize = 8;
 
     /// Batch, channels, height, width: the row-major order, which needs no strides.
@@ -119,8 +119,9 @@ const NAMED_ORDERS: [&[&str]; 2] = [&["NCHW", "NHWC", "CHWN", "HWCN"], &["NCDHW"
 
 impl BufferTensorDesc {
     /// Returns every axis order with a name in engines in which this tensor is packed: `NCHW`, `NHWC`, `CHWN`
-    /// and `HWCN`, or the orders with a depth. There may be several orders, because the strides of axes of
-    /// size 1 are free. The list is empty for other ranks and other orders.
+    /// and `HWCN`, or the same orders with a depth. There may be several orders, because the strides of axes
+    /// of size 1 are free. The list is empty if the rank is not 4 or 5, or if the tensor is packed in none of
+    /// the orders.
     ///
     /// ```
     /// use tensor_layout::BufferTensorDesc;

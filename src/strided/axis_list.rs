@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The most axes that are stored without an allocation.
+/// The most axes that a list stores in itself. Longer lists are allocated on the heap.
 const INLINE: usize = 8;
 
 /// A list of sizes and a list of strides of equal length. Up to rank 8, both lists are arrays in the value

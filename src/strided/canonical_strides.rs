@@ -25,7 +25,8 @@ impl BufferTensorDesc {
         self.with_canonical_strides_up_to(u64::MAX)
     }
 
-    /// Returns this tensor with canonical strides, except that strides above `most` become 1.
+    /// Returns this tensor with canonical strides, except that canonical strides above `most` become 1.
+    /// `most` is the largest stride that the reader of the descriptor can store.
     pub(crate) fn with_canonical_strides_up_to(self, most: u64) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, strides) = axes.both_mut();
@@ -35,7 +36,8 @@ impl BufferTensorDesc {
 }
 
 impl BufferTensorDesc {
-    /// Returns this tensor with other strides. The strides may differ only where any stride would do.
+    /// Returns this tensor with the given strides on the axes whose stride is free: axes of size 1, and all
+    /// axes of an empty tensor. The other axes keep their own strides.
     pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
         let mut axes = self.axis_list().clone();
         let (sizes, own) = axes.both_mut();

@@ -164,9 +164,9 @@ impl BufferTensorDesc {
         Ok(Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides))
     }
 
-    /// Returns a tensor that has its buffer to itself. The extent must be the extent of the axes, and its
-    /// end must be checked. Nothing can fail after this, so the compiler writes the axes directly into
-    /// the descriptor.
+    /// Returns a tensor that has its buffer to itself. `extent` must be the extent of `axes`, and the caller
+    /// must have checked its end with `checked_end`. Nothing can fail here, so the compiler writes the axes
+    /// directly into the descriptor.
     #[inline]
     fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Self {
         BufferTensorDesc {

@@ -75,8 +75,8 @@ impl BufferTensorDesc {
         let walked = Walked::of(self);
         let overlapping = match walked.steps_over {
             true => Some(false),
-            // Without a gap, every offset of the span is used. If each offset were used only once, the
-            // strides would step over each other.
+            // Every offset of the span is used. If each offset were used only once, the strides would nest,
+            // and `steps_over` would be true. So two indices share an offset.
             false if !walked.padded => Some(true),
             false => match self.searched_overlap() {
                 Overlap::No => Some(false),
@@ -98,8 +98,8 @@ impl BufferTensorDesc {
     /// this does not require row-major order: a column-major tensor is packed too. To require both, look at
     /// `packed` and `in_order` of the [`facts`](Self::facts).
     ///
-    /// If no offset is skipped, the number of offsets is `span`. Each offset is then used once exactly if
-    /// there are `span` indices.
+    /// The test compares two numbers: if no offset is skipped, and there are as many indices as offsets in
+    /// the span, each offset is used exactly once.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

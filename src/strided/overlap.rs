@@ -7,8 +7,8 @@ use alloc::vec;
 use crate::checked::{Dims, Exact, gcd};
 use crate::short_sort::sort_by_key;
 
-/// The most search steps that [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) takes
-/// before it gives up.
+/// The most search steps that [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) takes before it
+/// returns [`Overlap::Undecided`].
 ///
 /// ```
 /// use tensor_layout::strided::Overlap;
@@ -58,7 +58,8 @@ pub enum Overlap {
     Undecided,
 }
 
-/// A term `coefficient * value`, where the value is in `least..=most`. The coefficient is not negative.
+/// A term of the equation to be solved: `coefficient * value`, where the value is in `least..=most`. The
+/// coefficient is not negative.
 pub(super) struct Term {
     pub(super) coefficient: i128,
     pub(super) least: i128,
@@ -67,7 +68,7 @@ pub(super) struct Term {
 
 pub(super) type Terms = Vec<Term>;
 
-/// One value for each term.
+/// A solution of the equation: one value for each term.
 pub(super) type Values = Vec<i128>;
 
 /// Searches for two indices with the same offset, in at most `work` steps.

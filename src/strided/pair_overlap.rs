@@ -58,7 +58,7 @@ enum Of {
     /// An axis of the second tensor. The index is counted backwards from the last index, so that its
     /// coefficient is positive.
     Second(usize),
-    /// The bits inside the two elements.
+    /// The difference of two bit positions, one inside each of the two elements.
     Bits,
 }
 

@@ -77,8 +77,8 @@ pub(super) struct Extent {
     pub(super) span: u64,
 }
 
-/// Returns the extent of a tensor. The loop notes an overflow and continues. The function has to be fast,
-/// because descriptors are made in inner loops, and the extent takes most of their time.
+/// Returns the extent of a tensor. The loop records an overflow and continues, because a loop without exits
+/// is faster. Descriptors are made in inner loops, and the extent takes most of the time.
 ///
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small, because element
 /// counts are `u64`. In an empty tensor, the other sizes and the strides do not count, because no

@@ -28,7 +28,8 @@ pub enum Blocks {
     Single(Range<u64>),
     /// Blocks of equal length, a constant stride apart.
     Uniform(UniformBlocks),
-    /// Blocks of equal length, whose starts need more than one loop.
+    /// Blocks of equal length whose starts are not one constant stride apart, so that a copy needs nested
+    /// loops.
     Many(ManyBlocks),
 }
 
@@ -56,7 +57,7 @@ pub struct UniformBlocks {
     pub length: u64,
 }
 
-/// Blocks of `length` elements, whose starts need more than one loop.
+/// Blocks of `length` elements whose starts are not one constant stride apart. A copy needs nested loops.
 ///
 /// ```
 /// use tensor_layout::strided::Blocks;

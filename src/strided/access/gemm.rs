@@ -36,7 +36,7 @@ pub struct GemmOperand {
     /// The offset where the first matrix begins, in elements.
     pub offset: u64,
     /// The sizes of the batch, the slowest axis first, with as few axes as possible. A single matrix has no
-    /// batch axis. With one batch axis, a strided batched call can take the operand.
+    /// batch axis. With exactly one batch axis, the operand fits a strided batched call of a BLAS library.
     pub batch_sizes: Dims,
     /// The strides of the batch axes, in elements. A stride of 0 repeats a matrix.
     pub batch_strides: Dims,
@@ -94,9 +94,9 @@ impl BufferTensorDesc {
     }
 }
 
-/// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is
-/// not contiguous or if rows overlap. The stride of an axis of size 1 is free, so a fitting stride
-/// replaces this stride.
+/// Returns the leading dimension of a matrix whose `inner` axis is contiguous, or `None` if this axis is not
+/// contiguous or if rows overlap. Any number fits an axis of size 1, so the stride of such an axis is
+/// ignored.
 fn leading_dimension(outer: u64, outer_stride: u64, inner: u64, inner_stride: u64) -> Option<u64> {
     if inner > 1 && inner_stride != 1 {
         return None;

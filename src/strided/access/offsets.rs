@@ -36,7 +36,7 @@ struct Counter {
 
 impl Offsets {
     /// Makes an iterator from sizes and strides, the outermost axis first. The axes must belong to a
-    /// descriptor, so that no sum passes 64 bits.
+    /// descriptor, whose invariants keep every sum of the iterator within 64 bits.
     pub(crate) fn new(axes: impl DoubleEndedIterator<Item = (u64, u64)> + Clone, base: u64) -> Offsets {
         let left = axes.clone().fold(1_u64, |product, (size, _)| product.times(size));
         let counters = axes.rev().filter(|&(size, _)| size != 1);
@@ -73,7 +73,7 @@ impl Iterator for Offsets {
         };
         self.left = left;
         for axis in self.axes.iter_mut().take_while(|_| left > 0) {
-            // The sum fits 128 bits. No size is 0, because elements are left.
+            // The sum of two 64-bit numbers fits 128 bits. No size is 0, because elements are left.
             let index = u128::from(axis.index).wrapping_add(carry.into());
             let size = u128::from(axis.size);
             let new = index.checked_rem(size).and_then(|new| u64::try_from(new).ok()).unwrap_or(0);
@@ -86,8 +86,8 @@ impl Iterator for Offsets {
 
     fn last(mut self) -> Option<u64> {
         let skipped = usize::try_from(self.left.checked_sub(1)?);
-        // If there are more elements than a `usize` can count, `last` returns `None`. No machine can
-        // visit that many.
+        // If there are more elements than a `usize` can count, `last` returns `None`. No machine can visit
+        // that many elements.
         skipped.ok().and_then(|skipped| self.nth(skipped))
     }
 

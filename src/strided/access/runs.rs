@@ -20,8 +20,8 @@ impl BufferTensorDesc {
     /// largest power of two, at most `widest`, that divides the length of the inner run, every other stride,
     /// and the base offset, all in bytes. The function assumes that the buffer itself begins aligned.
     ///
-    /// The result is at least one element for types of whole bytes. The result is 0 if elements of less than
-    /// a byte cannot be read in whole bytes.
+    /// For types of whole bytes, the result is at least the size of one element. For types below a byte, the
+    /// result is 0 if the tensor cannot be read in whole bytes.
     ///
     /// # Errors
     ///

@@ -12,12 +12,12 @@ impl BufferTensorDesc {
         fields(self) == fields(other) && self.axes.is_identical(&other.axes)
     }
 
-    /// A hash of type, sizes, strides and base, in a few cycles. The table must compare the
-    /// keys that it finds.
+    /// A hash of type, sizes, strides and base, in a few cycles. Different descriptors may have the same
+    /// hash, so a table must compare its keys as well.
     #[inline]
     pub(crate) fn quick_hash(&self) -> u64 {
-        // The products of the sum do not depend on each other. Axes after the eighth are left to
-        // the comparison.
+        // The products do not depend on each other, so the CPU computes them in parallel. Axes after the
+        // eighth are not hashed; the comparison of the keys tells them apart.
         let numbers = self.axes.sizes().iter().zip(self.axes.strides()).zip(&HASH_FACTORS);
         let sum = numbers.fold(self.base_offset, |sum, ((&size, &stride), &(first, second))| {
             sum.wrapping_add(size.wrapping_mul(first)).wrapping_add(stride.wrapping_mul(second))
@@ -27,7 +27,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Odd numbers without a pattern, from the generator SplitMix64.
+/// The factors of the hash: odd numbers without a pattern, from the generator SplitMix64.
 #[allow(clippy::indexing_slicing, reason = "evaluated by the compiler, which refuses an index out of bounds")]
 const HASH_FACTORS: [(u64, u64); 8] = {
     let (mut factors, mut state, mut place) = ([(0, 0); 8], 0_u64, 0);

@@ -9,8 +9,8 @@ use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
-    /// Returns a view of the elements in their order with the fewest axes. The view has no axis of size 1,
-    /// and neighbouring axes are joined wherever one continues the other.
+    /// Returns a view of the elements in their order with the fewest axes. The view has no axis of size 1.
+    /// Neighbouring axes become one axis if the outer stride is the inner size times the inner stride.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -25,8 +25,8 @@ impl BufferTensorDesc {
     }
 }
 
-/// Joins neighbouring axes if one continues where the other ends. Axes of size 1 are left out. If `empty` is
-/// set, there are no elements, and all axes are joined.
+/// Joins neighbouring axes if the outer stride is the inner size times the inner stride. Axes of size 1 are
+/// left out. If `empty` is set, there are no elements, and all axes are joined.
 pub(in crate::strided) fn joined_axes(axes: impl Iterator<Item = (u64, u64)>, empty: bool) -> AxisList {
     let mut list = AxisList::EMPTY;
     for (size, stride) in axes.filter(|&(size, _)| size != 1) {
