@@ -1,8 +1,9 @@
-//! A box clipped to a range of the destination.
+//! Boxes that are clipped to a range of the destination.
 //!
-//! The loops of most boxes nest on the destination: one iteration ends before the next begins. The iterations
-//! that land in a range are then a run of whole iterations of the outermost loop, and at either end one that
-//! is clipped further inside. Loops that do not nest are clipped as exactly, only into more boxes.
+//! The loops of most boxes nest on the destination: one iteration ends before the next iteration begins. Then
+//! the iterations in a range are a run of whole iterations of the outermost loop, and one iteration at either
+//! end that is clipped further inside. Loops that do not nest are clipped just as exactly, but into more
+//! boxes.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -14,13 +15,13 @@ use crate::short_sort::sort_by_key;
 
 use super::cost::{MOST_CLIP_STEPS, MOST_CLIPPED, MOST_ENTRIES};
 
-/// A box, ready to be clipped: its loops by falling stride of the destination.
+/// A box that is ready to be clipped. Its loops are in the order of falling destination stride.
 #[derive(Debug)]
 pub(crate) struct Spanned {
     source: u64,
     destination: u64,
     loops: Loops,
-    /// The largest offset of the loops on the destination, from each of them on.
+    /// For each loop, the largest destination offset of this loop and the loops after it together.
     lasts: SmallVec<[u64; 5]>,
 }
 
@@ -38,14 +39,14 @@ impl Spanned {
     }
 }
 
-/// Limits to how much is clipped.
+/// Limits of the work of clipping.
 #[derive(Debug)]
 pub(crate) struct Room {
     /// How many more boxes there may be.
     boxes: usize,
-    /// How many more entries the tables of these boxes may have. Any other loop counts as two entries.
+    /// How many more entries the tables of these boxes may have. Every other loop counts as two entries.
     entries: u64,
-    /// How many more loops and entries may be looked at.
+    /// How many more loops and entries may be visited.
     steps: u64,
 }
 
@@ -60,8 +61,8 @@ impl Room {
     }
 }
 
-/// Boxes that together hold just those elements of `boxes` that land in `range` (elements of the
-/// destination), counted from its start. `None` if there is no room for them.
+/// Boxes that together hold exactly the elements of `boxes` in `range` (elements of the destination). Their
+/// destination offsets are counted from the start of the range. `None` if there is no room for the boxes.
 pub(crate) fn clipped(boxes: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Vec<CopyBox>> {
     let mut clip = Clip { range, room, boxes: Vec::new() };
     for copy in boxes {
@@ -79,7 +80,7 @@ struct Clip<'a> {
     boxes: Vec<CopyBox>,
 }
 
-// Nothing below saturates: every sum is the offset of an element, or one past it.
+// Nothing below saturates: every sum is the offset of an element, or the offset after it.
 impl Clip<'_> {
     fn descend(&mut self, source: u64, destination: u64, loops: &[Loop], lasts: &[u64]) -> Option<()> {
         self.room.step(1)?;
@@ -172,7 +173,7 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// How the elements from offset `first` to `first + last` meet the range.
+    /// How the elements from offset `first` to `first + last` relate to the range.
     fn relation(&self, first: u64, last: u64) -> Relation {
         let last = first.saturating_add(last);
         if last < self.range.start || first >= self.range.end {
@@ -192,7 +193,7 @@ enum Relation {
     Straddles,
 }
 
-/// The stride of a loop on the destination; of a table, the mean one. In elements.
+/// The stride of a loop on the destination, in elements. For a table, this is the mean stride.
 fn mean_stride(step: &Loop) -> u64 {
     match step {
         Loop::Strided { destination, .. } | Loop::Reversed { destination, .. } => *destination,

@@ -1,5 +1,5 @@
-//! How the padding of a destination is written: together with the elements, where a sweep of its own would
-//! cost time.
+//! The padding of a destination. It is written together with the elements if a sweep of its own would cost
+//! time.
 
 use std::ops::Range;
 
@@ -14,20 +14,21 @@ use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 /// The padding that is written besides the elements.
 #[derive(Debug, Clone)]
 pub(crate) enum Fill {
-    /// Nothing: there is no padding, or it is kept.
+    /// Nothing is written: there is no padding, or it is kept.
     Nothing,
-    /// The whole destination is filled before elements are copied over it, block by block if it is large.
-    /// This is for elements that share bytes with their neighbours, for padding in short runs everywhere or
-    /// in very many boxes, and for copies of several passes, which copy the padding too.
+    /// The whole destination is filled before elements are copied over it. If it is large, it is filled block
+    /// by block. This is for elements that share bytes with their neighbours, for padding in short runs
+    /// everywhere or in very many boxes, and for copies of several passes, which copy the padding too.
     Whole { elements: u64, bits: u32, pattern: u128 },
-    /// Boxes of padding are filled after the elements. If `first` is set, they are filled before the
+    /// Boxes of padding are filled after the elements. If `first` is set, the boxes are filled before the
     /// elements, together with the gaps between short runs of padding, and elements are then copied over the
-    /// gaps, block by block if the destination is large.
+    /// gaps. If the destination is large, this is done block by block.
     Boxes { boxes: Vec<CopyBox>, bytes: usize, pattern: u128, first: bool },
 }
 
 impl Fill {
-    /// How to write `pattern` to the padding of a layout. `direct` says that the copy takes one pass.
+    /// Decides how `pattern` is written to the padding of a layout. `direct` is whether the copy takes one
+    /// pass.
     pub(crate) fn new(map: &IndexMap, pattern: Option<u128>, direct: bool) -> Fill {
         let Some(pattern) = pattern.filter(|_| has_padding(map)) else { return Fill::Nothing };
         let bits = map.element_bits();
@@ -55,8 +56,8 @@ impl Fill {
         }
     }
 
-    /// The part of the padding that is in `range` (elements of the destination), given its
-    /// [boxes](Self::spanned); `None` if there is no room for the boxes.
+    /// The part of the padding that is in `range` (elements of the destination). `own` has the
+    /// [boxes](Self::spanned) of the padding. `None` if there is no room for the boxes.
     pub(crate) fn clipped(&self, own: &[Spanned], range: &Range<u64>, room: &mut Room) -> Option<Fill> {
         Some(match self {
             Fill::Nothing => Fill::Nothing,
@@ -94,22 +95,22 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
 }
 
-/// Some loops of a box of padding as a copy box, which can be clipped. Its strides on the source are 0.
+/// Some loops of a box of padding as a copy box, which can be clipped. The strides on the source are 0.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
         loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
     CopyBox { source: 0, destination: padding.base, loops }
 }
 
-/// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. It ends with its last
-/// run, so it holds nothing but padding and elements.
+/// A box of padding whose runs are joined over gaps of up to [`FILL_AROUND`] bytes. The box ends with its
+/// last run, so it holds only padding and elements.
 fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     let most = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     let (mut outer, mut run) = (padding.loops(), 1_u64);
     while let Some((&(extent, stride), before)) = outer.split_last()
         && stride.saturating_sub(run) <= most
     {
-        // This does not saturate, because the last element of the box is in the buffer.
+        // This cannot saturate, because the last element of the box is in the buffer.
         run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
         outer = before;
     }
@@ -118,8 +119,8 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
     destination_box(padding, &loops)
 }
 
-/// The cost of filling some boxes, in elements. Each run also costs as many elements as could be filled in
-/// the time that starting a run takes.
+/// The cost of filling some boxes, in elements. Starting a run takes time too, so each run also costs the
+/// number of elements that could be filled in that time.
 fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
     let around = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     boxes.iter().fold(0, |sum: u64, joined| {

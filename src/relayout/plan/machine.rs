@@ -9,34 +9,33 @@ use super::super::level::KernelLevel;
 use super::cost::{LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, STREAMING_FROM};
 
 /// The numbers of the cost model that depend on the machine, in bytes unless the name says otherwise. A plan
-/// keeps the numbers that it was made with. The numbers that are the same everywhere are in
-/// [`cost`](super::cost).
+/// keeps the numbers that it was made with. [`cost`](super::cost) has the numbers that are equal everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
-    /// The level whose vectors kernels are chosen for.
+    /// The level. Kernels are chosen for its vectors.
     pub(crate) level: Available,
     pub(crate) family: CpuFamily,
     pub(crate) rules: Rules,
-    /// The associativity of the L1 cache: how many rows may share a set before a block goes through a staging
+    /// The associativity of the L1 cache. If more rows than this share a set, a block goes through a staging
     /// buffer.
     pub(crate) l1_ways: usize,
-    /// The size of a way of the L1 cache, in bytes. Addresses a multiple of this apart share a set.
+    /// The size of a way of the L1 cache, in bytes. Addresses that are a multiple of it apart share a set.
     pub(crate) l1_way: usize,
-    /// The largest side of a copy, in bytes, that stays in the L2 cache; 0 if no copy does.
+    /// The largest side of a copy that stays in the L2 cache, in bytes. 0 if no copy stays there.
     pub(crate) in_l2: usize,
     /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) streaming_from: u64,
     /// The size of a copy of long rows, in bytes read and written, from which on it uses non-temporal stores.
     pub(crate) long_rows_streaming_from: u64,
-    /// The size of a copy, in bytes read and written, up to which nothing is prefetched, because the L2 cache
-    /// holds it.
+    /// The size of a copy, in bytes read and written, up to which nothing is prefetched. The L2 cache holds
+    /// copies of this size.
     pub(crate) prefetch_above: u64,
     /// The largest panel of a transpose, in bytes.
     pub(crate) panel: usize,
 }
 
 impl Knobs {
-    /// The numbers for the CPU that this code runs on, which is identified once.
+    /// The numbers for the CPU that this code runs on. The CPU is identified once.
     pub(crate) fn of_this_cpu() -> &'static Knobs {
         static KNOBS: OnceLock<Knobs> = OnceLock::new();
         KNOBS.get_or_init(|| {

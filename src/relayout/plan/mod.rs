@@ -1,4 +1,5 @@
-//! What to do: a pair of layouts becomes passes, a pass a program of boxes, a box a copy of bytes.
+//! Planning: a pair of layouts becomes passes, a pass becomes a program of boxes, and a box becomes a copy of
+//! bytes.
 //!
 //! ```text
 //! passes      straight to the destination, or through buffers in between
@@ -7,7 +8,7 @@
 //! resolve     an iteration: which code runs it
 //! ```
 //!
-//! Nothing here touches a buffer. [`cost`] has the rules and the thresholds that are the same everywhere, and
+//! No code here touches a buffer. [`cost`] has the rules and the thresholds that are equal everywhere, and
 //! [`machine`] has the numbers that depend on the machine. The result is a list of `strided_copy::Copy`,
 //! which `exec` runs.
 

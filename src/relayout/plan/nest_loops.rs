@@ -1,17 +1,18 @@
-//! Loops over elements as loops over bytes.
+//! Converts loops over elements to loops over bytes.
 
 use smallvec::SmallVec;
 use strided_copy::kernel::{Loop, Stride};
 
 use crate::map;
 
-/// The loops for which a kernel is chosen, outer to inner. Up to 8 loops need no allocation.
+/// The loops around a kernel that is to be chosen, outer to inner. Up to 8 loops need no allocation.
 ///
-/// The destination never counts down here: a loop that goes backwards has a negative stride on the source.
+/// In these loops the destination never counts down: a loop that goes backwards has a negative stride on the
+/// source.
 pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
 
-/// Loops over elements as loops over bytes. `in_bytes` turns a stride or an offset of either side into bytes.
-/// `None` where one of them is not whole bytes, or does not fit.
+/// Converts loops over elements to loops over bytes. `in_bytes` converts the two sides of a stride or an
+/// offset. `None` if a side is not whole bytes, or does not fit.
 pub(crate) fn loops_in_bytes<'a>(
     steps: impl Iterator<Item = &'a map::Loop>,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
@@ -32,11 +33,10 @@ pub(crate) fn loops_in_bytes<'a>(
     steps.map(in_bytes).collect()
 }
 
-/// Reverses every loop that counts down on the source, so that the source is read front to back and the
-/// destination counts down instead. Returns where the first iteration begins then, if it began at `start`
-/// before.
+/// Reverses every loop that counts down on the source. The source is then read front to back, and the
+/// destination counts down instead. The first iteration began at `start`; returns its new start.
 ///
-/// `None` if that is in front of a buffer.
+/// `None` if the new start is in front of a buffer.
 pub(crate) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
     let mut start = start;
     for step in loops {

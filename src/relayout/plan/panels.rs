@@ -1,13 +1,13 @@
-//! How large planes are cut into panels, and which panels go through a staging buffer.
+//! Cuts large planes into panels, and decides which panels go through a staging buffer.
 //!
-//! `strided_copy::kernel::Panels` says what panels and staging buffers are. Here their sizes are chosen, by
+//! `strided_copy::kernel::Panels` explains panels and staging buffers. This module chooses their sizes, by
 //! three observations:
 //!
 //! * A panel and the next panel, which is prefetched meanwhile, fit half of the L2 cache together. If a row
-//!   pitch is whole pages, the panel is as high as that allows and at most a page wide, because every row
-//!   takes an entry of the TLB. Otherwise it is as wide as the machine wants.
-//! * If more destination rows than the L1 cache has ways share a set of it, the lines of a block would evict
-//!   each other. The lines are then collected in a staging buffer.
+//!   pitch is whole pages, the panel is as high as this allows and at most a page wide, because every row
+//!   takes an entry of the TLB. Otherwise the rules of the machine give the width.
+//! * If more destination rows share a set of the L1 cache than the cache has ways, the lines of a block would
+//!   evict each other. A staging buffer then collects the lines.
 //! * Non-temporal stores must write whole lines. If destination rows start inside lines, the partial line at
 //!   the end of a row is kept until the row continues.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a plane that is inside two buffers")]
@@ -39,7 +39,7 @@ const WHOLE: Panels = Panels {
     scattered: false,
 };
 
-/// A plane of units that registers hold.
+/// Returns the transpose of a plane of units that registers hold.
 pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
     let whole_lines = site.streaming && plane.columns.are_multiples_of(LINE);
     let panels =
@@ -52,11 +52,11 @@ pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
     (Transpose::Panels(panels), later_planes(plane, site))
 }
 
-/// A plane of runs that registers do not hold as a unit.
+/// Returns the transpose of a plane of runs that registers do not hold as a unit.
 pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, .. } = plane;
     let Site { streaming, knobs, .. } = site;
-    // Runs are streamed as they are where they fill lines of the destination.
+    // Runs that fill lines of the destination are streamed directly.
     let whole_lines = fills_lines(plane)
         && columns.are_multiples_of(LINE)
         && loops.iter().all(|step| step.moves_destination_by(LINE));
@@ -64,11 +64,11 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
         return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
     }
     let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
-    // Each line is read as two halves, from two rows in turns.
+    // Each line is read as two halves, which are in two rows that are read in turns.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
     let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
-    // Rows that share a set of the cache are written in longer pieces. With non-temporal stores, so are the
-    // rows of long source rows that the hardware prefetcher follows.
+    // Rows that share a set of the cache are written in longer pieces. With non-temporal stores, longer
+    // pieces are also written if source rows are long and the hardware prefetcher follows them.
     let long = if streaming { columns.extent * unit >= LONG_RUN && knobs.rules.follows_rows } else { conflicts };
     let few = match conflicts {
         true => FEW_COLUMNS,
@@ -102,20 +102,20 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     (Transpose::Runs(PlaneRuns { order, ahead: number(ahead), unaligned }), later_planes(plane, site))
 }
 
-/// Prefetches the planes of later iterations.
+/// Returns the prefetch of the planes of later iterations.
 fn later_planes(plane: &Plane, site: Site<'_>) -> Prefetch {
     if site.prefetch { iterations_ahead(plane.source_row() * plane.rows.extent) } else { Prefetch::None }
 }
 
-/// The panels for non-temporal stores to rows that start inside cache lines.
+/// Returns the panels for non-temporal stores to rows that start inside cache lines.
 fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
     let in_register = is_in_register(unit);
     let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
     let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
     let row_bytes = rows * unit;
-    // A run that continues has at least a line: all rows that a staging buffer takes together, or the height
-    // of a panel.
+    // A run that continues has at least a line. It is all rows that a staging buffer takes together, or the
+    // height of a panel.
     let joined =
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -134,7 +134,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     }
 }
 
-/// The panels for ordinary stores, or for rows that start at cache lines.
+/// Returns the panels for ordinary stores, or for rows that start at cache lines.
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let Site { streaming, prefetch, knobs, .. } = site;
     let (unit, register) = (plane.unit, knobs.level.register());
@@ -158,7 +158,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
     let staged_run = staged_run(plane, knobs, register / unit);
-    // Destination rows that follow each other are drained whole, because all of them are one run then.
+    // Destination rows that follow each other are drained whole, because together they are one run.
     let whole_rows = staged_run > 0
         && plane.columns.stride() == Some(rows * unit)
         && (rows * unit).is_power_of_two()
@@ -168,14 +168,14 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let staged_rows = if whole_lines { staged_run / unit } else { 0 };
     let most_rows = if scattered { usize::MAX } else { PANEL_ROWS };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
-    // A multiple of a line of rows, as both are powers of two.
+    // Both numbers are powers of two, so this is a multiple of a line of rows.
     let height = rows.min(most_rows.max(staged_rows));
     let width = width(knobs, plane, height);
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
-    // The panel that is prefetched is in the next row of panels at most, or in the next plane.
+    // The prefetched panel is at most in the next row of panels, or in the next plane.
     let ahead = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-    // Rows in one page are read almost as one run, which the L2 cache has in time.
+    // Rows in one page are read almost as one run, and the L2 cache has them in time.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
     let stage = match (whole_lines, conflicts) {
         (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),
@@ -200,8 +200,8 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The length of a panel's row in bytes: at most a page if the row pitch is whole pages, else as the machine
-/// wants.
+/// The length of a panel's row in bytes. It is at most a page if the row pitch is whole pages. Otherwise the
+/// rules of the machine give it.
 fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
         (knobs.panel / (height * plane.unit)).min(PAGE)
@@ -210,8 +210,8 @@ fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
     }
 }
 
-/// The length of the runs that a staging buffer collects, if a register holds `units` units; 0 for no staging
-/// buffer.
+/// The length of the runs that a staging buffer collects, in bytes. `units` is the number of units in a
+/// register. 0 stands for no staging buffer.
 fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     match (knobs.rules.staged, plane.has_constant_pitches()) {
         (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,
@@ -221,12 +221,13 @@ fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
     }
 }
 
-/// Whether a staging buffer pays, if a register holds `units` units. By trial (Zen 4).
+/// Whether a staging buffer is worth its cost. `units` is the number of units in a register. By trial (Zen
+/// 4).
 ///
-/// A register as long as a cache line writes lines one by one, which is as fast as a staging buffer, unless
-/// both pitches are whole pages, or units of 1 or 2 bytes go to rows that are half pages apart. Shorter
-/// registers gain from a staging buffer if the pitches are not whole pages. If they are, they gain for units
-/// of one byte only.
+/// A register as long as a cache line writes lines one by one, which is as fast as a staging buffer. There
+/// are two exceptions: both pitches are whole pages, or units of 1 or 2 bytes go to rows that are half pages
+/// apart. Shorter registers gain from a staging buffer if the pitches are not whole pages. If the pitches are
+/// whole pages, they gain only for units of one byte.
 fn pitches_want_a_stage(plane: &Plane, units: usize) -> bool {
     let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
     let long = plane.destination_row() >= STAGED_RUN;

@@ -1,9 +1,10 @@
-//! The passes of a copy: one from the source to the destination, or several through intermediate buffers.
+//! The passes of a copy: one pass from the source to the destination, or several through intermediate
+//! buffers.
 //!
-//! Nearly every pair of layouts takes one pass. Two kinds of pairs take more. If fused dimensions, tiles or
-//! the ragged edges of a reversed dimension contradict each other, the copy goes through a packed buffer. If
-//! a layout is Irreducible, it is built (or taken apart) one tile level a pass, and each pass is a copy
-//! between plain layouts. [`crate::map`] explains digits and levels.
+//! Nearly every pair of layouts takes one pass. Two kinds of pairs take more passes. If fused dimensions,
+//! tiles or the ragged edges of a reversed dimension contradict each other, the copy goes through a packed
+//! buffer. An Irreducible layout is built (or taken apart) by one pass for each tile level, and each pass is
+//! a copy between plain layouts. [`crate::map`] explains digits and levels.
 
 use smallvec::SmallVec;
 
@@ -15,7 +16,7 @@ use super::super::plan::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::widths::Widths;
 
-/// The passes of a copy, of which the last one fills the destination.
+/// The passes of a copy. The last pass fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Passes {
     /// The passes that each fill a buffer of their own.
@@ -24,16 +25,16 @@ pub(crate) struct Passes {
     pub(crate) last: Program,
 }
 
-/// A pass before the last one. It copies the buffer of the previous pass, or the source, into a buffer of its
-/// own.
+/// A pass before the last pass. It copies the buffer of the previous pass, or the source, into a buffer of
+/// its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
     pub(crate) program: Program,
-    /// How many elements the buffer of this pass has, padding included, and how many bits an element has.
+    /// The number of elements of this pass's buffer, padding included, and the number of bits of an element.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
-    /// Copies the old contents of this buffer back from the buffer that the next pass fills. Only buffers
-    /// that hold padding of an Irreducible destination need that.
+    /// Copies the old contents of this buffer back from the buffer that the next pass fills. Only a buffer
+    /// that holds padding of an Irreducible destination needs this copy.
     pub(crate) recover: Option<Program>,
 }
 
@@ -57,7 +58,7 @@ impl Passes {
             }
             at = untiled(source, levels)?;
         } else if destination.levels.is_none() {
-            // The two layouts contradict each other. A packed layout contradicts neither.
+            // The two layouts contradict each other. A packed layout contradicts neither layout.
             let packed = packed(source)?;
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
@@ -72,7 +73,7 @@ impl Passes {
                 let boxes = match BoxGroups::new(&at, &packed, reversed) {
                     Some(boxes) => boxes,
                     None => {
-                        // The reversed dimension is fused with another one that is not reversed.
+                        // The reversed dimension is fused with another dimension that is not reversed.
                         passes.push(Pass::new(&at, &packed, knobs)?);
                         at = packed.clone();
                         BoxGroups::new(&at, &packed, reversed).ok_or_else(no_boxes)?
@@ -93,7 +94,7 @@ impl Passes {
         Ok(Passes { before: passes, last: last.program })
     }
 
-    /// The program, if there is only one.
+    /// The program of the only pass. `None` if there are several passes.
     pub(crate) fn direct(&self) -> Option<&Program> {
         self.before.is_empty().then_some(&self.last)
     }
@@ -104,8 +105,8 @@ impl Passes {
         self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
     }
 
-    /// Whether an intermediate buffer holds padding of the destination that is kept, and so is copied back
-    /// from there.
+    /// Whether an intermediate buffer holds padding of the destination that is kept. Such padding is copied
+    /// back from the destination.
     pub(crate) fn recovers(&self) -> bool {
         self.before.iter().any(|pass| pass.recover.is_some())
     }
@@ -121,7 +122,8 @@ impl Pass {
     }
 }
 
-/// One tile level: the row-major shape before it, with dimensions joined, and the row-major shape after it.
+/// One tile level: the row-major shape before the level, with dimensions joined, and the row-major shape
+/// after the level.
 struct LevelStep {
     plain: IndexMap,
     tiled: IndexMap,

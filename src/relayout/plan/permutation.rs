@@ -1,4 +1,5 @@
-//! Boxes of many small blocks whose elements are permuted, and which of them are permuted block by block.
+//! Boxes of many small blocks whose elements are permuted, and the choice of boxes that are permuted block by
+//! block.
 
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Stride};
 use strided_copy::{Access, Atom, BlockLoops, Copy, PermutedBlocks, Prefetch};
@@ -9,24 +10,24 @@ use crate::map::{CopyBox, Loop};
 use super::select;
 use super::site::Site;
 
-/// The least number of bytes of all blocks together: planning the tables takes 3 to 25 us (Zen 3).
+/// The least number of bytes of all blocks together. Planning the tables takes 3 to 25 us (Zen 3).
 const LEAST_PERMUTED: usize = 1 << 14;
 
-/// The size of a block, in bytes, from which on one call of a kernel for each block is as fast. By trial (Zen
+/// The size of a block, in bytes, from which on it is as fast to call a kernel for each block. By trial (Zen
 /// 3).
 const LARGEST_PERMUTED: usize = 1 << 10;
 
-/// The most windows of a lane, for blocks of bytes. With 8 windows and more, transposes in registers were up
-/// to three times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
+/// The most windows of a lane, for blocks of bytes. Compared with 8 windows and more, transposes in registers
+/// were up to three times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
 /// The most boxes of a copy that get tables. The tables of a box take up to 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
 
-/// The copy of a box whose elements are permuted inside small blocks, if it is one.
+/// Returns the copy of a box whose elements are permuted inside small blocks. `None` for other boxes.
 ///
-/// Blocks of whole bytes have to follow each other on both sides, because other copies of bytes have kernels
-/// of their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
+/// Blocks of whole bytes must follow each other on both sides, because other copies of bytes have kernels of
+/// their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
 /// copied bit by bit.
 ///
 /// # Errors
@@ -62,7 +63,7 @@ fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     loops.push(Stride { extent: usize::try_from(each).ok()?, source: 1, destination: 1 });
     let start = (in_atoms(copy.source)?, in_atoms(copy.destination)?);
     let blocks = BlockLoops::of(atom, start, loops)?;
-    // The tables come last: they take longer than everything else in planning.
+    // The tables are made last, because they take longer than the rest of planning.
     let bytes = blocks.blocks().checked_mul(blocks.block())?;
     let dense = blocks.source_step() == blocks.block();
     let most_windows = match atom {
@@ -76,8 +77,8 @@ fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     blocks.permuted(site.knobs.level.register(), most_windows)
 }
 
-/// Whether some loop goes from block to block without a gap, on both sides. This cheap look comes first,
-/// because tables take long to make.
+/// Whether some loop goes from block to block without a gap, on both sides. This check is cheap. It comes
+/// first, because tables take long to make.
 fn has_small_blocks(copy: &CopyBox, bytes: u32) -> bool {
     let largest = u64::try_from(LARGEST_PERMUTED).unwrap_or(u64::MAX).div_euclid(bytes.into());
     let small = |step: &Loop| match *step {

@@ -1,4 +1,4 @@
-//! Small copies that run before a kernel is chosen: a loop nest that copies one run after the other.
+//! Small copies that run before a kernel is chosen, as a loop nest that copies one run after the other.
 
 use smallvec::SmallVec;
 use strided_copy::PlainNest;
@@ -6,7 +6,8 @@ use strided_copy::kernel::{Kernel, Stride};
 
 use super::program::{PlannedBox, Program};
 
-/// Whether copying the runs one by one, up to `most` of them, is faster than choosing a kernel first.
+/// Whether the runs are copied faster one by one than by choosing a kernel first. There may be at most `most`
+/// runs.
 pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
     nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
 }
@@ -15,15 +16,15 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// The most runs that a plain loop nest copies, if a kernel would have to be chosen first or would copy runs
-/// as well. By trial (Zen 3).
+/// The most runs that a plain loop nest copies in two cases: a kernel has not been chosen yet, or the chosen
+/// kernel would copy runs too. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 
 /// The most runs that a plain loop nest copies, if planning has chosen a kernel that transposes. By trial
 /// (Zen 3).
 pub(crate) const MOST_PLANNED_RUNS: usize = 64;
 
-/// A whole copy that is small. Its plain loop nest is built again for each run.
+/// A whole copy that is small. Its plain loop nest is built again each time it runs.
 #[derive(Debug, Clone)]
 pub(crate) struct Plain {
     run: usize,
@@ -32,7 +33,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    /// The copy of a program that has one box, if the box is small and its elements are whole bytes.
+    /// Returns the copy of a program that has one box, if the box is small and its elements are whole bytes.
     pub(crate) fn new(program: &Program) -> Option<Plain> {
         let bits = program.widths.source;
         let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
@@ -49,7 +50,7 @@ impl Plain {
             let extent = usize::try_from(extent).ok()?;
             let source = isize::try_from(bytes(source)?).ok()?.checked_mul(if backwards { -1 } else { 1 })?;
             let destination = isize::try_from(bytes(destination)?).ok()?;
-            // Loops are in the order of the destination, so only the last one can be packed on both sides.
+            // Loops are in the order of the destination, so only the last loop can be packed on both sides.
             let packed = isize::try_from(run).ok()?;
             if loops.is_empty() && destination == packed && source == packed {
                 run = run.checked_mul(extent)?;
@@ -58,8 +59,7 @@ impl Plain {
             }
         }
         let plain = Plain { run, start: (bytes(copy.source)?, bytes(copy.destination)?), loops };
-        // A kernel that transposes is faster than plain loops. A kernel that copies runs is not, if there are
-        // few runs.
+        // A kernel that transposes is faster than plain loops. A kernel that copies a few runs is not faster.
         let copies = program.prepared.iter().all(|planned| match planned {
             PlannedBox::Copy(copy) => matches!(copy.kernel(), Kernel::Runs { .. }),
             PlannedBox::Steps(_) => false,

@@ -1,4 +1,4 @@
-//! The boxes of one pass, planned.
+//! Programs: the planned boxes of one pass.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ use super::widths::Widths;
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) boxes: BoxGroups,
-    /// The number of bits of an element.
+    /// The number of bits of an element on either side.
     pub(crate) widths: Widths,
     /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
@@ -36,27 +36,28 @@ pub(crate) struct Program {
     pub(crate) knobs: Knobs,
     /// The program of these boxes for memory that is never read.
     streamed: OnceLock<Box<Program>>,
-    /// All boxes, or none if there are more than [`PREPARED_BOXES`] or their tables are long: then each is
-    /// planned as it is run.
+    /// All boxes. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are long. Each
+    /// box is then planned just before it runs.
     pub(crate) prepared: Vec<PlannedBox>,
 }
 
 /// The number of bytes that a pass moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traffic {
-    /// The bytes of all elements read. Repeated elements count once, because they stay in the cache.
+    /// The bytes of all elements that are read. Repeated elements count once, because they stay in the cache.
     pub(crate) read: u64,
-    /// The bytes of all elements written.
+    /// The bytes of all elements that are written.
     pub(crate) written: u64,
 }
 
 impl Traffic {
-    /// Whether a copy of this size uses non-temporal stores, whether it prefetches, and the knobs that its
-    /// kernels are chosen with. `row` is the least number of bytes that are contiguous on both sides.
+    /// Returns whether a copy of this size uses non-temporal stores, whether it prefetches, and the numbers
+    /// with which its kernels are chosen. `row` is the least number of bytes that are contiguous on both
+    /// sides.
     pub(crate) fn settings(self, row: usize, knobs: &Knobs) -> (bool, bool, Knobs) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);
         let prefetch = self.moved() > knobs.prefetch_above;
-        // Only streamed runs are joined, and only what the L2 cache holds is scattered.
+        // Only streamed runs are joined, and only copies that the L2 cache holds are scattered.
         let rules = Rules {
             joins_tiles: knobs.rules.joins_tiles && streaming,
             scattered: knobs.rules.scattered && !streaming && !prefetch && self.moved() > knobs.l1(),
@@ -66,14 +67,14 @@ impl Traffic {
         (streaming, prefetch, Knobs { rules, in_l2, ..*knobs })
     }
 
-    /// The number of bytes read and written from which on a copy with contiguous rows of this many bytes uses
-    /// non-temporal stores.
+    /// The number of bytes read and written from which on a copy uses non-temporal stores. Its contiguous
+    /// rows have `row` bytes.
     fn streaming_from(&self, row: usize, knobs: &Knobs) -> u64 {
         if row >= LONG_ROW { knobs.long_rows_streaming_from } else { knobs.streaming_from }
     }
 
-    /// The bytes read and written together. Buffers may be much larger, if the copy writes a slice of a
-    /// cache.
+    /// The bytes read and written together. The buffers may be much larger, for example if the copy writes a
+    /// slice of a cache.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
@@ -86,10 +87,10 @@ impl Traffic {
     reason = "nearly every box is a copy of whole bytes; a box of its own would cost an allocation"
 )]
 pub(crate) enum PlannedBox {
-    /// A box of whole bytes: one copy.
+    /// A box of whole bytes, which is one copy.
     Copy(Copy),
-    /// Any other box: elements that begin inside bytes, that are unpacked or packed, or boxes that share
-    /// rows.
+    /// Any other box: its elements begin inside bytes, or are unpacked or packed, or it shares rows with
+    /// other boxes.
     Steps(StepBox),
 }
 
@@ -115,8 +116,8 @@ impl Program {
         Site { streaming: self.streaming, prefetch: self.prefetch, permutes: true, knobs: &self.knobs }
     }
 
-    /// The program for memory that is never read, which uses non-temporal stores whatever the size of the
-    /// copy. It is resolved when it is first requested, and kept.
+    /// The program for memory that is never read. It uses non-temporal stores, whatever the size of the copy
+    /// is. It is resolved when it is first requested, and kept.
     pub(crate) fn for_write_only(&self) -> Result<&Program, Error> {
         if self.streaming {
             return Ok(self);
@@ -131,7 +132,7 @@ impl Program {
         Ok(self.streamed.get_or_init(|| Box::new(streamed)))
     }
 
-    /// The boxes to be cut into pieces; `None` if they are too many, or their tables too long.
+    /// The boxes, to be cut into pieces. `None` if there are too many boxes, or their tables are too long.
     pub(crate) fn cut_boxes(&self) -> Option<Vec<Spanned>> {
         let few = self.boxes.count() <= MOST_CUT_BOXES && self.boxes.entries() <= MOST_ENTRIES;
         few.then(|| self.boxes.iter().map(|copy| Spanned::new(&copy)).collect())
@@ -148,7 +149,7 @@ impl Program {
         !self.widths.destination.is_multiple_of(8) && (planned_later || self.prepared.iter().any(sub_byte))
     }
 
-    /// The first boxes, planned: for explanations.
+    /// Plans the first boxes, for explanations.
     pub(crate) fn planned(&self, first: usize) -> Result<Vec<PlannedBox>, Error> {
         let mut planned = Vec::new();
         for copy in self.boxes.iter().take(first) {
@@ -162,7 +163,7 @@ impl Program {
         self.traffic.streaming_from(contiguous(&first_boxes(self.boxes.iter()), self.widths), &self.knobs)
     }
 
-    /// A program of one box that belongs to no copy of its own, with ordinary stores.
+    /// Plans a program of one box with ordinary stores. The box belongs to no copy of its own.
     pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Program, Error> {
         let site = Site { streaming: false, prefetch: false, ..self.site() };
         let mut prepared = Vec::new();
@@ -171,7 +172,7 @@ impl Program {
         Ok(Program { boxes, prepared, streamed, streaming: false, prefetch: false, ..*self })
     }
 
-    /// Some boxes of another program, clipped, for one of so many pieces that are kept at a time.
+    /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Program, Error> {
         let count = boxes.len();
         let site = Site { permutes: pieces <= permutation::MOST_BOXES, ..self.site() };
@@ -180,7 +181,7 @@ impl Program {
     }
 }
 
-/// How many boxes decide how a copy is stored: whole tiles come first, and they are most of a copy.
+/// How many boxes decide how a copy is stored. Whole tiles come first, and most elements are in them.
 const FIRST_BOXES: usize = 2;
 
 fn first_boxes(boxes: impl Iterator<Item = CopyBox>) -> SmallVec<[CopyBox; FIRST_BOXES]> {
@@ -217,7 +218,7 @@ fn planned(
     Ok(planned)
 }
 
-/// Plans boxes of whole bytes, those that share rows together in parts as long as these.
+/// Plans boxes of whole bytes. Boxes that share rows are planned together, in parts of this length.
 pub(crate) fn planned_in(
     parts: Parts,
     boxes: Vec<CopyBox>,
@@ -234,7 +235,7 @@ pub(crate) fn planned_in(
 }
 
 impl PlannedBox {
-    /// Plans a box, and adds what it becomes: most often one copy of whole bytes.
+    /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes.
     ///
     /// # Errors
     ///
@@ -271,7 +272,7 @@ impl PlannedBox {
         Ok(())
     }
 
-    /// The box resolved again, for another kind of store. The loops of an iteration do not change.
+    /// Resolves the box again, for another kind of store. The loops of an iteration do not change.
     fn resolved_again(&self, site: Site<'_>) -> Result<PlannedBox, Error> {
         Ok(match self {
             PlannedBox::Copy(copy) => PlannedBox::Copy(select::resolved_again(copy, site)?),

@@ -1,11 +1,11 @@
-//! The one file that chooses which kernel runs: in which panels, through which staging buffer, and how far
-//! ahead it prefetches.
+//! Chooses which kernel runs: in which panels, through which staging buffer, and how far ahead it prefetches.
+//! No other file makes these choices.
 //!
-//! [`select`](super::select) takes loops out of a box until one iteration of the rest is a [`Shape`]: runs of
-//! bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says *what* is copied.
-//! [`resolve`] looks at the shape, the loops around it, the size of the whole copy ([`Site`]) and the
-//! machine, and gives back a [`Kernel`], which says *what runs*. Nothing is decided after that. The kernel
-//! crate dispatches on the kernel once, and `explain` prints it.
+//! [`select`](super::select) takes loops out of a box until one iteration of the remaining loops is a
+//! [`Shape`]: runs of bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says
+//! *what* is copied. [`resolve`] considers the shape, the loops around it, the size of the whole copy
+//! ([`Site`]) and the machine, and returns a [`Kernel`], which says *what runs*. Nothing is decided after
+//! that. The kernel crate dispatches on the kernel once, and `explain` prints it.
 //!
 //! ```text
 //! shape      kernels, the first that fits
@@ -16,8 +16,8 @@
 //! bits       interleaved in registers; unpacked or packed in registers
 //! ```
 //!
-//! The thresholds are in [`cost`](super::cost), with the CPU on which each was found; how planes are cut into
-//! panels is in [`panels`](super::panels).
+//! The thresholds are in [`cost`](super::cost), with the CPU on which each threshold was found.
+//! [`panels`](super::panels) cuts planes into panels.
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
@@ -34,7 +34,7 @@ use super::machine::Knobs;
 use super::panels;
 use super::site::{Site, iterations_ahead, number};
 
-/// The shape of what an iteration of the loops copies.
+/// The shape of an iteration: the part of the copy that one iteration of the loops makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// `count.extent` contiguous runs of `run` bytes.
@@ -53,7 +53,7 @@ pub(crate) enum Shape {
     Words(PackedWords),
 }
 
-/// The kernel for a shape inside of these loops, and how it loads and stores.
+/// Returns the kernel for a shape inside of these loops, and how the kernel loads and stores.
 pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
     let site = Site { prefetch: site.prefetch && !is_followed(&shape, loops, site.knobs), ..site };
     let (kernel, prefetch) = match shape {
@@ -99,7 +99,7 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
 }
 
 impl Shape {
-    /// The shape that a kernel copies; `None` for blocks, which have one kernel.
+    /// Returns the shape that a kernel copies. `None` for blocks, which have only one kernel.
     pub(crate) fn of(kernel: &Kernel) -> Option<Shape> {
         Some(match kernel {
             Kernel::PermuteBlocks(_) => return None,
@@ -116,7 +116,7 @@ impl Shape {
     }
 }
 
-/// Contiguous runs.
+/// Chooses the code for contiguous runs.
 fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let Site { streaming, prefetch, .. } = site;
     let far = |stride: isize| stride.unsigned_abs() >= PAGE;
@@ -130,7 +130,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let (by, prefetch) = match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
-            // More prefetches of an iteration than a few would come in a burst.
+            // The prefetches of many runs of an iteration would be a burst.
             let few = prefetch && count.extent <= FEW_RUNS;
             (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
         }
@@ -147,7 +147,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     (Kernel::Runs { run, count, by }, prefetch)
 }
 
-/// Runs whose units come in the opposite order.
+/// Chooses the code for runs whose units are in the opposite order.
 fn reverse(unit: usize, extent: usize, count: Stride, site: Site<'_>) -> (Reverse, Prefetch) {
     let run = unit * extent;
     let register = site.register();
@@ -164,7 +164,7 @@ fn reverse(unit: usize, extent: usize, count: Stride, site: Site<'_>) -> (Revers
     }
 }
 
-/// A plane.
+/// Chooses the code for a plane.
 fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, micro_tile } = plane;
     let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
@@ -192,9 +192,9 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     // How many units a register holds.
     let units = register / unit;
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
-    // If there are as many rows as a register has units, or twice as many, blocks are another choice, and
-    // they avoid cache-set conflicts. Rows of a small plane that fill no register would cost more than
-    // copying unit by unit.
+    // If the number of rows is the number of units in a register, or twice this number, blocks are another
+    // choice, and they avoid cache-set conflicts. If rows of a small plane do not fill a register,
+    // interleaving would cost more than copying unit by unit.
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,
         2..=4 => units > count,
@@ -232,8 +232,8 @@ fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
     }
 }
 
-/// How many neighbouring iterations are joined: those that write short runs side by side, in rows that are
-/// whole pages apart. 0: none are.
+/// How many neighbouring iterations are joined. They are iterations that write short runs side by side, in
+/// rows that are whole pages apart. 0 if no iterations are joined.
 fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) -> u16 {
     let whole_pages = usize::try_from(pitch).is_ok_and(|pitch| pitch.is_multiple_of(PAGE));
     if row > knobs.joined_up_to() || row == 0 || !whole_pages {
@@ -245,7 +245,8 @@ fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) ->
     if side_by_side && runs * row >= 2 * LINE { u16::try_from(runs).unwrap_or(0) } else { 0 }
 }
 
-/// The prefetch of `rows` source rows of `row` bytes that are `apart`, or of one row as long as all of them.
+/// Returns the prefetch of `rows` source rows of `row` bytes. If the rows are not `apart`, they count as one
+/// long row.
 fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch {
     match row * rows {
         _ if !site.prefetch => Prefetch::None,
@@ -256,13 +257,14 @@ fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch 
     }
 }
 
-/// The prefetch of a byte shuffle that writes `bytes` bytes in an iteration, to `rows` rows, from source rows
+/// Returns the prefetch of a byte shuffle. An iteration writes `bytes` bytes to `rows` rows, from source rows
 /// of `source_row` bytes.
 fn shuffle_ahead(bytes: usize, rows: usize, source_row: usize, site: Site<'_>) -> Prefetch {
     if !site.prefetch {
         Prefetch::None
     } else if bytes < SMALL_SHUFFLED || source_row < LONG_RUN {
-        // Further on in the rows of a small plane is after its end: the next plane is prefetched.
+        // Prefetching further ahead in the rows of a small plane would run past the end of the plane, so the
+        // next plane is prefetched.
         iterations_ahead(bytes)
     } else if rows == 1 {
         Prefetch::None
@@ -271,19 +273,19 @@ fn shuffle_ahead(bytes: usize, rows: usize, source_row: usize, site: Site<'_>) -
     }
 }
 
-/// Whether prefetches are useless, because the hardware prefetcher follows what these loops read. (On a
-/// Zen 4; on a Xeon of the fifth generation such copies want them.)
+/// Whether prefetches are useless, because the hardware prefetcher follows the reads of these loops. This is
+/// so on a Zen 4. On a fifth-generation Xeon, copies of this kind are faster with prefetches.
 fn is_followed(shape: &Shape, loops: &[Loop], knobs: &Knobs) -> bool {
     knobs.rules.follows_rows && sequence_in(shape, loops) >= FOLLOWED
 }
 
-/// The bytes of the source that the innermost iterations of these loops read in sequence, with gaps of less
-/// than a line; 0 if a shape is read in some other order.
+/// The number of source bytes that the innermost iterations of these loops read in sequence, with gaps of
+/// less than a line. 0 if the shape is read in some other order.
 fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
     let own = match shape {
         Shape::Runs { run, count } => after_each_other(*run, count),
         Shape::Reverse { unit, extent, count } => after_each_other(unit * extent, count),
-        // Lines are read as halves, from two or more rows in turns.
+        // Lines are read as halves, which are in two or more rows that are read in turns.
         Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
         Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
             let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
@@ -305,7 +307,8 @@ fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
     bytes
 }
 
-/// The bytes of `count` runs, if each begins where the one before ends, or less than a line further on.
+/// The bytes of `count` runs, if each run begins at the end of the run before, or less than a line after that
+/// end.
 fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
     if count.extent == 1 {
         return Some(run);

@@ -1,15 +1,16 @@
-//! How a box becomes a loop nest: which loops an iteration takes, and in which order the other loops run.
+//! Turns a box into a loop nest: it decides which loops an iteration takes, and the order of the other loops.
 //!
-//! A box says how far apart elements are stored, in elements; a nest counts bytes. Loops that are packed on
-//! both sides disappear into the contiguous run that is copied as it is. Then, by the rules of
-//! [`cost`](super::cost), the iteration becomes
+//! A box has distances in elements, and a nest has distances in bytes. Loops that are packed on both sides
+//! disappear into a contiguous run, which is copied unchanged. Then, by the rules of [`cost`](super::cost),
+//! the iteration becomes one of three shapes:
 //!
-//! * a *plane* to be transposed, when the run is short, one loop is packed on the source and another on the
-//!   destination: both go into the plane, so that every cache line is used up while it is in the cache;
-//! * a *reversed run*, when one loop is packed on both sides and goes backwards;
-//! * contiguous *runs* otherwise, at a table of offsets where they follow no stride.
+//! * A *plane* to be transposed, if the run is short, one loop is packed on the source and another loop on
+//!   the destination. Both loops go into the plane, so that every cache line is used up while it is in the
+//!   cache.
+//! * A *reversed run*, if one loop is packed on both sides and goes backwards.
+//! * Contiguous *runs* otherwise. If they follow no stride, they are at a table of offsets.
 //!
-//! The next question is which code runs an iteration; [`resolve`](super::resolve) answers it.
+//! [`resolve`](super::resolve) then decides which code runs an iteration.
 
 use std::cmp::Reverse;
 
@@ -30,7 +31,7 @@ use super::nest_loops::{NestLoops, front_to_back, loops_in_bytes};
 use super::resolve::{Shape, resolve};
 use super::site::Site;
 
-/// The copy of a box whose elements have `bytes` whole bytes.
+/// Returns the copy of a box. An element has `bytes` whole bytes.
 ///
 /// # Errors
 ///
@@ -46,7 +47,7 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
     resolved(shape, loops, start, site)
 }
 
-/// The copy of a shape in some loops, resolved and checked.
+/// Returns the copy of a shape in some loops, resolved and checked.
 ///
 /// # Errors
 ///
@@ -62,7 +63,7 @@ pub(crate) fn resolved(
     checked(kernel, loops.into_vec(), start, access, site)
 }
 
-/// The copy of a kernel that was chosen, checked.
+/// Returns the copy of a kernel that was chosen, checked.
 ///
 /// # Errors
 ///
@@ -80,11 +81,11 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
     })
 }
 
-/// The copy again, with the kernel for another kind of store (`site.streaming`).
+/// Returns the copy with the kernel for another kind of store (`site.streaming`).
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] as for the copy itself.
+/// [`Error::Overflow`] under the conditions of the copy itself.
 pub(crate) fn resolved_again(copy: &Copy, site: Site<'_>) -> Result<Copy, Error> {
     let (kernel, access) = match Shape::of(copy.kernel()) {
         Some(shape) => resolve(shape, copy.loops(), site),
@@ -93,8 +94,9 @@ pub(crate) fn resolved_again(copy: &Copy, site: Site<'_>) -> Result<Copy, Error>
     checked(kernel, copy.loops().to_vec(), copy.start(), access, site)
 }
 
-/// What an iteration copies, of loops around elements of `element` bytes, and where the first iteration
-/// begins, if the first element is stored at `start`. What is left of the loops is outside the iteration.
+/// Takes the loops of an iteration out of `loops`, which are around elements of `element` bytes. Returns the
+/// shape of the iteration and the start of the first iteration, if the first element is stored at the given
+/// start. The remaining loops are outside of the iteration.
 pub(crate) fn shape(
     loops: &mut NestLoops,
     element: usize,
@@ -106,7 +108,7 @@ pub(crate) fn shape(
     (shape, (source, destination))
 }
 
-/// A length in bytes as a stride.
+/// A length in bytes as a stride, which may be negative.
 fn stride(bytes: usize) -> Option<isize> {
     isize::try_from(bytes).ok()
 }
@@ -130,7 +132,7 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
 }
 
 /// Takes the innermost loops out of `loops` and into a shape. If such a loop goes backwards, the shape begins
-/// at its lowest address, and `source` moves there.
+/// at its lowest address, and `source` moves to that address.
 fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Shape {
     let backwards = |step: &Loop| {
         let packed = |step: Stride| step.source.checked_neg() == stride(run) && Some(step.destination) == stride(run);
@@ -144,7 +146,7 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         return Shape::Reverse { unit: run, extent, count };
     }
     // Lines that compete for one set of the cache are written in the order of the destination, unless there
-    // is a kernel for such runs (`in_source_order`: one line, two).
+    // is a kernel for runs of this length (`in_source_order`: one line, two lines).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
@@ -176,7 +178,7 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
 fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(Stride, Stride)> {
     let either = |test: &dyn Fn(Stride) -> bool| loops.iter().position(|step| step.stride().is_some_and(test));
     let columns = either(&|stride| stride.source.unsigned_abs() == unit)?;
-    // A unit that is repeated in the destination is copied row by row instead.
+    // If a unit is repeated in the destination, it is copied row by row instead.
     let rows = either(&|step| Some(step.destination) == stride(unit) && step.source != 0)?;
     if columns == rows {
         return None;
@@ -187,7 +189,8 @@ fn take_pair(loops: &mut NestLoops, unit: usize, source: &mut usize) -> Option<(
     Some(if columns > rows { (later, earlier) } else { (earlier, later) })
 }
 
-/// Takes a strided loop out. If the loop goes backwards, `source` moves to its lowest address, where it ends.
+/// Takes out a strided loop. If the loop goes backwards, `source` moves to its lowest address, where the loop
+/// ends.
 fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> Stride {
     let stride = loops.remove(index).stride().unwrap_or(Stride::ONCE);
     if stride.source < 0 {
@@ -197,7 +200,7 @@ fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> Stride {
     stride
 }
 
-/// Takes the innermost loop out, if it is strided and goes forwards.
+/// Takes out the innermost loop, if it is strided and goes forwards.
 fn innermost(loops: &mut NestLoops) -> Stride {
     match loops.pop() {
         Some(Loop::Strided(stride)) if stride.ascends() => stride,
@@ -209,8 +212,8 @@ fn innermost(loops: &mut NestLoops) -> Stride {
 }
 
 /// Orders loops so that the source is read front to back. Sequential reads are the fastest, while whole lines
-/// may be written anywhere. A source that is repeated is read from the cache, and its loops keep the order of
-/// the destination.
+/// may be written anywhere. If the source is repeated, it is read from the cache, and its loops keep the
+/// order of the destination.
 pub(crate) fn in_source_order(loops: &mut NestLoops) {
     let key = |step: &Loop| {
         let stride = step.stride().filter(|stride| stride.source != 0)?;
@@ -222,8 +225,8 @@ pub(crate) fn in_source_order(loops: &mut NestLoops) {
 }
 
 /// Moves the loop that continues short destination runs, `pitch` bytes apart, to the inside, so that a kernel
-/// can join the runs: as many iterations as make a run of [`JOINED_RUN`]. The rest of the loop stays where it
-/// was.
+/// can join the runs. Only the iterations that make a run of [`JOINED_RUN`] are moved. The rest of the loop
+/// keeps its place.
 pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
     if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
         return;
@@ -233,7 +236,7 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     let most = JOINED_RUN.div_euclid(run);
     let joined = (2..=most).rev().find(|&joined| stride.extent.is_multiple_of(joined)).unwrap_or(stride.extent);
     if joined < stride.extent {
-        // These are offsets in the buffers.
+        // Nothing saturates, because these are offsets in the buffers.
         let times = isize::try_from(joined).unwrap_or(isize::MAX);
         let outer = Stride {
             extent: stride.extent.div_euclid(joined),
@@ -246,7 +249,7 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
 }
 
 /// Whether a copy inside the L2 cache, in the order of the source, would write more addresses in turn than a
-/// set of the L1 cache holds. On a Zen 5, `kv_append_f16` took twice as long that way.
+/// set of the L1 cache holds. On a Zen 5, `kv_append_f16` took twice as long in that order.
 fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(Loop::extent).fold(run, usize::saturating_mul);
     let innermost = loops.iter().filter_map(Loop::stride).filter(|stride| stride.source > 0);
@@ -257,9 +260,9 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     bytes < knobs.in_l2 && innermost.is_some_and(one_set)
 }
 
-/// Whether a plane interleaves or deinterleaves a few rows, and leaves at least two lines at each address it
-/// writes. Rows that are interleaved in the cache are better written front to back. So are other rows, if the
-/// hardware prefetcher follows all rows of a tile.
+/// Whether a plane interleaves or deinterleaves a few rows, and writes at least two lines at each address.
+/// Rows that are interleaved in the cache are faster if they are written front to back. Other rows are too,
+/// if the hardware prefetcher follows all rows of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -270,7 +273,7 @@ fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     (deinterleaves || interleaves && bytes >= knobs.in_l2 && !knobs.rules.follows_rows) && run >= LONGEST_TRANSPOSED
 }
 
-/// A plane of two loops. Further loops are fused into an axis that is short.
+/// Makes a plane of two loops. If an axis is short, further loops are fused into it.
 fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micro_tiles: bool) -> Plane {
     let dense_destination = columns.source > 0 && Some(columns.destination) == stride(rows.extent.saturating_mul(unit));
     let dense_source = Some(rows.source) == stride(columns.extent.saturating_mul(unit));
@@ -284,17 +287,16 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     }
     let few_interleaved = dense_destination && rows.extent <= MOST_INTERLEAVED;
     let few_deinterleaved = dense_source && columns.extent <= MOST_INTERLEAVED;
-    // If a loop goes backwards, its lowest address comes first, and the other side has its offsets in falling
-    // order.
+    // If a loop goes backwards, its lowest address comes first, and the offsets of the other side fall.
     let backwards = columns.source < 0;
     let offsets = if backwards { columns.destination.checked_neg() } else { Some(columns.destination) };
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));
     let mut columns = Axis::new(columns.extent, offsets);
     let mut rows = Axis::new(rows.extent, rows.source);
-    // A few interleaved rows (two by two, four by four) have kernels of their own, which need them dense.
+    // A few interleaved rows (two, or four) have kernels of their own, which need dense rows.
     if !few_interleaved && !few_deinterleaved {
-        // An axis is lengthened to a line on either side first; then to long runs on the destination, then on
-        // the source.
+        // First an axis is lengthened to a line on either side, then to long runs on the destination, and
+        // then to long runs on the source.
         let (on_source, on_destination): (Sides, Sides) =
             (|stride| (stride.source, stride.destination), |stride| (stride.destination, stride.source));
         columns = lengthened(loops, unit, columns, LINE, on_source);
@@ -304,7 +306,7 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     Plane { unit, columns, rows, micro_tile: None }
 }
 
-/// A plane whose units are small planes themselves, if the loops around these make a plane.
+/// Makes a plane whose units are small planes themselves, if the loops around the units make a plane.
 fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane> {
     let unit = tile.bytes();
     let (columns, rows) = (
@@ -320,11 +322,11 @@ fn plane_of_micro_tiles(loops: &mut NestLoops, tile: MicroTile) -> Option<Plane>
     Some(Plane { micro_tile: Some(tile), ..plane(loops, unit, columns, rows, false) })
 }
 
-/// The stride of a loop on the side where an axis is packed, and on the other.
+/// The stride of a loop on the side where an axis is packed, and its stride on the other side.
 type Sides = fn(Stride) -> (isize, isize);
 
 /// Fuses an axis with the loops that continue it on the side where it is packed, until it spans `least` bytes
-/// there.
+/// on that side.
 fn lengthened(loops: &mut NestLoops, unit: usize, axis: Axis, least: usize, sides: Sides) -> Axis {
     let (mut extent, mut outer) = (axis.extent, SmallVec::<[_; 8]>::new());
     while extent.saturating_mul(unit) < least {

@@ -1,5 +1,5 @@
-//! What the choice of a kernel depends on besides the shape: how the whole copy loads and stores, and the
-//! machine.
+//! The surroundings of a kernel, which its choice depends on besides the shape: how the whole copy loads and
+//! stores, and the machine.
 
 use strided_copy::Prefetch;
 
@@ -11,9 +11,9 @@ use super::machine::Knobs;
 pub(crate) struct Site<'a> {
     /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// Whether the source is prefetched where the hardware does not follow.
+    /// Whether the source is prefetched if the hardware does not follow.
     pub(crate) prefetch: bool,
-    /// Whether small blocks may be permuted in registers, which takes tables of up to 30 KB a box.
+    /// Whether small blocks may be permuted in registers, which takes tables of up to 30 KB for each box.
     pub(crate) permutes: bool,
     pub(crate) knobs: &'a Knobs,
 }
@@ -25,13 +25,13 @@ impl Site<'_> {
     }
 }
 
-/// The prefetch of an iteration that reads `bytes` bytes: how many iterations ahead.
+/// Returns the prefetch of an iteration that reads `bytes` bytes, as a number of iterations ahead.
 pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
     let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
     Prefetch::Iterations(number(ahead))
 }
 
-/// A count as the `u32` that kernels take.
+/// Converts a count to the `u32` that fields of kernels have.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

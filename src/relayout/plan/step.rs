@@ -1,7 +1,7 @@
-//! Boxes that take several steps: elements that begin inside bytes, elements whose storage width changes, and
-//! boxes that share rows.
+//! Boxes that take several steps: their elements begin inside bytes, or change their storage width, or the
+//! boxes share rows.
 //!
-//! A [`StepBox`] is a loop over elements, and in each iteration some [`Step`]s. A step copies whole bytes,
+//! A [`StepBox`] is a loop over elements, with some [`Step`]s in each iteration. A step copies whole bytes,
 //! rows of bits or rows of elements, or goes *through a buffer*: the steps `into` fill the buffer from the
 //! source, and the steps `out` copy from the buffer to the destination. A step in `out` may go through
 //! another buffer.
@@ -30,13 +30,13 @@ use super::widths::Change;
 /// A box that takes several steps in each iteration of its loops.
 #[derive(Debug, Clone)]
 pub(crate) struct StepBox {
-    /// The loops around the steps, and where the first iteration begins, in elements.
+    /// The loops around the steps, and the start of the first iteration, in elements.
     pub(crate) outer: CopyBox,
-    /// Bits of an element on the source and on the destination.
+    /// The number of bits of an element on the source and on the destination.
     pub(crate) bits: (u32, u32),
     /// The steps of an iteration, in order.
     pub(crate) steps: Vec<Step>,
-    /// How many bytes of the destination all iterations write.
+    /// How many bytes of the destination all iterations write together.
     pub(crate) bytes: u64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Step {
     Copy(Copy),
     /// Copies rows of bits that begin anywhere.
     Bits(RowsOfBits),
-    /// Copies an element of this many bits, which begins anywhere.
+    /// Copies an element of this many bits. It may begin anywhere.
     Element(u32),
     /// Unpacks or packs rows of elements that begin anywhere on their packed side.
     Width(WidthRows),
@@ -56,7 +56,7 @@ pub(crate) enum Step {
     Through(Box<Through>),
 }
 
-/// A detour through a buffer.
+/// A detour of a copy through a buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct Through {
     /// The steps that fill the buffer from the source.
@@ -73,22 +73,22 @@ pub(crate) struct RowsOfBits {
     pub(crate) whole: Option<Copy>,
 }
 
-/// Rows that are packed on one side and have a byte for each element on the other. They follow each other
-/// without a gap on the packed side, and begin anywhere there.
+/// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
+/// the rows follow each other without a gap and begin anywhere.
 #[derive(Debug, Clone)]
 pub(crate) struct WidthRows {
     /// The loops over the rows, in elements.
     pub(crate) loops: Loops,
-    /// How many elements a row has.
+    /// The number of elements of a row.
     pub(crate) row: u64,
     pub(crate) change: Change,
-    /// The copies of the whole bytes of a row, by their number. A row that begins inside a byte has one whole
-    /// byte less than other rows.
+    /// The copies of the whole bytes of a row, each with the number of these bytes. A row that begins inside
+    /// a byte has one whole byte less than other rows.
     pub(crate) wholes: Vec<(u64, Copy)>,
 }
 
 impl StepBox {
-    /// A box that runs copies of whole bytes in every iteration of some loops over bytes.
+    /// Makes a box that runs copies of whole bytes in every iteration of some loops over bytes.
     pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>, times: u64) -> StepBox {
         let bytes = copies.iter().map(Copy::bytes).fold(0, u64::saturating_add).saturating_mul(times);
         let steps = copies.into_iter().map(Step::Copy).collect();
@@ -100,7 +100,7 @@ impl StepBox {
         depth(&self.steps)
     }
 
-    /// Whether bytes of the destination are changed in part, so that they must be read.
+    /// Whether bytes of the destination are changed in part, so that the destination must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
         changes_bytes(&self.steps)
     }
@@ -143,14 +143,14 @@ fn resolved_again(steps: &[Step], site: Site<'_>) -> Result<Vec<Step>, Error> {
 }
 
 impl Step {
-    /// A step that goes through a buffer.
+    /// Makes a step that goes through a buffer.
     pub(crate) fn through(into: Vec<Step>, out: Vec<Step>) -> Step {
         Step::Through(Box::new(Through { into, out }))
     }
 }
 
 impl RowsOfBits {
-    /// Rows of bits. Rows that follow each other without a gap on both sides become one long row.
+    /// Makes rows of bits. Rows that follow each other without a gap on both sides become one long row.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl RowsOfBits {
 }
 
 impl WidthRows {
-    /// Rows of `row` elements, one in each iteration of some loops.
+    /// Makes rows of `row` elements, one row in each iteration of some loops.
     ///
     /// # Errors
     ///

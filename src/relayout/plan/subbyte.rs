@@ -2,14 +2,14 @@
 //!
 //! There are three cases, the fastest first:
 //!
-//! 1. If everything begins and ends at whole bytes, the box becomes a box over bytes.
+//! 1. If all rows begin and end at whole bytes, the box becomes a box over bytes.
 //! 2. If rows of whole bytes are interleaved element by element, a kernel does that in registers.
-//! 3. If elements begin anywhere, rows of bits are copied as they are, a plane goes through buffers block by
+//! 3. If elements begin anywhere, rows of bits are copied unchanged, a plane goes through buffers block by
 //!    block, and single elements are copied one by one.
 //!
 //! A block of a plane is at most [`BIT_BLOCK`] bytes in one direction, so that all buffers stay in the L1
-//! cache. As many rows as a byte has elements are interleaved into one row that has a byte for each column,
-//! which leaves a plane of bytes to transpose:
+//! cache. A group of rows, one for each element of a byte, is interleaved into one row that has a byte for
+//! each column. A plane of bytes remains to be transposed:
 //!
 //! ```text
 //! s4, two elements a byte       rows of pairs, a byte a column      transposed
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! If the plane has more rows than columns, it is transposed first and its rows are deinterleaved. Only the
-//! copies into the first buffer and out of the last one touch single bits.
+//! copies into the first buffer and out of the last buffer touch single bits.
 
 use strided_copy::Copy;
 use strided_copy::kernel::{Axis, BitInterleave, BitRows, Direction, Loop as ByteLoop, Plane, Stride};
@@ -40,7 +40,7 @@ use super::step::{RowsOfBits, Step, StepBox};
 /// `column * destination + row`, in elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BitPlane {
-    /// Bits of an element.
+    /// The number of bits of an element.
     pub(super) bits: usize,
     pub(super) columns: usize,
     pub(super) rows: usize,
@@ -50,7 +50,7 @@ pub(super) struct BitPlane {
     pub(super) destination: usize,
 }
 
-/// The box as a box over bytes; `None` if an element begins or ends inside a byte.
+/// The box as a box over bytes. `None` if an element begins or ends inside a byte.
 ///
 /// The innermost loop must be packed on both sides and fill whole bytes. Every other stride, and both bases,
 /// must be whole bytes as well.
@@ -65,15 +65,15 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     Some(CopyBox { source, destination, loops })
 }
 
-/// The copy of a box that interleaves a few rows, or deinterleaves them, if all of them begin and end at
+/// Returns the copy of a box that interleaves a few rows, or deinterleaves them, if all rows begin and end at
 /// whole bytes.
 pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let Some((rows, loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
     select::resolved(Shape::Bits(rows), loops, start, site).map(Some)
 }
 
-/// The rows, the loops around them, and where the first iteration begins in bytes, on the source and on the
-/// destination.
+/// The rows, the loops around the rows, and the start of the first iteration in bytes, on the source and on
+/// the destination.
 fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInterleave, NestLoops, (usize, usize))> {
     let (column_place, row_place, plane) = plane(copy, bits)?;
     let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
@@ -101,7 +101,7 @@ fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInte
     Some((kernel, loops, sides_in_bytes((copy.source, copy.destination))?))
 }
 
-/// How many bytes `elements` elements fill; `None` if these are not whole bytes.
+/// How many bytes `elements` elements fill. `None` if they are not whole bytes.
 fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     let total = elements.checked_mul(bits.into())?;
     total.is_multiple_of(8).then_some(total / 8)
@@ -153,7 +153,8 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
     // The long side of a block is a multiple of 8 elements, so that rows of a buffer fill whole bytes.
     let most = |short: usize| BUFFER.div_euclid(short.min(longest).div_ceil(in_byte)).div_euclid(8).saturating_mul(8);
     let (wide, deep) = if columns >= rows { (most(rows), longest) } else { (longest, most(columns)) };
-    // For blocks of equal size: where the first one begins, how long one is, and how many there are.
+    // For blocks of equal size: the start of the first block, the length of a block, and the number of
+    // blocks.
     let parts = |extent: usize, block: usize| {
         let whole = extent.div_euclid(block);
         let rest = extent.rem_euclid(block);
@@ -190,12 +191,12 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
     Ok(())
 }
 
-/// The steps of a block of this many columns and rows.
+/// Returns the steps of a block of this many columns and rows.
 fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> Result<Step, Error> {
     let bits = plane.bits;
     let in_byte = 8_usize.div_euclid(bits);
     let in_bits = |elements: usize| checked::mul(checked::count(elements), checked::count(bits), checked::BYTES);
-    // The size of a row in the first buffer and in the last one, in bytes.
+    // The size of a row in the first buffer and in the last buffer, in bytes.
     let (source, destination) = (columns.div_ceil(in_byte), rows.div_ceil(in_byte));
     let in_buffer = |bytes: usize| checked::count(bytes).saturating_mul(8);
     let mut into = BitRows {

@@ -1,8 +1,8 @@
 //! Boxes that are copied together: whole tiles, and the ragged tiles at the end of the same rows.
 //!
 //! If all whole tiles were copied before the ragged tiles, the ragged tiles would load and store lines again
-//! that the whole tiles had in the cache. So both boxes are copied part by part: some iterations of the
-//! outermost loops, which both boxes have, and then the next iterations.
+//! that were in the cache with the whole tiles. So both boxes are copied part by part. A part is some
+//! iterations of the outermost loops, which both boxes have.
 
 use std::cmp::Reverse;
 
@@ -23,11 +23,12 @@ pub(crate) struct Parts {
     pub(crate) apart: u64,
 }
 
-/// The loops that are taken out of boxes.
+/// The loops that are taken out of several boxes.
 struct Cut {
     outer: Loops,
     last: Loop,
-    /// The last of these loops: its strides, its reach on either side, and how many iterations make a part.
+    /// The last of these loops: its extent, its strides on either side, and the number of iterations of a
+    /// part.
     extent: u64,
     source: u64,
     destination: u64,
@@ -36,7 +37,7 @@ struct Cut {
 
 // Nothing here saturates, because every number is an offset or a stride of elements that are in a buffer.
 impl Cut {
-    /// The outermost loops of the source, if they go forward and parts are far enough apart.
+    /// Returns the outermost loops of the source, if they go forwards and parts are far enough apart.
     fn new(copy: &CopyBox, parts: Parts) -> Option<Cut> {
         let mut loops = copy.loops.clone();
         sort_by_key(&mut loops, |step| match step {
@@ -71,7 +72,8 @@ impl Cut {
             && self.loops().all(|own| other.loops.contains(own))
     }
 
-    /// A box without these loops, except for `extent` iterations of the last loop, from iteration `first` on.
+    /// Returns a box without these loops, except for `extent` iterations of the last loop from iteration
+    /// `first` on.
     fn inside(&self, copy: &CopyBox, first: u64, extent: u64) -> CopyBox {
         let mut copy = copy.clone();
         copy.loops.retain(|step| !self.loops().any(|own| own == step));
@@ -83,8 +85,8 @@ impl Cut {
         copy.in_order()
     }
 
-    /// Plans boxes with elements of `bytes` bytes, part by part. The iterations of the last loop that do not
-    /// fill a part are planned as a part of their own.
+    /// Plans boxes with elements of `bytes` bytes, part by part. Iterations of the last loop that do not fill
+    /// a part are planned as a part of their own.
     fn together(&self, boxes: &[CopyBox], bytes: u64, plan: Plan<'_>, groups: &mut Vec<StepBox>) -> Result<(), Error> {
         let parts = self.extent.checked_div(self.part).unwrap_or(0);
         let first = parts.saturating_mul(self.part);
@@ -106,10 +108,10 @@ impl Cut {
     }
 }
 
-/// Plans a box of whole bytes.
+/// A function that plans a box of whole bytes.
 type Plan<'a> = &'a dyn Fn(CopyBox) -> Result<Copy, Error>;
 
-/// Groups boxes with elements of `bytes` bytes. Each group is the largest box that is left and the boxes that
+/// Groups boxes with elements of `bytes` bytes. Each group is the largest remaining box and the boxes that
 /// fit it. The second result is the boxes that are in no group.
 pub(crate) fn grouped(
     mut boxes: Vec<CopyBox>,

@@ -1,10 +1,12 @@
-//! Boxes whose elements change their storage width: 1, 2, 4 or 6 bits on one side, a byte each on the other.
+//! Boxes whose elements change their storage width: 1, 2, 4 or 6 bits on one side, and a byte each on the
+//! other side.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, straight from one buffer to the other, and so
-//! are words of 32 bits that hold one element of each of several rows. Any other box goes through a staging
-//! buffer, which has a byte for each element in the order of the packed side. To unpack, rows are unpacked
-//! into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes them to
-//! the destination. To pack, such a copy fills the staging buffer, and its rows are packed from there.
+//! Rows that are packed on both sides are unpacked, or packed, directly from one buffer to the other. The
+//! same holds for words of 32 bits that have one element of each of several rows. Any other box goes through
+//! a staging buffer, which has a byte for each element in the order of the packed side. To unpack, rows are
+//! unpacked into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes
+//! them to the destination. To pack, a copy of whole bytes fills the staging buffer, and its rows are packed
+//! from there.
 //!
 //! Elements of 6 bits have no kernels over registers. Their rows are changed element by element, from one
 //! buffer to the other or in the staging buffer.
@@ -30,14 +32,14 @@ use super::widths::Change;
 use strided_copy::Copy;
 use strided_copy::kernel::{PackedWords, WidthRow};
 
-/// The number of elements that a buffer holds.
+/// The number of elements that a staging buffer holds.
 const STAGE: u64 = 1 << 14;
 
 // The staging buffer is one of the buffers of `exec/steps.rs`.
 const _: () = assert!(BUFFER == 1 << 14);
 
-/// A box as one copy, if its rows are long and everything in it begins and ends at whole bytes, or if an
-/// element of each of some rows makes up a word on the packed side.
+/// Returns a box as one copy, in two cases: its rows are long, and all rows begin and end at whole bytes; or
+/// one element of each of some rows makes up a word on the packed side.
 ///
 /// # Errors
 ///
@@ -48,11 +50,11 @@ pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Op
     found.map(|(shape, loops, start)| select::resolved(shape, loops, start, site)).transpose()
 }
 
-/// The shape of an iteration, the loops around it, and where the first iteration begins in bytes, on the
+/// The shape of an iteration, the loops around it, and the start of the first iteration in bytes, on the
 /// source and on the destination.
 type Rows<T> = (T, NestLoops, (usize, usize));
 
-/// The rows of a box, if they are long and everything begins and ends at whole bytes.
+/// The rows of a box, if they are long and all of them begin and end at whole bytes.
 fn long_rows(copy: &CopyBox, change: &Change) -> Option<Rows<WidthRow>> {
     let index = long_row(copy)?;
     let row = copy.loops.get(index)?.extent();
@@ -66,7 +68,7 @@ fn long_row(copy: &CopyBox) -> Option<usize> {
     (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)
 }
 
-/// Rows of `row` elements, if everything begins and ends at whole bytes.
+/// Rows of `row` elements, if all of them begin and end at whole bytes.
 fn whole_rows<'a>(
     outer: impl Iterator<Item = &'a Loop>,
     row: u64,
@@ -78,11 +80,11 @@ fn whole_rows<'a>(
     Some((change.row(packed), loops, change.in_bytes(start)?))
 }
 
-/// The words of a box, if an element of each of some rows makes up a word on the packed side.
+/// The words of a box, if one element of each of some rows makes up a word on the packed side.
 fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> {
     let (columns, rows, plane) = plane(copy, u32::try_from(change.bits).ok()?)?;
-    // `count` words of `elements` elements each. Words begin `apart` elements apart and rows `pitch`
-    // elements.
+    // There are `count` words of `elements` elements each. Words begin `apart` elements apart, and rows begin
+    // `pitch` elements apart.
     let (count, elements, apart, pitch) = if change.unpacks() {
         (plane.rows, plane.columns, plane.source, plane.destination)
     } else {
@@ -95,8 +97,8 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
     let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns && i != rows).map(|(_, step)| step);
     let mut loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
     if change.unpacks() {
-        // The words are written in the order of the destination. That is faster on a fifth-generation Xeon,
-        // although each offset takes two lines.
+        // The words are written in the order of the destination. This order is faster on a fifth-generation
+        // Xeon, although each offset takes two lines.
         neighbours_last(&mut loops, words.words, pitch, knobs);
     } else if words.packed() > LONGEST_TRANSPOSED {
         in_source_order(&mut loops);
@@ -132,7 +134,7 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
     Ok(())
 }
 
-/// The rows of a box that need no staging buffer: the loops around the rows, and the length of a row.
+/// The rows of a box that need no staging buffer. Returns the loops around the rows, and the length of a row.
 fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
     let mut outer = copy.clone();
     let row = match long_row(copy) {
@@ -144,7 +146,7 @@ fn direct(copy: &CopyBox) -> Option<(CopyBox, u64)> {
 }
 
 /// How many iterations of each loop fill the staging buffer. Iterations that make long runs on either side
-/// come first, and then as many others as there is room for.
+/// are taken first, and then other iterations until the buffer is full.
 fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     let steps = if change.unpacks() {
@@ -155,7 +157,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     };
     for (packed, length) in steps {
         let mut run = 1;
-        // Loops that continue the run on that side are added, until the run has the wanted length.
+        // Loops that continue the run on that side are added until the run has the wanted length.
         while run < length
             && let Some((index, extent)) = copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
                 Loop::Strided { extent, source, destination } if extent > 1 => {
@@ -186,7 +188,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     staged
 }
 
-/// Cuts a box in two, if a loop has iterations left that do not fill the staging buffer.
+/// Cuts a box in two, if some iterations of a loop are left over that do not fill the staging buffer.
 fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     let (index, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(index, (step, &staged))| {
         let left = step.extent().checked_rem(staged)?;
@@ -206,9 +208,8 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     Some([second, first])
 }
 
-/// A box that goes through a staging buffer, which `staged` iterations of each loop fill. The number of
-/// iterations divides the extent of the loop. The result is the remaining loops and the step that runs in
-/// them.
+/// Plans a box that goes through a staging buffer. `staged` iterations of each loop fill the buffer, and this
+/// number divides the extent of the loop. Returns the remaining loops and the step that runs in them.
 fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
     // For each loop, the number of iterations, the stride on the packed side and the stride on the other
@@ -230,7 +231,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
             inner.push((staged, packed, unpacked));
         }
     }
-    // Elements are in the staging buffer in the order of the packed side. Loops that repeat the source come
+    // In the staging buffer, elements are in the order of the packed side. Loops that repeat the source are
     // last.
     sort_by_key(&mut inner, |&(_, packed, _)| packed.checked_sub(1).unwrap_or(u64::MAX));
     let (mut rows, mut bytes) = (Loops::new(), Loops::new());

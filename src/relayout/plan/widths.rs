@@ -1,4 +1,4 @@
-//! How many bits an element takes on either side of a copy, and how it is unpacked or packed.
+//! The number of bits of an element on either side of a copy, and how elements are unpacked or packed.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use strided_copy::kernel::{WidthChange, WidthRow};
 use crate::element::{DataType, ElementKind};
 use crate::map::IndexMap;
 
-/// How many bits an element takes on either side.
+/// The number of bits of an element on either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Widths {
     pub(crate) source: u32,
@@ -32,7 +32,7 @@ impl Widths {
             || matches!(packed, 1 | 2 | 4 | 6) && self.source.max(self.destination) == 8 && value <= packed
     }
 
-    /// The change of the elements; `None` if both widths are equal.
+    /// The change of the elements. `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
         // 4 elements of 6 bits fill 3 bytes; of the other widths, several elements fill one.
@@ -65,7 +65,7 @@ impl Change {
         matches!(self.change, WidthChange::Unpack { .. })
     }
 
-    /// Turns the values of source and destination into the values of the packed side and the other side, and
+    /// Converts the values of source and destination to the values of the packed side and the other side, and
     /// back.
     pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
         if self.unpacks() { (source, destination) } else { (destination, source) }
@@ -81,13 +81,13 @@ impl Change {
         WidthRow { bits: self.bits, change: self.change, packed }
     }
 
-    /// How many bytes `elements` packed elements fill; `None` if these are not whole bytes.
+    /// How many bytes `elements` packed elements fill. `None` if they are not whole bytes.
     pub(super) fn whole_bytes(&self, elements: u64) -> Option<u64> {
         let groups = elements.is_multiple_of(self.group).then(|| elements.checked_div(self.group)).flatten();
         groups?.checked_mul(self.group_bytes)
     }
 
-    /// Offsets of elements in bytes; `None` if the offset on the packed side is not whole bytes.
+    /// Converts offsets of elements to bytes. `None` if the offset on the packed side is not whole bytes.
     pub(super) fn in_bytes(&self, sides: (u64, u64)) -> Option<(usize, usize)> {
         let (packed, unpacked) = self.sides(sides);
         let packed = usize::try_from(self.whole_bytes(packed)?).ok()?;

@@ -4,7 +4,7 @@ use crate::map::{CopyBox, Loop};
 
 use super::*;
 
-/// Both offsets of every element of some boxes, in order of the destination.
+/// Both offsets of every element of some boxes, in the order of the destination.
 fn elements(boxes: &[CopyBox]) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for copy in boxes {
@@ -57,7 +57,8 @@ fn step((extent, source, destination): (u64, i64, u64)) -> Loop {
     Loop::of_strides(extent, source.unsigned_abs(), destination, source < 0)
 }
 
-/// A box that begins at the front of both buffers: where a loop goes backwards, the source begins at its end.
+/// A box that begins at the front of both buffers. If a loop goes backwards, the source begins at the end of
+/// the loop.
 fn copy_box(loops: &[(u64, i64, u64)]) -> CopyBox {
     let backwards = loops.iter().filter(|&&(_, source, _)| source < 0);
     let source = backwards.map(|&(extent, source, _)| (extent - 1) * source.unsigned_abs()).sum();
@@ -87,7 +88,7 @@ fn clipped_boxes_hold_just_what_lands_in_the_range() {
     }
 }
 
-/// Whole rows stay one loop, with a part of a row before and after.
+/// Whole rows stay one loop. A part of a row before them and a part after them are boxes of their own.
 #[test]
 fn loops_that_nest_are_clipped_into_few_boxes() {
     let rows = [Spanned::new(&copy_box(&[(10, 100, 100), (80, 1, 1)]))];
@@ -99,7 +100,8 @@ fn loops_that_nest_are_clipped_into_few_boxes() {
         clip(150..650),
         [at(150, 0, &[(30, 1, 1)]), at(200, 50, &[(4, 100, 100), (80, 1, 1)]), at(600, 450, &[(50, 1, 1)])]
     );
-    // The ranges: from one row to the next, a single row (which is no loop), and the gap after a row.
+    // The ranges are two whole rows, a single row (which is no loop), a single element, and the gap after a
+    // row.
     assert_eq!(clip(200..400), [at(200, 0, &[(2, 100, 100), (80, 1, 1)])]);
     assert_eq!(clip(200..300), [at(200, 0, &[(80, 1, 1)])]);
     assert_eq!(clip(230..231), [at(230, 0, &[])]);
@@ -121,8 +123,8 @@ fn one_entry_of_a_table_is_no_table() {
     assert_eq!(clip(4..10), []);
 }
 
-/// The loop with the larger stride comes first. The mean distance of its entries counts as the stride of a
-/// table.
+/// The loop with the larger stride comes first. For a table, the mean distance of its entries counts as the
+/// stride.
 #[test]
 fn loops_are_taken_by_falling_stride_of_the_destination() {
     let mut copy = copy_box(&[(4, 1, 30), (3, 50, 10), (2, 7, 1)]);
@@ -146,13 +148,13 @@ fn there_is_room_for_so_many_boxes_entries_and_steps() {
         let found = clipped(&rows, &(150..650), &mut room).map(|found| found.len());
         (found, room.boxes, room.entries, room.steps)
     };
-    // Three boxes with four loops are made, and each loop counts as two entries. One step looks at the box,
-    // and one step at either end.
+    // Three boxes with four loops are made, and each loop counts as two entries. One step is for the box, and
+    // one step for either end.
     assert_eq!(clip(3, 8, 3), (Some(3), 0, 0, 0));
     assert_eq!(clip(2, 8, 3).0, None);
     assert_eq!(clip(3, 7, 3).0, None);
     assert_eq!(clip(3, 8, 2).0, None);
-    // A table is looked at entry by entry.
+    // A table is visited entry by entry.
     let mut copy = copy_box(&[]);
     copy.loops.push(Loop::Table(vec![(0, 20), (40, 0), (7, 10)]));
     let table = [Spanned::new(&copy)];

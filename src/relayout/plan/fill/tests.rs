@@ -42,25 +42,25 @@ fn padding_is_written_alone_where_its_runs_are_long() {
     for (text, pattern, direct, says) in [
         ("f32[3,5]:[8,1]", None, true, "nothing"),
         ("f32[3,5]{1,0}", Some(7), true, "nothing"),
-        // Rows of 84 floats, with 16 floats (64 bytes) of padding after each row but the last, and then with
-        // 15.
+        // Rows have 84 floats, with 16 floats (64 bytes) of padding after each row except the last, and then
+        // 85 floats, with 15 floats of padding.
         ("f32[4,84]:[100,1]", Some(7), true, "48 of 4 bytes in 1 boxes: 7"),
         ("f32[4,85]:[100,1]", Some(7), true, "385 of 32 bits: 7"),
         ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
         ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
         ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
-        // Padding in 13 of 16 channels of every pixel: in the second block of channels only, and then in the
-        // only block of channels.
+        // Padding is in 13 of 16 channels of every pixel: first in the second block of channels only, and
+        // then in the only block of channels.
         ("f32[2,19,40,50]:nChw16c", Some(0), true, "63994 of 4 bytes in 1 boxes: 0, first"),
         ("f32[2,19,40,50]:nChw16c", Some(0), false, "128000 of 32 bits: 0"),
         ("f32[2,3,40,50]:nChw16c", Some(0), true, "64000 of 32 bits: 0"),
-        // A byte after each row. If rows are long, only these bytes are filled. If they are short, everything
-        // between the first byte and the last is.
+        // A byte of padding is after each row. If rows are long, only these bytes are filled. If rows are
+        // short, everything from the first of these bytes to the last is filled.
         ("u8[9,2047]:[2048,1]", Some(0), true, "8 of 1 bytes in 1 boxes: 0, first"),
         ("u8[9,1023]:[1024,1]", Some(0), true, "7169 of 1 bytes in 1 boxes: 0, first"),
         ("u8[3,1023]:[1024,1]", Some(0), true, "1025 of 1 bytes in 1 boxes: 0, first"),
         ("u8[2,1023]:[1024,1]", Some(0), true, "1 of 1 bytes in 1 boxes: 0, first"),
-        // Every other element is padding; and elements of 4 bits share bytes.
+        // Every other element is padding. Then elements of 4 bits share bytes.
         ("f32[4]:[2]", Some(0), true, "7 of 32 bits: 0"),
         ("s4[4,200]:[400,1]", Some(1), true, "1400 of 4 bits: 1"),
     ] {
@@ -71,9 +71,9 @@ fn padding_is_written_alone_where_its_runs_are_long() {
 #[test]
 fn an_average_run_fills_a_line() {
     let short = |text: &str, bytes| has_short_runs(&map(text).padding_boxes(MOST_PADDING_BOXES).unwrap(), bytes);
-    // Runs of 16 elements.
+    // The runs have 16 elements.
     assert!(!short("f32[4,84]:[100,1]", 4) && short("f32[4,84]:[100,1]", 2));
-    // Single elements 64 bytes long, and shorter.
+    // The runs are single elements of 64 bytes, and of 63 bytes.
     assert!(!short("f32[4]:[2]", 64) && short("f32[4]:[2]", 63));
 }
 

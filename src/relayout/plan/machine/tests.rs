@@ -6,7 +6,7 @@ fn knobs_follow_the_caches() {
     assert_eq!((z3.l1_ways, z3.l1_way, z3.panel), (8, 4096, 1 << 17));
     assert_eq!((z5.l1_ways, z5.l1_way, z5.in_l2), (12, 4096, 1 << 19));
     assert_eq!((neutral.panel, neutral.prefetch_above), (1 << 16, 1 << 18));
-    // A CPU or an emulator that reports nonsense still gets numbers that kernels can work with.
+    // A CPU or an emulator that reports useless numbers still gets numbers that kernels can work with.
     let nothing = Traits { l1: 0, l1_ways: 0, l2: 0, line: 0, model: None };
     let nothing = Knobs::new(CpuFamily::Neutral, &nothing);
     assert_eq!((nothing.l1_ways, nothing.l1_way, nothing.panel), (1, LINE, PAGE));

@@ -7,8 +7,8 @@ fn map(text: &str) -> IndexMap {
     text.parse::<Notated>().unwrap().to_index_map().unwrap()
 }
 
-/// For each intermediate buffer its elements, their bits, and whether old padding is copied back into it; and
-/// the number of boxes of each pass.
+/// For each intermediate buffer: the number of its elements, the bits of an element, and whether old padding
+/// is copied back into it. The second result is the number of boxes of each pass.
 fn passes(from: &str, to: &str, reversed: &[usize]) -> (Vec<(u64, u32, bool)>, Vec<u64>) {
     let passes = Passes::new(&map(from), &map(to), reversed, &Knobs::of_family(CpuFamily::Zen5)).unwrap();
     let boxes = passes.programs().map(|program| program.boxes.count()).collect();
