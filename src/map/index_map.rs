@@ -295,7 +295,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for another number of indices, or
+    /// [`RankMismatch`](crate::ArgumentRule) if `index` does not have an entry for each dimension, or
     /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.sizes.len() {

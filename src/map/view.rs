@@ -57,7 +57,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for another number of slices.
+    /// [`RankMismatch`](crate::ArgumentRule) if there is not one slice for each dimension.
     /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
     /// for a step of 0 or an end before its start. [`Error::NotAView`] if the slice does not fit the blocks
     /// of a dimension.

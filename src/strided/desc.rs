@@ -85,7 +85,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides.
+    /// [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
     /// [`Negative`](crate::ArgumentRule) for a negative number, except for strides that are
     /// [free](Self::with_canonical_strides). [`Error::Overflow`] if a number, the number of elements, the
     /// largest offset or the size in bytes passes 64 bits.
@@ -434,7 +434,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for another number of indices, or
+    /// [`RankMismatch`](crate::ArgumentRule) if `index` does not have an entry for each axis, or
     /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.rank() {

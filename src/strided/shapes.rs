@@ -16,7 +16,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for another number of sizes, and the errors of
+    /// [`RankMismatch`](crate::ArgumentRule) if there is not one size for each letter, and the errors of
     /// [`new`](Self::new).
     ///
     /// ```

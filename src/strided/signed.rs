@@ -49,7 +49,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for the wrong number of strides.
+    /// [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
     /// [`Negative`](crate::ArgumentRule) for a negative size. [`Error::Overflow`] for the same reasons as
     /// [`new`](Self::new).
     ///

@@ -36,10 +36,10 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if the layout orders another number of dimensions.
+    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` and the layout have different numbers of dimensions.
     /// [`ZeroTailAlignment`](crate::ArgumentRule), [`Error::OutOfLimits`] or [`Error::UnsupportedDataType`]
-    /// if XLA does not allow an attribute of the layout. [`Error::Overflow`] if the number of elements
-    /// passes 64 bits.
+    /// if XLA does not allow an attribute of the layout. [`Error::Overflow`] if the number of elements passes
+    /// 64 bits.
     ///
     /// ```
     /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
@@ -133,7 +133,7 @@ impl ArrayShape {
         self.data_type
     }
 
-    /// The sizes, in elements.
+    /// The logical sizes, in elements. The size of a dynamic dimension is its bound.
     #[must_use]
     pub fn sizes(&self) -> &[u64] {
         &self.sizes

@@ -9,12 +9,12 @@ use super::layout::{Tile, TileSize};
 impl ArrayShape {
     /// The number of elements that the buffer has room for, padding and tail alignment included.
     ///
-    /// The sizes, in memory order, are expanded tile by tile. Each tile acts on the minor-most dimensions
-    /// after the previous tiles. The tile joins a dimension marked `*` to the next dimension, and pads each
-    /// dimension to a multiple of its entry. Then the tile replaces the dimensions by the numbers of blocks
-    /// and the sizes of a block. If a tile has more entries than there are dimensions, dimensions of size 1
-    /// are added in front. If the layout divides a dimension among several memories, the largest part
-    /// counts, as in XLA.
+    /// The sizes, in memory order, are expanded tile by tile. Each tile acts on the minor-most of the
+    /// dimensions that the previous tile produced. It joins a dimension marked `*` to the next dimension, and
+    /// pads each dimension to a multiple of its entry in the tile. Then it replaces the dimensions by the
+    /// numbers of blocks and the sizes of a block. If a tile has more entries than there are dimensions,
+    /// dimensions of size 1 are added in front. If the layout divides a dimension among several memories,
+    /// only the largest part counts, as in XLA.
     ///
     /// XLA's own `ShapeUtil::ArraySize` only uses the first tile and ignores the tail alignment of untiled
     /// arrays. Its result is smaller if a later tile does not divide the tile before.
@@ -48,7 +48,7 @@ impl ArrayShape {
         checked::round_up(elements, self.layout().tail_padding_alignment, PHYSICAL)
     }
 
-    /// The sizes in the order of memory, the major-most size first.
+    /// The logical sizes in the order of memory, the major-most size first.
     #[must_use]
     pub(crate) fn physical_sizes(&self) -> Dims {
         let order = self.layout().minor_to_major().iter().rev();
@@ -86,7 +86,8 @@ impl ArrayShape {
     }
 }
 
-/// Returns the sizes that one tile makes of `bounds`. Both lists are major to minor.
+/// Applies one tile to dimensions of sizes `bounds`. Returns the sizes of the dimensions that replace them.
+/// Both lists are major to minor.
 fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     let entries = tile.entries();
     let missing = entries.len().saturating_sub(bounds.len());
@@ -108,7 +109,8 @@ fn expand(bounds: &[u64], tile: &Tile) -> Result<Dims, Error> {
     Ok(counts)
 }
 
-/// Divides `size` elements in front of each index, and returns the size of the largest part.
+/// Cuts `size` elements into parts that begin at 0 and at each index, and returns the size of the largest
+/// part.
 fn largest_part(size: u64, indices: &[u64]) -> u64 {
     let mut largest = 0;
     let mut start = 0_u64;

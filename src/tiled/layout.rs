@@ -12,7 +12,7 @@ use crate::error::{ArgumentRule, Error};
 /// The largest number of a memory space. XLA stores the number in a signed integer of 8 bits.
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 
-/// One entry of a tile.
+/// One entry of a tile: the size of a block, or `*`.
 ///
 /// ```
 /// use tensor_layout::tiled::{Tile, TileSize};
@@ -45,7 +45,7 @@ pub enum TileSize {
 pub struct Tile(SmallVec<[TileSize; 3]>);
 
 impl Tile {
-    /// Returns a tile of plain sizes.
+    /// Returns a tile of blocks of these sizes, without `*`.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl Tile {
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
-    /// Returns a tile of any entries. The last entry may not be [`TileSize::Combine`].
+    /// Returns a tile of any entries. Fails if the last entry is [`TileSize::Combine`].
     pub(crate) fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
             Some(TileSize::Combine) => Err(ArgumentRule::TrailingCombine.by(0, 0)),
@@ -63,7 +63,7 @@ impl Tile {
         }
     }
 
-    /// The entries, major to minor.
+    /// The entries of the tile, major to minor.
     #[must_use]
     pub fn entries(&self) -> &[TileSize] {
         &self.0
@@ -208,7 +208,7 @@ impl Layout {
         Layout { element_bits: (bits != 0).then_some(bits), ..self }
     }
 
-    /// The dimensions, the fastest dimension first.
+    /// The order of the dimensions in memory: their numbers, the fastest dimension first.
     #[must_use]
     pub fn minor_to_major(&self) -> &[usize] {
         &self.minor_to_major
@@ -220,7 +220,7 @@ impl Layout {
         &self.tiles
     }
 
-    /// Returns this layout if it has `rank` dimensions and XLA accepts all its attributes.
+    /// Returns this layout if it has `rank` dimensions and XLA accepts all its attributes. Otherwise fails.
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
         let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
         if self.minor_to_major.len() != rank {

@@ -27,7 +27,8 @@ use crate::typed_sizes::{MAX_RANK, read_type};
 
 use super::layout::{Layout, MAX_MEMORY_SPACE, SplitConfig, Tile, TileSize};
 
-/// The most entries that all tiles of a layout may have together in text. XLA sets no limit.
+/// The most entries that all tiles of a layout may have together in a text. A text with more entries is
+/// refused. XLA sets no limit.
 pub const MAX_TILE_ENTRIES: usize = 1024;
 
 impl FromStr for Layout {
@@ -168,7 +169,7 @@ fn read_attribute(cursor: &mut Cursor<'_>, letter: &str) -> Result<Option<(usize
     Ok(Some((start, number)))
 }
 
-/// Reads the divisions after `SC`.
+/// Reads the split configurations after `SC`: `(0:8)(1:50,200)`.
 fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     let mut splits = Vec::new();
     cursor.expect("(", "`(` and a division")?;
@@ -180,7 +181,7 @@ fn read_splits(cursor: &mut Cursor<'_>) -> Result<Vec<SplitConfig>, Error> {
     }
 }
 
-/// Reads a division, including its closing bracket.
+/// Reads a split configuration after its opening bracket, including the closing bracket.
 fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     let dimension = cursor.number_below_2_63("the number of a physical dimension")?;
     cursor.expect(":", "`:` and the indices where the parts begin")?;
@@ -211,7 +212,7 @@ fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     }
 }
 
-/// Reads the entries of a tile, including its closing bracket.
+/// Reads the entries of a tile after its opening bracket, including the closing bracket.
 fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     let mut last = cursor.position();
     let entries = cursor.list(")", |cursor| {
@@ -223,7 +224,7 @@ fn read_tile(cursor: &mut Cursor<'_>) -> Result<Tile, Error> {
     })
 }
 
-/// Reads `8` or `*`.
+/// Reads an entry of a tile: `8` or `*`.
 fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
     let start = cursor.position();
     if cursor.eat("*") {
@@ -236,7 +237,7 @@ fn read_entry(cursor: &mut Cursor<'_>) -> Result<TileSize, Error> {
 impl FromStr for TileSize {
     type Err = Error;
 
-    /// Reads `8` or `*`.
+    /// Reads an entry of a tile: `8` or `*`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         let entry = read_entry(&mut cursor)?;
@@ -261,7 +262,7 @@ impl FromStr for Tile {
 impl FromStr for SplitConfig {
     type Err = Error;
 
-    /// Reads one division with its brackets: `(1:50,200)`.
+    /// Reads one split configuration with its brackets: `(1:50,200)`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         cursor.expect("(", "`(` and a division")?;

@@ -39,7 +39,7 @@ fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
 impl FromStr for Extent {
     type Err = Error;
 
-    /// Reads `5`, `<=5` or `?`.
+    /// Reads the size of a dimension: `5`, `<=5` or `?`.
     fn from_str(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         let extent = read_extent(&mut cursor)?;

@@ -35,7 +35,8 @@ impl Display for SplitConfig {
 }
 
 impl Layout {
-    /// Whether all attributes but the order have their defaults, so that nothing is written after a colon.
+    /// Whether all attributes except the order of the dimensions have their defaults. Then the text has no
+    /// colon.
     fn is_plain(&self) -> bool {
         self.tiles().is_empty()
             && self.tail_padding_alignment == 1

@@ -101,7 +101,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// The size, or its upper bound.
+    /// The size, or its upper bound. `None` for a size without a bound.
     pub(super) fn bound(&self) -> Option<u64> {
         match *self {
             Extent::Static(size) | Extent::Bounded(size) => Some(size),
@@ -124,7 +124,7 @@ impl Extent {
 pub struct UnboundedArray {
     /// The type of an element.
     pub data_type: DataType,
-    /// The size or the bound of each dimension, if it has one.
+    /// For each dimension, its size, its bound, or the fact that it has no bound.
     pub extents: Vec<Extent>,
     /// The layout: the order of the dimensions in memory, and the tiles.
     pub layout: Layout,

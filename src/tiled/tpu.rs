@@ -62,7 +62,7 @@ const NAMES: [(&str, TpuGeneration); 7] = [
     ("v7x", TpuGeneration::V7x),
 ];
 
-/// The rules for tiles that compilers follow, independent of the generation.
+/// The rule by which a compiler chooses tiles. Several generations share a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TpuTiles {
     /// The rule from v4 on, inside programs: tiles never have more than 8 rows.
@@ -193,8 +193,8 @@ impl ArrayShape {
 }
 
 impl Shape {
-    /// Returns this shape with every array laid out by [`ArrayShape::with_tpu_layout`]. Arrays without a
-    /// bound do not change.
+    /// Returns this shape with every array laid out by [`ArrayShape::with_tpu_layout`]. Arrays with a
+    /// dimension without a bound do not change.
     ///
     /// # Errors
     ///
@@ -221,16 +221,17 @@ impl Shape {
 
 /// The numbers that determine the tiles of a data type on a generation, besides the sizes.
 struct TileRule {
-    /// The number of bits of an element. Types of 64 and 128 bits are several 32-bit words, and v2 and v3
-    /// store smaller types in bytes.
+    /// The number of bits of an element in a tile. Types of 64 and 128 bits are several words of 32 bits. On
+    /// v2 and v3, smaller types take a byte.
     bits: u32,
     /// The number of elements in a 32-bit word of a tile.
     packing: u64,
     /// The number of rows of the smallest tile.
     least_rows: u64,
-    /// The number of rows, if it does not depend on the size: 2-bit types on v2 and v3.
+    /// The number of rows of every tile. `None` if the number depends on the size. Only 2-bit types on v2 and
+    /// v3 have a fixed number.
     fixed_rows: Option<u64>,
-    /// Whether tiles of 8 words in height are used if their height divides the size.
+    /// Whether tiles are 8 words high wherever this height divides the second-fastest size.
     has_large_tiles: bool,
 }
 
@@ -253,7 +254,8 @@ impl TileRule {
         })
     }
 
-    /// Returns the tiles for the fastest size and the second-fastest size, if they exist.
+    /// Returns the tiles of a shape. `width` is its fastest size and `height` its second-fastest size. `None`
+    /// stands for a dimension that the shape does not have.
     fn tiles(&self, width: Option<u64>, height: Option<u64>) -> Result<Vec<Tile>, Error> {
         let line = checked::mul(128, self.least_rows, checked::ELEMENTS)?;
         let mut tiles = match (width, height) {
@@ -283,8 +285,9 @@ impl TileRule {
     /// Returns the `minor_to_major` of the smallest buffer. Among several orders of equal size, returns the
     /// lexicographically largest.
     ///
-    /// Only the two fastest dimensions are padded, so all pairs are tried, and the other dimensions stay
-    /// row-major. Without elements, no pair needs less than the first pair, which is row-major.
+    /// Only the two fastest dimensions are padded. The search therefore tries every pair of dimensions there,
+    /// and keeps the other dimensions row-major. Without elements, no pair needs less than the first pair,
+    /// which is row-major.
     fn compact_order(&self, sizes: &[u64], elements: u64) -> SmallVec<[usize; 8]> {
         let descending = || (0..sizes.len()).rev();
         let mut least: Option<(u128, usize, usize)> = None;
@@ -309,8 +312,8 @@ impl TileRule {
     /// Otherwise the result is the number of elements in the buffer with padding, for tiles of at most 8
     /// rows. `width` and `height` are the two fastest sizes, and `elements` is the product of all sizes.
     ///
-    /// Only 2-bit types have smallest tiles of more rows, 16. For all other types, this is the size of the
-    /// buffer: tiles of 8 words in height are used only where they add no padding.
+    /// Only 2-bit types have smallest tiles of more than 8 rows: 16. For all other types, this is the size of
+    /// the buffer, because tiles of 8 words in height are used only where they add no padding.
     fn compared_size(&self, width: u64, height: u64, elements: u64) -> u128 {
         if width.is_multiple_of(128) && height.is_multiple_of(self.rows(height)) {
             return 0;

@@ -15,7 +15,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for another number of slices.
+    /// [`RankMismatch`](crate::ArgumentRule) if there is not one slice for each axis.
     /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
     /// for a step of 0 or an end before its start.
     ///
