@@ -1,13 +1,13 @@
-//! What one small copy costs: `relayout::copy`, `copy_strided` and a kept plan beside a plain loop nest over
-//! the axes.
+//! The cost of one small copy: `relayout::copy`, `copy_strided` and a kept plan, beside a plain loop nest
+//! over the axes.
 //!
 //! ```text
 //! cargo bench --bench copy_once -- [--csv]
 //! ```
 //!
-//! Forty shapes from 8 bytes to 64 KiB. All figures are nanoseconds, the fastest batch; `loop` walks the axes
-//! in the order of their indices and copies elements, or rows where they are packed on both sides. `hit` is a
-//! look-up in `Plans`.
+//! There are forty shapes from 8 bytes to 64 KiB. All figures are nanoseconds of the fastest batch. `loop`
+//! walks the axes in the order of their indices and copies elements, or rows if rows are packed on both
+//! sides. `hit` is a look-up in `Plans`.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::hint::black_box;
@@ -18,7 +18,7 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
 
-/// Source and destination: packed data, rows, transposes, heads, slices, tokens, broadcasts.
+/// Source and destination of each copy: packed data, rows, transposes, heads, slices, tokens, broadcasts.
 const SHAPES: &str = "
 u8[8]	u8[8]
 f32[8]	f32[8]
@@ -63,7 +63,7 @@ f32[2,3,2,3,2,3]:[1,2,6,12,36,72]	f32[2,3,2,3,2,3]
 ";
 
 fn main() {
-    // `cargo test --benches` runs this file as well: there is nothing to test then.
+    // `cargo test --benches` runs this file as well, and there is nothing to test.
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;
@@ -82,7 +82,7 @@ fn main() {
     }
 }
 
-/// A descriptor; sizes alone are packed.
+/// Reads a descriptor. Sizes without strides are packed.
 fn desc(text: &str) -> BufferTensorDesc {
     let packed = |shape: ArrayShape| BufferTensorDesc::packed(shape.data_type(), shape.sizes()).unwrap();
     text.parse().unwrap_or_else(|_| packed(text.parse().unwrap()))

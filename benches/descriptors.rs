@@ -1,11 +1,11 @@
-//! What describing a tensor costs: nanoseconds and allocations of one operation on a rank-4 tensor,
-//! beside ndarray, rten-tensor and candle-core doing the same.
+//! The cost of describing a tensor: nanoseconds and allocations of one operation on a rank-4 tensor, beside
+//! the same operation in ndarray, rten-tensor and candle-core.
 //!
 //! `cargo bench --bench descriptors`
 //!
-//! The other crates live in `benches/peers`, a package of its own that this bench builds and runs
-//! (minutes the first time): as dev-dependencies they would slow down every build of the tests. Without a
-//! network, or from the published package, which lacks that folder, their columns stay empty.
+//! The other crates are in `benches/peers`, a package of its own that this bench builds and runs (minutes the
+//! first time). As dev-dependencies they would slow down every build of the tests. Without a network, or from
+//! the published package, which lacks that folder, their columns stay empty.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ fn peers() -> Option<Vec<String>> {
 }
 
 fn main() {
-    // `cargo test --benches` runs this file as well: there is nothing to test then.
+    // `cargo test --benches` runs this file as well, and there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

@@ -1,11 +1,11 @@
-//! What planning costs: nanoseconds and allocations of `Relayout::new` for every pair of the relayout suite,
+//! The cost of planning: nanoseconds and allocations of `Relayout::new` for every pair of the relayout suite,
 //! and for some pairs of rank 8.
 //!
 //! ```text
 //! cargo bench --bench planning -- [--csv] [--only PART_OF_A_NAME]
 //! ```
 //!
-//! `notated` plans from layouts as they were parsed (a descriptor or a shape), `maps` from index maps that
+//! `notated` plans from layouts that were parsed (a descriptor or a shape). `maps` plans from index maps that
 //! are made beforehand.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
@@ -18,7 +18,7 @@ use tensor_layout::relayout::Relayout;
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;
 
-/// Pairs of rank 8, in the form of the suite's lines.
+/// Pairs of rank 8, in the format of the suite's lines.
 const RANK_8: &str = "\
 rank8	reverse_f32	f32[4,4,4,4,4,4,4,4]{7,6,5,4,3,2,1,0}	f32[4,4,4,4,4,4,4,4]{0,1,2,3,4,5,6,7}
 rank8	reverse_u8	u8[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	u8[2,3,2,3,2,3,5,7]{0,1,2,3,4,5,6,7}
@@ -30,7 +30,7 @@ rank8	tile_to_tile_ragged	f32[2,3,2,3,2,3,15,200]{7,6,5,4,3,2,1,0:T(8,128)}	f32[
 rank8	pad_axes_f32	f32[2,3,2,3,2,3,5,7]{7,6,5,4,3,2,1,0}	f32[2,3,2,3,2,3,5,7]:[5760,1920,960,320,160,48,8,1]
 ";
 
-/// One kind of pair in every rank: axes in reverse order, to tiles whose edges are ragged.
+/// One kind of pair in every rank: axes in reverse order on the source, and ragged tiles on the destination.
 const RANKS: &str = "\
 ranks	tile_1	f32[1000]{0}	f32[1000]{0:T(48)(5,1)}
 ranks	tile_2	f32[30,35]{0,1}	f32[30,35]{1,0:T(8,32)}
@@ -43,7 +43,7 @@ ranks	tile_8	f32[2,3,2,3,2,3,30,35]{0,1,2,3,4,5,6,7}	f32[2,3,2,3,2,3,30,35]{7,6,
 ";
 
 fn main() {
-    // `cargo test --benches` runs this file as well: there is nothing to test then.
+    // `cargo test --benches` runs this file as well, and there is nothing to test.
     let arguments: Vec<String> = std::env::args().collect();
     if !arguments.iter().any(|argument| argument == "--bench") {
         return;

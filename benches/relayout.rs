@@ -1,4 +1,4 @@
-//! The relayout suite: how long each case takes beside a plain copy of as many bytes.
+//! The relayout suite: the time of each case beside a plain copy of the same number of bytes.
 //!
 //! ```text
 //! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--family NAME] [--peers]
@@ -6,21 +6,22 @@
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
 //!
-//! The figure of a case is `time / best copy`: the faster of `copy_from_slice` and of this crate's own copy
-//! (which uses non-temporal stores when the buffers are large), over half the bytes read and written, in the
-//! same run. Rounds of the case and of the copies alternate; the minima of the same rounds are compared, and
-//! the median of the per-round ratios is printed with them. Cases are those of relayout_suite.tsv and, apart
-//! from the means, of relayout_reversed.tsv; `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL).
-//! With `--threads`, `run_parallel` is compared with copies that use as many threads.
+//! The figure of a case is `time / best copy`. The best copy is the faster of `copy_from_slice` and this
+//! crate's own copy (which uses non-temporal stores when the buffers are large). It copies half the bytes
+//! that the case reads and writes, in the same run. Rounds of the case and of the copies alternate. The
+//! minima of the same rounds are compared, and the median of the ratios of all rounds is printed with them.
+//! The cases are in relayout_suite.tsv and in relayout_reversed.tsv; the means leave out
+//! relayout_reversed.tsv. `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL). With `--threads`,
+//! `run_parallel` is compared with copies that use the same number of threads.
 //!
-//! `--family` makes every plan as another family of CPUs would (`Zen 3`: see `CpuFamily`).
+//! `--family` plans every copy for another family of CPUs (`Zen 3`: see `CpuFamily`).
 //!
-//! `--memory` compares ordinary and non-temporal stores, by size, into memory that no one has touched and
-//! into memory that was just written: what `DestinationMemory` means.
+//! `--memory` compares ordinary and non-temporal stores, by size, into memory that was never touched and into
+//! memory that was just written. `DestinationMemory` chooses between these cases.
 //!
-//! `--peers` adds lines for other crates, whose name is in the column `level`. They live in `benches/peers`,
-//! a package of its own that this bench builds and runs (minutes the first time); each is checked for equal
-//! bytes first, and runs on one thread whatever `--threads` says.
+//! `--peers` adds lines for other crates, whose names are in the column `level`. The crates are in
+//! `benches/peers`, a package of its own that this bench builds and runs (minutes the first time). Each crate
+//! is first checked for equal bytes. It runs on one thread for every value of `--threads`.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,7 +29,7 @@ use std::process::Command;
 mod suite;
 
 fn main() {
-    // `cargo test --benches` runs this file as well: there is nothing to test then.
+    // `cargo test --benches` runs this file as well, and there is nothing to test.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }

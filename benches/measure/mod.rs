@@ -1,19 +1,19 @@
-// Time and allocations of one operation. Shared by the bench and by the program that measures the
-// other crates, so that both are measured alike.
+// Time and allocations of one operation. The bench and the program that measures the other crates share this
+// file, so that both are measured in the same way.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// The system's allocator, counting.
+/// The system's allocator, which counts allocations.
 struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: `System` is a correct allocator, every call goes to it with the same arguments, and counting
+// SAFETY: `System` is a correct allocator. Every call goes to it with the same arguments, and counting
 // neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -23,8 +23,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout; all its blocks
-        // come from `System`.
+        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout. All blocks of
+        // this allocator come from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -32,9 +32,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What one operation costs.
+/// The cost of one operation.
 pub(crate) struct Cost {
-    /// The fastest batch: what disturbs a batch only makes it slower.
+    /// The nanoseconds of the fastest batch. Disturbances make a batch only slower.
     pub(crate) nanoseconds: f64,
     pub(crate) allocations: f64,
 }
@@ -61,7 +61,7 @@ pub(crate) fn measure<T>(mut operation: impl FnMut() -> T) -> Cost {
     }
 }
 
-/// One line for a program to read: operation, crate, nanoseconds, allocations.
+/// Returns one line for a program to read: operation, crate, nanoseconds, allocations.
 pub(crate) fn line(operation: &str, crate_name: &str, cost: &Cost) -> String {
     format!("{operation}\t{crate_name}\t{:.1}\t{:.2}", cost.nanoseconds, cost.allocations)
 }

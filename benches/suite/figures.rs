@@ -1,11 +1,11 @@
-// What the benches of the suite have in common, on a CPU and on a device.
+// The code that benches of the suite share, on a CPU and on a device.
 
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// `*` matches any text.
+/// Whether a glob matches a name. `*` matches any text.
 pub(crate) fn matches_glob(glob: &str, name: &str) -> bool {
     match glob.split_once('*') {
         None => glob == name,

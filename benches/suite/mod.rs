@@ -1,5 +1,5 @@
-// The relayout suite: its cases, and how they are timed beside a plain copy. Shared by the bench and by the
-// program that measures the other crates, so that both are measured alike.
+// The relayout suite: its cases, and how they are timed beside a plain copy. The bench and the program that
+// measures the other crates share this file, so that both are measured in the same way.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,14 +17,14 @@ pub(crate) const HEADER: &str =
 
 pub(crate) struct Options {
     pub(crate) csv: bool,
-    /// Measure the other crates as well.
+    /// Whether the other crates are measured as well.
     pub(crate) peers: bool,
     only: String,
     rounds: usize,
     pub(crate) threads: usize,
-    /// Plans as of another family of CPUs.
+    /// The family of CPUs for which copies are planned.
     family: CpuFamily,
-    /// Compare stores into fresh memory and into memory that was just written.
+    /// Whether stores into fresh memory are compared with stores into memory that was just written.
     memory: bool,
 }
 
@@ -73,7 +73,8 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// The bytes of all elements, as they are read and as they are written: a copy may change their width.
+    /// The number of bytes of all elements that are read and of all elements that are written. A copy may
+    /// change their width.
     fn elements(&self) -> (usize, usize) {
         let bytes = |side: &Notated| {
             let map = side.to_index_map().unwrap();
@@ -83,16 +84,16 @@ impl Case {
     }
 }
 
-/// Copies from the one buffer to the other.
+/// A function that copies from one buffer to another.
 pub(crate) type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
 
-/// Something that does the same copy.
+/// Another implementation of a copy, with its name.
 pub(crate) struct Contestant<'a> {
     pub(crate) name: &'static str,
     pub(crate) copy: Copy<'a>,
 }
 
-/// Runs all selected cases, each with the contestants that `others` finds for it.
+/// Runs all selected cases. `others` returns the contestants of each case.
 pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'static>>) {
     if let Err(error) = KernelLevel::requested() {
         eprintln!("warning: TENSOR_LAYOUT_LEVEL is ignored: {error}");
@@ -112,7 +113,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
         let case = Case { size, name, from: from.parse().unwrap(), to: to.parse().unwrap(), axes };
         if !case.axes.is_empty() {
-            // Other crates do not run reversed cases, so that the means stay those of the suite.
+            // Other crates do not run reversed cases, so that the means are over the suite only.
             run_case(&case, options, Vec::new());
             continue;
         }
@@ -130,7 +131,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     }
 }
 
-/// Times a case, prints a line for this crate and for each contestant, and gives this crate's ratio.
+/// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio.
 fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
     let threads = Threads::new(options.threads);
     let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap();
@@ -139,18 +140,18 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     let relayout = if other { relayout.again(&settings).unwrap() } else { relayout };
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
-    // A slice of a larger buffer counts for what is moved.
+    // A slice of a larger buffer counts by the bytes that are moved.
     let elements = case.elements();
     let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
     let bytes = BufferTensorDesc::packed(DataType::U8, &[half as u64]).unwrap();
     let plain = Relayout::new(&bytes, &bytes).unwrap();
-    // Everyone has buffers of their own: what another has just read or written would be in the last cache
-    // still, in part.
+    // Each contestant has buffers of its own. Buffers that another contestant has just used would still be in
+    // the last cache, in part.
     let [mut library, mut between, mut copy] = std::array::from_fn(|_| Buffers::new((half, half)));
     let mut theirs = Vec::new();
     others.retain_mut(|other| {
         let mut buffers = Buffers::new(lengths);
-        // Padding may hold anything, as long as it is the same.
+        // Padding may hold any bytes, which are equal for all contestants.
         ours.destination.bytes_mut().fill(0);
         buffers.destination.bytes_mut().fill(0);
         ours.run(|source, destination| relayout.run(source, destination).unwrap());
@@ -163,14 +164,16 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
         }
         right
     });
-    // Enough repetitions that a measurement takes some microseconds, and enough rounds for a minimum.
+    // There are enough repetitions that a measurement takes some microseconds, and enough rounds for a
+    // minimum.
     let repeats = (2_000_000 / half.max(1)).clamp(1, 200);
     let rounds = if options.rounds > 0 { options.rounds } else { (3_000_000_000 / (half * repeats)).clamp(9, 60) };
-    // For each round: the copy, this crate, the others.
+    // Each round has the times of the copy, of this crate and of the others.
     let mut samples: Vec<Vec<f64>> = Vec::new();
     for _ in 0..=rounds {
         let library = time(repeats, || library.run(|source, destination| threads.copy(black_box(source), destination)));
-        // What the library's copy left to be written back is written back before the next one is timed.
+        // The cache still holds lines of the library's copy. They are written back before the next copy is
+        // timed.
         between.run(|source, destination| threads.run(&plain, source, destination));
         let own = time(repeats, || copy.run(|source, destination| threads.run(&plain, source, destination)));
         let mut sample = vec![library.min(own)];
@@ -180,7 +183,7 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
         }
         samples.push(sample);
     }
-    // The first round faults the pages in.
+    // Page faults are in the first round, which is left out.
     samples.remove(0);
     let column = |place: usize| samples.iter().map(move |sample| sample[place]);
     let minimum = |place: usize| column(place).fold(f64::INFINITY, f64::min);
@@ -203,8 +206,8 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     minimum(1) / copy_seconds
 }
 
-/// What non-temporal stores take beside ordinary ones, by what the destination was before: never touched (the
-/// pages are handed out while it is written), and written a moment ago.
+/// Compares non-temporal stores with ordinary stores, by the state of the destination: never touched (pages
+/// are handed out while it is written), and written a moment ago.
 fn destinations() {
     println!(
         "case,bytes_moved,fresh_ordinary,fresh_non_temporal,fresh_ratio,reused_ordinary,reused_non_temporal,reused_ratio"
@@ -225,7 +228,7 @@ fn destinations() {
             let mut times = [f64::INFINITY; 4];
             for _ in 0..15 {
                 for (place, plan) in plans.iter().enumerate() {
-                    // Large blocks of zeros are pages that no one has touched.
+                    // Large blocks of zeros are pages that were never touched.
                     let mut fresh = vec![0_u8; length.max(64 << 20)];
                     let fresh = &mut fresh[..length];
                     let seconds = time(1, || plan.run(buffers.source.bytes(), fresh).unwrap());
@@ -242,7 +245,7 @@ fn destinations() {
     }
 }
 
-/// How copies are run: here, or on the threads of a pool.
+/// How copies are run: on this thread, or on the threads of a pool.
 struct Threads {
     #[cfg(feature = "rayon")]
     pool: Option<rayon::ThreadPool>,
@@ -288,7 +291,7 @@ impl Threads {
     }
 }
 
-/// Seconds of one call, over `repeats` of them.
+/// The seconds of one call, as a mean over `repeats` calls.
 fn time(repeats: usize, mut call: impl FnMut()) -> f64 {
     let start = Instant::now();
     for _ in 0..repeats {
@@ -297,7 +300,7 @@ fn time(repeats: usize, mut call: impl FnMut()) -> f64 {
     start.elapsed().as_secs_f64() / repeats as f64
 }
 
-/// What one contestant reads and writes.
+/// The buffers that one contestant reads and writes.
 struct Buffers {
     source: Lines,
     destination: Lines,
@@ -313,7 +316,7 @@ impl Buffers {
     }
 }
 
-/// Bytes that begin at a page, as the buffers of an engine do.
+/// Bytes that begin at a page, like the buffers of an engine.
 struct Lines {
     memory: Vec<u8>,
     start: usize,
@@ -324,7 +327,7 @@ impl Lines {
     fn new(length: usize) -> Lines {
         let mut memory = vec![0; length + 4096];
         let start = memory.as_ptr().align_offset(4096);
-        // All contestants are given the same bytes, wherever their memory begins.
+        // All contestants get the same bytes, wherever their memory begins.
         for (i, byte) in memory[start..][..length].iter_mut().enumerate() {
             *byte = (i ^ (i >> 8)) as u8;
         }

@@ -35,7 +35,7 @@ use super::settings::Settings;
 #[derive(Debug)]
 pub struct Plans {
     kept: Vec<Kept>,
-    /// For each hash, the index of its plan.
+    /// The index in `kept` of the plan with this hash.
     indices: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
     most: usize,
     /// The number of look-ups so far.

@@ -1,4 +1,4 @@
-//! An allocator that counts, for tests of what allocates, and how much.
+//! An allocator that counts, for tests of allocations.
 #![allow(dead_code, reason = "every test counts one of the two")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -9,7 +9,7 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    /// The bytes that this thread has allocated and not freed, and the most there were.
+    /// The number of bytes that this thread has allocated and not freed, and the largest such number.
     static LIVE: Cell<i64> = const { Cell::new(0) };
     static MOST: Cell<i64> = const { Cell::new(0) };
 }
@@ -21,12 +21,12 @@ fn add(bytes: i64) {
     });
 }
 
-/// The bytes of a block: no block is larger than `isize::MAX`.
+/// The number of bytes of a block. No block is larger than `isize::MAX`.
 fn bytes(layout: Layout) -> i64 {
     i64::try_from(layout.size()).unwrap_or(i64::MAX)
 }
 
-// SAFETY: `System` is a correct allocator, every call goes to it with the same arguments, and counting
+// SAFETY: `System` is a correct allocator. Every call goes to it with the same arguments, and counting
 // neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -38,8 +38,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         add(-bytes(layout));
-        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout; all its blocks
-        // come from `System`.
+        // SAFETY: the caller of `dealloc` promises a block of this allocator with this layout. All blocks of
+        // this allocator come from `System`.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -47,14 +47,14 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// What an operation gives, and how often it allocates on this thread.
+/// Returns the result of an operation, and how many times it allocates on this thread.
 pub(crate) fn count<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = black_box(operation());
     (result, ALLOCATIONS.with(Cell::get) - before)
 }
 
-/// What an operation gives, and the most bytes that it held at a time on this thread.
+/// Returns the result of an operation, and the most bytes that it held at a time on this thread.
 pub(crate) fn most_bytes<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     let before = LIVE.with(Cell::get);
     MOST.with(|most| most.set(before));

@@ -1,4 +1,5 @@
-//! Describing a tensor of up to 8 axes allocates nothing: constructing, asking, viewing, validating.
+//! Describing a tensor of up to 8 axes allocates nothing. This holds for constructors, facts, views and
+//! checks.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use tensor_layout::strided::Side;
@@ -31,7 +32,7 @@ fn nothing_up_to_rank_8_allocates() {
         assert_free("vector_bytes", || desc.vector_bytes(16).unwrap());
         assert_free("reshape", || packed.reshape(&[packed.element_count()]).unwrap());
         assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front));
-        // An output with gaps has a warning, and so a list.
+        // An output with gaps has a warning, and the list of warnings is allocated.
         let buffer = UploadBuffer::new(1 << 20, 256, Role::Input);
         if rank > 0 {
             assert_free("validate", || validate(&desc, &buffer, &limits).unwrap());

@@ -1,7 +1,8 @@
-//! Copies between buffers that end where no byte may be read or written: every kernel, at every level, with
-//! elements of every size, at both ends of both buffers. One byte outside ends the process.
+//! Copies between buffers that end where no byte may be read or written. The tests run every kernel, at every
+//! level, with elements of every size, at both ends of both buffers. An access to one byte outside ends the
+//! process.
 //!
-//! `--nocapture` names each copy before it runs: the last one is what faulted.
+//! With `--nocapture`, each copy is named before it runs. The last name is the copy that faulted.
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "pages without access")]
 
@@ -20,17 +21,17 @@ fn levels() -> impl Iterator<Item = KernelLevel> {
     KernelLevel::ALL.into_iter().filter(|level| level.is_available())
 }
 
-/// The bytes that the elements of a side need, which may be less than those of the whole layout.
+/// The number of bytes that the elements of a side need. The whole layout may need more.
 fn needs(side: &Side) -> usize {
     let elements = usize::try_from(side.map.span_elements()).unwrap();
     (elements * side.map.element_bits() as usize).div_ceil(8)
 }
 
-/// The memory on both sides of the copies: for the source and the destination one that is used at either end.
+/// The memory of the copies. There is a source for each end, and one destination that is used at either end.
 struct Buffers {
     sources: [Guarded; 2],
     destination: Guarded,
-    /// What the innermost loops were called.
+    /// The lines of all explanations, which name the innermost loops.
     words: BTreeSet<String>,
 }
 
@@ -40,8 +41,8 @@ impl Buffers {
         Buffers { sources: [new(), new()], destination: new(), words: BTreeSet::new() }
     }
 
-    /// Runs a copy at every level, past the cache and through it, whole and in pieces, with the buffers at
-    /// all ends.
+    /// Runs a copy at every level, with non-temporal and ordinary stores, whole and in pieces, with the
+    /// buffers at all ends.
     fn check(
         &mut self,
         name: &str,
@@ -52,7 +53,7 @@ impl Buffers {
     ) {
         let words = relayout.explain();
         self.words.extend(words.split("kernels:").next().unwrap().lines().map(str::to_owned));
-        // With padding kept, no byte after the last element is needed.
+        // If padding is kept, no byte after the last element is needed.
         let (reads, writes) = (needs(from), if padding == Padding::Keep { needs(to) } else { to.bytes() });
         let source = noise(from.bytes().max(reads), 1);
         let before = noise(to.bytes().max(writes), 2);
@@ -90,7 +91,7 @@ impl Buffers {
         }
     }
 
-    /// Every kernel that has these words in its name was among them.
+    /// Checks that a copy has run for each of these names.
     fn has_met(&self, named: &[&str]) {
         for name in named {
             assert!(
@@ -113,7 +114,7 @@ impl Buffers {
         }
     }
 
-    /// The copy with some axes backwards.
+    /// Makes the copy with some axes backwards.
     fn copy_reversed(&mut self, from: &Side, to: &Side, axes: &[usize]) {
         let sizes = from.map.sizes();
         let number = |index: &[u64]| index.iter().zip(sizes).fold(0, |number, (i, size)| number * size + i) as usize;
@@ -137,11 +138,11 @@ fn side(text: &str) -> Side {
     }
 }
 
-/// Rows and columns around the lengths of registers and lines, both ways.
+/// Rows and columns around the lengths of registers and lines. Each pair is used both ways.
 const PLANES: &[(u64, u64)] =
     &[(1, 1), (1, 7), (2, 33), (3, 64), (4, 130), (8, 8), (9, 15), (16, 16), (17, 31), (31, 65), (5, 300), (64, 64)];
 
-/// Pairs for elements of one type: each kernel has one at least.
+/// Pairs of layouts for elements of one type. Each kernel has at least one pair.
 fn pairs(data_type: DataType) -> Vec<(String, String)> {
     let mut pairs = Vec::new();
     for &(a, b) in PLANES {
@@ -149,15 +150,15 @@ fn pairs(data_type: DataType) -> Vec<(String, String)> {
             let sizes = format!("{data_type}[{rows},{columns}]");
             let whole = rows * columns;
             for (from, to) in [
-                // Runs, repeated runs, transposes; packed and with gaps, at the start of the buffer and after
-                // it.
+                // These are runs, repeated runs and transposes, packed and with gaps, at the start of the
+                // buffer and after it.
                 (format!("{sizes}{{1,0}}"), format!("{sizes}:[{},1]+1", columns + 1)),
                 (format!("{sizes}:[{},1]", columns + 3), format!("{sizes}{{1,0}}")),
                 (format!("{sizes}:[0,1]"), format!("{sizes}{{1,0}}")),
                 (format!("{sizes}:[1,0]"), format!("{sizes}:[{},1]", columns + 8)),
                 (format!("{sizes}{{1,0}}"), format!("{sizes}{{0,1}}")),
                 (format!("{sizes}:[{},1]+2", columns + 5), format!("{sizes}:[1,{}]+3", rows + 2)),
-                // Rows in twos, fours and threes; tiles, and tiles of tiles on both sides.
+                // These are rows in twos, fours and threes; tiles; and tiles of tiles on both sides.
                 (format!("{sizes}{{1,0}}"), format!("{sizes}{{1,0:T(2,{columns})(2,1)}}")),
                 (format!("{sizes}{{1,0:T(4,{columns})(4,1)}}"), format!("{sizes}{{1,0}}")),
                 (format!("{sizes}{{1,0}}"), format!("{sizes}{{1,0:T(3,{columns})(3,1)}}")),
@@ -167,7 +168,7 @@ fn pairs(data_type: DataType) -> Vec<(String, String)> {
                 pairs.push((from, to));
             }
             if whole <= 600 {
-                // Pixels of a few channels; dimensions of which several are fused.
+                // These are pixels of a few channels, and layouts that fuse several dimensions.
                 for channels in [2, 3, 5] {
                     let sizes = format!("{data_type}[{rows},{columns},{channels}]");
                     for (from, to) in [("2,1,0", "2,0,1"), ("2,1,0", "1,0,2"), ("1,0,2", "2,1,0"), ("0,2,1", "2,1,0")] {
@@ -193,7 +194,7 @@ fn pairs(data_type: DataType) -> Vec<(String, String)> {
     pairs
 }
 
-/// Copies at all ends for each of these types.
+/// Makes copies at all ends for each of these types.
 fn every_kernel_of(types: &[DataType], named: &[&str]) {
     let mut buffers = Buffers::new(1 << 19);
     for &data_type in types {
@@ -214,7 +215,7 @@ fn every_kernel_of(types: &[DataType], named: &[&str]) {
     buffers.has_met(named);
 }
 
-/// What whole bytes are copied by.
+/// The names of the loops that copy whole bytes.
 const BYTES: &[&str] = &[
     "copy one contiguous run of ",
     " contiguous runs of ",
@@ -251,7 +252,7 @@ fn elements_of_4_to_16_bytes() {
     every_kernel_of(&[DataType::F32, DataType::F64, DataType::C128], BYTES);
 }
 
-/// Elements of any width that a layout can require.
+/// Elements have any width that a layout can require.
 #[test]
 fn elements_of_every_width() {
     let mut buffers = Buffers::new(1 << 16);
@@ -263,10 +264,10 @@ fn elements_of_every_width() {
     }
 }
 
-/// Tiles whose words of 32 bits hold an element of each row: of 4 bits, of 2, of 1.
+/// Tiles in which each word of 32 bits holds one element of every row. The elements have 4, 2 and 1 bits.
 const WORDS: [&str; 3] = ["1,0:T(8,128)(8,1)", "1,0:T(16,128)(16,1)", "1,0:T(32,128)(32,1)"];
 
-/// 1, 2 and 4 bits unpacked to bytes, and packed.
+/// Elements of 1, 2 and 4 bits are unpacked to bytes, and packed.
 #[test]
 fn elements_that_change_their_width() {
     let mut buffers = Buffers::new(1 << 18);
@@ -315,8 +316,8 @@ fn runs_that_share_lines() {
     }
 }
 
-/// Transposes to rows that begin anywhere in a line, of several panels, of more columns than leftovers are
-/// kept of, and short ones side by side.
+/// Planes are transposed to rows that begin anywhere in a line. There are planes of several panels, planes
+/// with more columns than leftovers that are kept, and short rows side by side.
 #[test]
 fn rows_that_begin_inside_lines() {
     let mut buffers = Buffers::new(3 << 20);
@@ -326,12 +327,12 @@ fn rows_that_begin_inside_lines() {
         (DataType::F32, 530, 41, 1),
         (DataType::F64, 131, 1030, 1),
         (DataType::C128, 140, 19, 1),
-        // Side by side.
+        // The rows are side by side.
         (DataType::U8, 45, 300, 1),
         (DataType::BF16, 49, 70, 1),
         (DataType::F32, 49, 70, 1),
         (DataType::F64, 19, 35, 1),
-        // Runs.
+        // The units are runs.
         (DataType::U8, 700, 40, 3),
         (DataType::U8, 200, 19, 15),
         (DataType::F32, 190, 1030, 3),
@@ -339,7 +340,7 @@ fn rows_that_begin_inside_lines() {
         (DataType::F32, 70, 33, 8),
         (DataType::F32, 25, 40, 25),
         (DataType::F32, 7, 40, 5),
-        // Whole lines, also to rows that begin lines.
+        // The units are whole lines, whose rows also begin at lines.
         (DataType::F32, 70, 33, 16),
         (DataType::BF16, 90, 12, 64),
         (DataType::U8, 33, 65, 64),
@@ -356,7 +357,8 @@ fn rows_that_begin_inside_lines() {
     }
 }
 
-/// Planes of lines and halves whose rows are whole lines apart, one plane after the other from any byte on.
+/// Planes of lines and half lines have rows that are whole lines apart. The planes follow each other, and
+/// begin at any byte.
 #[test]
 fn planes_that_begin_inside_lines() {
     let mut buffers = Buffers::new(1 << 17);
@@ -373,8 +375,8 @@ fn planes_that_begin_inside_lines() {
     }
 }
 
-/// Every number of columns and rows after the last whole block, to rows that begin lines and to rows that do
-/// not.
+/// Planes have every number of columns and rows after the last whole block. Their rows begin at lines, and
+/// inside lines.
 #[test]
 fn edges_of_planes() {
     let mut buffers = Buffers::new(1 << 17);
@@ -382,7 +384,7 @@ fn edges_of_planes() {
         [(DataType::U8, 64), (DataType::BF16, 32), (DataType::F32, 16), (DataType::F64, 8), (DataType::C128, 4)]
     {
         for edge in 0..in_line {
-            // More than is interleaved, both ways.
+            // The planes have more rows and columns than are interleaved.
             let (rows, columns) = (in_line + 17 + edge, 2 * in_line + 17 - edge);
             let desc = |strides: [u64; 2]| {
                 Side::strided(&BufferTensorDesc::new(data_type, &[rows, columns], Some(&strides)).unwrap())
@@ -394,7 +396,7 @@ fn edges_of_planes() {
     }
 }
 
-/// Large planes, whose panels are staged and drained or joined, as every family of CPUs plans them.
+/// Large planes have panels that are staged and drained or joined. They are planned for every family of CPUs.
 #[test]
 fn planes_of_every_family() {
     let mut buffers = Buffers::new(1 << 20);
@@ -406,7 +408,7 @@ fn planes_of_every_family() {
         (DataType::F32, 32, 512, 1024),
         (DataType::F64, 19, 300, 304),
         (DataType::C128, 17, 150, 152),
-        // Destination rows that follow each other and are drained whole.
+        // The destination rows follow each other and are drained whole.
         (DataType::U8, 90, 512, 512),
         (DataType::BF16, 70, 64, 64),
         (DataType::F32, 100, 32, 32),
@@ -476,11 +478,11 @@ proptest! {
     }
 }
 
-/// Which buffer of the copy that is to end the process has a byte that no one may touch.
+/// The name of the environment variable that chooses the buffer with a byte that may not be touched.
 const SHORT: &str = "TENSOR_LAYOUT_ONE_BYTE_SHORT";
 
-/// The tests above could not fail if nothing happened at a closed page: here, a copy runs into one, in a
-/// process of its own.
+/// The tests above could not fail if an access to a closed page had no effect. This test checks that such an
+/// access ends a process.
 #[test]
 fn one_byte_too_few_ends_the_process() {
     for short in ["source Front", "source Back", "destination Front", "destination Back", "neither"] {
@@ -494,8 +496,8 @@ fn one_byte_too_few_ends_the_process() {
     }
 }
 
-/// What `one_byte_too_few_ends_the_process` runs in a process of its own; with whole buffers where that test
-/// does not say otherwise.
+/// The copy that `one_byte_too_few_ends_the_process` runs in a process of its own. Without the environment
+/// variable, its buffers are whole.
 #[test]
 fn a_copy_that_may_end_the_process() {
     let short = std::env::var(SHORT).unwrap_or_default();
@@ -504,8 +506,8 @@ fn a_copy_that_may_end_the_process() {
         let plan = Relayout::new(&from.map, &to.map).unwrap().with_kernel_level(level);
         let (mut source, mut destination) = (Guarded::new(from.bytes()), Guarded::new(to.bytes()));
         let end = if short.ends_with("Front") { End::Front } else { End::Back };
-        // SAFETY: none. One of the two has a byte that cannot be touched, which is what is tried; the process
-        // is there for nothing else.
+        // SAFETY: this is unsound on purpose. One of the two buffers has a byte that cannot be touched, and
+        // the test is whether the process ends. The process has no other purpose.
         let (read, written) = unsafe {
             let one_too_many = |memory: &mut Guarded, length| memory.with_one_too_many(end, length).as_mut();
             match short.split(' ').next() {

@@ -1,13 +1,13 @@
-//! Memory between pages that no one may touch: whoever reads or writes one byte beside it ends the process.
+//! Memory between closed pages. An access to one byte outside of the memory ends the process.
 
 use std::ptr::NonNull;
 
-/// At which end of the memory bytes are stored, so that the next one belongs to a closed page.
+/// The end of the memory at which bytes are stored. The byte beyond that end belongs to a closed page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// They begin where the closed page in front ends.
+    /// The bytes begin at the end of the closed page in front.
     Front,
-    /// They end where the closed page after begins.
+    /// The bytes end at the start of the closed page behind.
     Back,
 }
 
@@ -15,7 +15,7 @@ impl End {
     pub(crate) const BOTH: [End; 2] = [End::Front, End::Back];
 }
 
-/// Open pages, and a closed one on either side.
+/// Open pages, and a closed page on either side.
 pub(crate) struct Guarded {
     open: NonNull<u8>,
     length: usize,
@@ -25,11 +25,11 @@ pub(crate) struct Guarded {
 impl Guarded {
     /// Memory of at least this many bytes.
     pub(crate) fn new(length: usize) -> Guarded {
-        // SAFETY: a question.
+        // SAFETY: `sysconf` only returns a number.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
         let length = length.next_multiple_of(page);
-        // SAFETY: new memory, which no one else knows; the pages between the first and the last are then
-        // opened.
+        // SAFETY: the memory is new, and nothing else refers to it. The pages between the first page and the
+        // last page are then opened.
         unsafe {
             let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
             let memory = libc::mmap(std::ptr::null_mut(), length + 2 * page, libc::PROT_NONE, flags, -1, 0);
@@ -42,24 +42,24 @@ impl Guarded {
     }
 
     fn allow(&self, access: libc::c_int) {
-        // SAFETY: the open pages of our own memory, of which no reference is alive: both callers hold the
-        // only one.
+        // SAFETY: these are the open pages of our own memory. No other reference to them is alive, because
+        // both callers borrow the memory exclusively.
         assert_eq!(unsafe { libc::mprotect(self.open.as_ptr().cast(), self.length, access) }, 0);
     }
 
     fn start(&self, end: End, length: usize) -> NonNull<u8> {
         assert!(length <= self.length, "{length} of {} bytes", self.length);
-        // SAFETY: inside the open pages.
+        // SAFETY: the offset is inside the open pages.
         unsafe { self.open.add(if end == End::Front { 0 } else { self.length - length }) }
     }
 
-    /// This many bytes at one end.
+    /// Returns this many bytes at one end.
     pub(crate) fn bytes(&mut self, end: End, length: usize) -> &mut [u8] {
-        // SAFETY: open memory, borrowed as long as the slice lives.
+        // SAFETY: the memory is open, and is borrowed while the slice lives.
         unsafe { std::slice::from_raw_parts_mut(self.start(end, length).as_ptr(), length) }
     }
 
-    /// These bytes at one end, on pages that can only be read from now on.
+    /// Stores these bytes at one end, and closes the pages for writing.
     pub(crate) fn sealed(&mut self, end: End, bytes: &[u8]) -> &[u8] {
         self.allow(libc::PROT_READ | libc::PROT_WRITE);
         self.bytes(end, bytes.len()).copy_from_slice(bytes);
@@ -67,19 +67,19 @@ impl Guarded {
         self.bytes(end, bytes.len())
     }
 
-    /// This many bytes, the last of which (at the front: the first) belongs to a closed page: a mapping that
-    /// is one byte too short.
+    /// Returns this many bytes, of which one belongs to a closed page: the last byte, or the first byte at
+    /// the front. This is a mapping that is one byte too short.
     pub(crate) fn with_one_too_many(&mut self, end: End, length: usize) -> NonNull<[u8]> {
         let start = self.start(end, length - 1);
         let before = if end == End::Front { 1 } else { 0 };
-        // SAFETY: inside of the mapping; that no one may touch one of the bytes is the point.
+        // SAFETY: the pointer is inside of the mapping. The test needs a byte that may not be touched.
         NonNull::slice_from_raw_parts(unsafe { start.sub(before) }, length)
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // SAFETY: what was mapped, with its two closed pages.
+        // SAFETY: this is the whole mapping, with its two closed pages.
         unsafe { libc::munmap(self.open.sub(self.page).as_ptr().cast(), self.length + 2 * self.page) };
     }
 }

@@ -1,5 +1,5 @@
-//! The house rules, and what takes a process of its own or long: work limits, guard pages, an allocator that
-//! counts.
+//! The house rules, and tests that take long or need a process of their own: work limits, guard pages, and an
+//! allocator that counts.
 #![allow(unsafe_code, reason = "an allocator that counts, pages without access, signal handlers")]
 
 mod architecture;

@@ -1,11 +1,11 @@
-//! Memory that counts who touches it.
+//! Memory that counts the instructions that touch it.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 
-/// The pages that are closed, and what was counted. Signal handlers have no other way to know.
+/// The pages that are closed, and the counts. Signal handlers can read only statics.
 static START: AtomicUsize = AtomicUsize::new(0);
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 static READS: AtomicUsize = AtomicUsize::new(0);
@@ -14,15 +14,15 @@ static WRITES: AtomicUsize = AtomicUsize::new(0);
 /// The bit of the flags register that stops the processor after one instruction.
 const TRAP_FLAG: i64 = 1 << 8;
 
-/// The bit of a page fault's error code that says: it was to be written.
+/// The bit of a page fault's error code that is set for a write.
 const WRITE: i64 = 1 << 1;
 
 const PAGE: usize = 4096;
 
-/// What guards are made of.
+/// The byte that guards are filled with.
 const GUARD: u8 = 0xc3;
 
-/// Pages of memory. One at a time in a process.
+/// Pages of memory. A process may have one `Trap` at a time.
 pub(crate) struct Trap {
     start: NonNull<u8>,
     length: usize,
@@ -41,7 +41,7 @@ pub(crate) struct Closed<'a>(&'a Trap);
 impl Trap {
     pub(crate) fn new(length: usize) -> Trap {
         let length = length.next_multiple_of(PAGE);
-        // SAFETY: new memory, and handlers that only use what is theirs.
+        // SAFETY: the memory is new, and the handlers use only the memory of the trap.
         unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let memory =
@@ -55,18 +55,18 @@ impl Trap {
 
     #[allow(clippy::mut_from_ref, reason = "the memory is the system's, and one thread's")]
     fn bytes(&self) -> &mut [u8] {
-        // SAFETY: open memory, used by one thread.
+        // SAFETY: the memory is open, and is used by one thread.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
-    /// Memory `shift` bytes after the beginning of a line that holds `bytes`, between guards.
+    /// Stores `bytes` between guards, `shift` bytes after the beginning of a line, and returns their address.
     pub(crate) fn memory(&self, shift: usize, bytes: &[u8]) -> NonNull<u8> {
         self.bytes().fill(GUARD);
-        // Only these pages are closed: the fewer, the sooner.
+        // Only the pages of these bytes are closed. Fewer closed pages take less time.
         START.store(self.start.as_ptr() as usize + PAGE, SeqCst);
         LENGTH.store((shift + bytes.len()).max(1).next_multiple_of(PAGE), SeqCst);
         self.bytes()[PAGE + shift..][..bytes.len()].copy_from_slice(bytes);
-        // SAFETY: inside the pages, as the slice was.
+        // SAFETY: the offset is inside the pages, like the slice above.
         unsafe { self.start.add(PAGE + shift) }
     }
 
@@ -79,34 +79,34 @@ impl Trap {
         before.iter().chain(after).all(|&byte| byte == GUARD)
     }
 
-    /// Closes the memory: from now on, what touches it is counted.
+    /// Closes the memory. From now on, accesses to it are counted.
     pub(crate) fn closed(&self) -> Closed<'_> {
         READS.store(0, SeqCst);
         WRITES.store(0, SeqCst);
-        // SAFETY: our own pages.
+        // SAFETY: these are our own pages.
         unsafe { protect(libc::PROT_NONE) };
         Closed(self)
     }
 }
 
 impl Closed<'_> {
-    /// Opens it again.
+    /// Opens the memory again, and returns the counts.
     pub(crate) fn open(self) -> Touched {
         let _ = self.0;
-        // SAFETY: our own pages.
+        // SAFETY: these are our own pages.
         unsafe { protect(libc::PROT_READ | libc::PROT_WRITE) };
         Touched { reads: READS.load(SeqCst), writes: WRITES.load(SeqCst) }
     }
 }
 
 unsafe fn protect(access: c_int) {
-    // SAFETY: the pages of the trap.
+    // SAFETY: these are the pages of the trap.
     let result = unsafe { libc::mprotect(START.load(SeqCst) as *mut c_void, LENGTH.load(SeqCst), access) };
     assert_eq!(result, 0);
 }
 
 unsafe fn handle(signal: c_int, handler: unsafe extern "C" fn(c_int, *mut siginfo_t, *mut c_void)) {
-    // SAFETY: a zeroed `sigaction` is a valid one, and the handler has the form that `SA_SIGINFO` wants.
+    // SAFETY: a zeroed `sigaction` is valid, and the handler has the form that `SA_SIGINFO` requires.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
@@ -115,13 +115,14 @@ unsafe fn handle(signal: c_int, handler: unsafe extern "C" fn(c_int, *mut siginf
     }
 }
 
-/// Someone touches the closed pages: counts it, opens them, and stops after this one instruction.
+/// Handles an access to the closed pages: counts the access, opens the pages, and stops after this one
+/// instruction.
 unsafe extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: what the system hands to a handler.
+    // SAFETY: the system passes valid pointers to a handler.
     unsafe {
         let address = (*info).si_addr() as usize;
         if !(START.load(SeqCst)..START.load(SeqCst) + LENGTH.load(SeqCst)).contains(&address) {
-            // Not ours: the same instruction faults again, and ends the process.
+            // The address is not in our pages. The same instruction faults again, and ends the process.
             libc::signal(libc::SIGSEGV, libc::SIG_DFL);
             return;
         }
@@ -133,9 +134,9 @@ unsafe extern "C" fn on_fault(_: c_int, info: *mut siginfo_t, context: *mut c_vo
     }
 }
 
-/// The instruction is done: closes the pages again.
+/// Closes the pages again after the instruction.
 unsafe extern "C" fn on_step(_: c_int, _: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the system passes valid pointers to a handler.
     unsafe {
         protect(libc::PROT_NONE);
         (*context.cast::<ucontext_t>()).uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;

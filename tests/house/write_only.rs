@@ -1,9 +1,9 @@
-//! A copy into memory that is only written reads none of it.
+//! Copies into memory that is only written read none of it.
 //!
-//! No x86 page can be written and not read. So the destination is on pages without any access: each
-//! instruction that touches it faults, and the processor says whether it was to write. It is then let
-//! through, one step, and the pages are closed again. What is counted so are the loads and stores of the real
-//! kernels, `memcpy` included.
+//! An x86 page cannot be writable and not readable. So the destination is on pages without any access. Each
+//! instruction that touches it faults, and the processor tells whether the access was a write. The
+//! instruction then runs alone, and the pages are closed again. The counts are of the loads and stores of the
+//! real kernels, including `memcpy`.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
 
@@ -17,10 +17,10 @@ use proptest::test_runner::TestRunner;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{DestinationBytes, KernelLevel, Padding, Relayout};
 
-/// Every way a copy can go: the nests of all kernels, elements that share bytes, filled padding, and several
-/// passes.
+/// Pairs that take every path of a copy: the nests of all kernels, elements that share bytes, filled padding,
+/// and several passes.
 const PAIRS: &[(&str, &str)] = &[
-    // Contiguous runs of all lengths, joined and not, repeated, and from a table.
+    // These are contiguous runs of all lengths: joined, not joined, repeated, and from a table.
     ("u8[900]", "u8[900]"),
     ("u8[10,7]:[9,1]", "u8[10,7]"),
     ("f32[10,7]:[9,1]", "f32[10,7]"),
@@ -30,7 +30,8 @@ const PAIRS: &[(&str, &str)] = &[
     ("f32[9,5]:[0,1]", "f32[9,5]"),
     ("f32[192]{0:T(48)}", "f32[192]{0:T(32)}"),
     ("f32[4,96]{1,0:T(2,48)}", "f32[4,96]{1,0:T(4,32)}"),
-    // Transposes of all units, with edges; rows that share a set of the cache; axes from a table; runs.
+    // These are transposes of all units, with edges; rows that share a set of the cache; axes from a table;
+    // and runs.
     ("u8[35,70]", "u8[35,70]{0,1}"),
     ("bf16[35,40]", "bf16[35,40]{0,1}"),
     ("f32[35,19]", "f32[35,19]{0,1}"),
@@ -43,7 +44,7 @@ const PAIRS: &[(&str, &str)] = &[
     ("f32[13,11,3]", "f32[13,11,3]{2,0,1}"),
     ("u8[13,11,5]", "u8[13,11,5]{2,0,1}"),
     ("f32[9,11,32]", "f32[9,11,32]{2,0,1}"),
-    // Rows interleaved and deinterleaved, also by byte shuffles and as micro-tiles.
+    // These are rows that are interleaved and deinterleaved, also by byte shuffles and as micro-tiles.
     ("u8[3,300]", "u8[3,300]{0,1}"),
     ("u8[300,3]", "u8[300,3]{0,1}"),
     ("bf16[3,300]", "bf16[3,300]{0,1}"),
@@ -52,14 +53,14 @@ const PAIRS: &[(&str, &str)] = &[
     ("f32[100,8]", "f32[100,8]{0,1}"),
     ("bf16[16,256]", "bf16[16,256]{1,0:T(8,128)(2,1)}"),
     ("bf16[16,256]{0,1:T(8,128)(2,1)}", "bf16[16,256]{1,0:T(8,128)(2,1)}"),
-    // Ragged edges; padding in long runs and in short ones.
+    // These have ragged edges, and padding in long runs and in short runs.
     ("f32[9,300]", "f32[9,300]{1,0:T(8,128)}"),
     ("bf16[2,20,30]", "bf16[2,20,30]{2,1,0:T(8,128)(2,1)}"),
     ("f32[1,3,20,20]", "f32[1,3,20,20]:NHWC"),
     ("f32[3,400]", "f32[3,400]{0,1:T(4)}"),
     ("f32[20,30]", "f32[20,30]:[37,1]"),
     ("u8[20,30]", "u8[20,30]:[64,2]+3"),
-    // Elements that share bytes: whole bytes, rows, planes, single elements, any width.
+    // These have elements that share bytes: whole bytes, rows, planes, single elements, any width.
     ("s4[32,64]{1,0:E(4)}", "s4[32,64]{0,1:E(4)}"),
     ("s4[33,65]{1,0:E(4)}", "s4[33,65]{0,1:E(4)}"),
     ("u2[37,29]{1,0:E(2)}", "u2[37,29]{0,1:E(2)}"),
@@ -68,11 +69,12 @@ const PAIRS: &[(&str, &str)] = &[
     ("s4[3,5,7]{2,1,0:E(4)}", "s4[3,5,7]{0,2,1:E(4)}"),
     ("u8[9,11]{1,0:E(11)}", "u8[9,11]{0,1:E(11)}"),
     ("u8[9,12]{1,0:E(5)}", "u8[9,12]{1,0:T(4,4)E(5)}"),
-    // Storage widths, both ways.
+    // These change the storage width, both ways.
     ("s4[9,20]{1,0:E(4)}", "s4[9,20]"),
     ("s4[9,21]{1,0:E(4)}", "s4[9,21]{0,1}"),
     ("s4[9,21]", "s4[9,21]{0,1:E(4)}"),
-    // Several passes: Irreducible on either side, and dimensions fused against each other.
+    // These take several passes: one side is Irreducible, or the sides fuse dimensions in contradicting
+    // orders.
     ("f32[6,5,4]", "f32[6,5,4]{2,1,0:T(2,3,2)(*,2,1)}"),
     ("f32[6,5,4]{2,1,0:T(2,3,2)(*,2,1)}", "f32[6,5,4]"),
     ("s4[6,5,4]{2,1,0:E(4)}", "s4[6,5,4]{2,1,0:T(2,3,2)(*,2,1)E(4)}"),
@@ -92,19 +94,18 @@ fn levels() -> impl Iterator<Item = KernelLevel> {
     KernelLevel::ALL.into_iter().filter(|level| level.is_available())
 }
 
-/// What a copy may take, and how it is run.
+/// How a copy is planned and run.
 #[derive(Debug, Clone, Copy)]
 struct How {
     padding: Padding,
     level: KernelLevel,
     streaming: bool,
-    /// Bytes between the beginning of a line and the destination.
+    /// The number of bytes between the beginning of a line and the destination.
     shift: usize,
     pieces: usize,
 }
 
-/// Runs a copy into memory that traps, whole and in pieces, by both forms, and compares it with the ordinary
-/// copy.
+/// Runs a copy into a trap, whole and in pieces, by both forms, and compares it with the ordinary copy.
 fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     let How { padding, level, streaming, shift, pieces } = how;
     let relayout =
@@ -116,11 +117,11 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
     relayout.run(&source, &mut expected).unwrap();
 
     let pieces = relayout.partition(pieces).unwrap();
-    // A piece may read where the whole copy does not: its boxes are cut.
+    // A piece may read its destination although the whole copy does not, because its boxes are cut.
     let refused = relayout.reads_destination() || pieces.iter().any(|piece| piece.reads_destination());
     let forms =
         [("whole", true, false), ("fresh pieces", false, true), ("pieces", false, false), ("fresh", true, true)];
-    // An access takes tens of microseconds: two of the four a time.
+    // An access takes tens of microseconds, so each call runs two of the four forms.
     for &(form, whole, uninit) in forms.iter().skip(if streaming { 0 } else { 2 }).take(2) {
         let at = format!("{name}, {form}, {how:?}\n{}", relayout.explain());
         let place = trap.memory(shift, &before);
@@ -128,7 +129,7 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
         let mut refusals = 0;
         let mut run = |range: std::ops::Range<usize>,
                        run: &dyn Fn(NonNull<[u8]>) -> Result<(), tensor_layout::Error>| {
-            // SAFETY: the range is in the memory.
+            // SAFETY: the range is inside the memory.
             let start = unsafe { place.add(range.start) };
             match run(NonNull::slice_from_raw_parts(start, range.len())) {
                 Ok(()) => {}
@@ -139,10 +140,10 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             }
         };
         let fresh = |memory: NonNull<[u8]>| -> &mut [MaybeUninit<u8>] {
-            // SAFETY: memory that no one else uses, and that lives as long as the trap.
+            // SAFETY: nothing else uses the memory, and it lives as long as the trap.
             unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().cast(), memory.len()) }
         };
-        // SAFETY: the memory is writable, if slowly, and no one else's.
+        // SAFETY: the memory is writable, although slowly, and nothing else accesses it.
         let only = |memory| unsafe { DestinationBytes::from_ptr(memory) };
         match (whole, uninit) {
             (true, false) => run(0..size, &|memory| relayout.run_write_only(&source, only(memory))),
@@ -159,12 +160,12 @@ fn check(trap: &Trap, relayout: &Relayout, how: How, name: &str) {
             }
         }
         let touched = closed.open();
-        // Memory without contents may be zeroed, and is then bytes like any others.
+        // Memory without contents may be zeroed. Its bytes may then be read.
         assert!(uninit || touched.reads == 0, "{} bytes were read: {at}", touched.reads);
         let found = trap.contents(shift, size);
         if refusals > 0 {
             assert!(padding == Padding::Keep && (uninit || refused), "refused: {at}");
-            // Of pieces, some may have been written.
+            // Some pieces may have been written before another piece was refused.
             let untouched = found == before && touched.writes == 0;
             assert!(untouched || !whole && !uninit, "written although it was refused: {at}");
         } else {
@@ -181,8 +182,8 @@ fn nothing_is_read_where_a_copy_is_only_written() {
     for (number, (from, to)) in PAIRS.iter().enumerate() {
         let relayout = Relayout::new(&parsed(from), &parsed(to)).unwrap();
         for (place, level) in levels().enumerate() {
-            // The safe kernels cannot read what they write, and write it in small parts; every sixth run of
-            // them is enough.
+            // The safe kernels cannot read the destination, and write it in small parts. Every sixth of their
+            // runs is enough.
             if level == KernelLevel::Portable && number % 6 > 0 {
                 continue;
             }
@@ -194,11 +195,11 @@ fn nothing_is_read_where_a_copy_is_only_written() {
             }
         }
     }
-    // What the trap would say if something were read.
+    // This copy reads its destination, to check that the trap counts reads.
     let relayout = Relayout::new(&parsed("s4[3,5]{1,0:E(4)}"), &parsed("s4[3,5]{0,1:E(4)}")).unwrap();
     let place = trap.memory(0, &[0; 8]);
     let closed = trap.closed();
-    // SAFETY: eight bytes of the trap.
+    // SAFETY: these are eight bytes of the trap.
     relayout.run(&noise(8), unsafe { std::slice::from_raw_parts_mut(place.as_ptr(), 8) }).unwrap();
     let touched = closed.open();
     assert!(touched.reads > 0 && touched.writes > 0, "{touched:?}");

@@ -1,4 +1,5 @@
-//! Fields of bits: bit 0 is the lowest of byte 0. Whole bytes are copied, others go one bit at a time.
+//! Fields of bits. Bit 0 is the lowest bit of byte 0. Fields of whole bytes are copied, and other fields go
+//! one bit at a time.
 
 use std::ops::Range;
 
@@ -6,13 +7,13 @@ fn bit(at: u64) -> (usize, u8) {
     (usize::try_from(at / 8).unwrap(), 1 << (at % 8))
 }
 
-/// The bytes of a field that is nothing but whole ones.
+/// The range of bytes of a field that consists of whole bytes. `None` for other fields.
 fn whole_bytes(start: u64, width: u32) -> Option<Range<usize>> {
     let first = usize::try_from(start / 8).unwrap();
     (start.is_multiple_of(8) && width.is_multiple_of(8)).then(|| first..first + width as usize / 8)
 }
 
-/// The `width` bits from bit `start` on, or `None` past the end.
+/// Reads the `width` bits from bit `start` on. `None` past the end.
 pub(crate) fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
     if let Some(range) = whole_bytes(start, width) {
         let mut value = [0; 16];

@@ -1,7 +1,7 @@
-//! The literal meaning of a tiled layout, written with ndarray: number the elements, put the dimensions in
-//! physical order, and for each tile combine, pad, reshape and transpose, as XLA's page says.
+//! The literal meaning of a tiled layout, written with ndarray. The elements are numbered, the dimensions are
+//! put in physical order, and each tile combines, pads, reshapes and transposes, as XLA's page says.
 //!
-//! Nothing here shares a line with the crate's own evaluation.
+//! This code shares no line with the crate's own evaluation.
 #![allow(dead_code, reason = "every test crate uses a part of it")]
 
 pub(crate) mod bits;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use tensor_layout::tiled::{Layout, Tile, TileSize};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
-/// For every physical place, the logical row-major number of the element there, or `None` for padding.
+/// For every physical place, the logical row-major number of its element, or `None` for padding.
 pub(crate) fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
     let sizes: Vec<usize> = shape.sizes().iter().map(|&size| size as usize).collect();
     let count = sizes.iter().product();
@@ -63,7 +63,7 @@ fn apply(array: ArrayD<Option<usize>>, tile: &Tile) -> ArrayD<Option<usize>> {
         split.extend([dim / size, size]);
     }
     let full = full.into_shape_with_order(IxDyn(&split)).unwrap();
-    // Transpose: all counts, then all places.
+    // Transpose: the counts of tiles come first, and then the places inside a tile.
     let mut axes: Vec<usize> = (0..prefix).collect();
     axes.extend((0..sizes.len()).map(|i| prefix + 2 * i));
     axes.extend((0..sizes.len()).map(|i| prefix + 2 * i + 1));
@@ -100,7 +100,7 @@ pub(crate) fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
         .map(|i| (0..ndarray::Dimension::ndim(&i)).map(|axis| i[axis] as u64).collect())
 }
 
-/// Sizes of a small tensor, sometimes with zeros and ones.
+/// Sizes of a small tensor, some of which are 0 or 1.
 pub(crate) fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
     let size = prop_oneof![1 => Just(1_u64), 8 => 1..=max];
     prop_oneof![
@@ -109,18 +109,19 @@ pub(crate) fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>
     ]
 }
 
-/// What kinds of tiles a random layout has.
+/// The kinds of tiles that a random layout has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tiles {
-    /// 1, 2, 4, 8.
+    /// The entries are 1, 2, 4 and 8.
     PowersOfTwo,
-    /// 1 to 6, no `*`.
+    /// The entries are 1 to 6, without `*`.
     Ragged,
-    /// 1 to 6, and `*` anywhere legal.
+    /// The entries are 1 to 6, and `*` wherever it is legal.
     Combined,
 }
 
-/// A random layout of these sizes: up to three tiles, some longer than the rank, sometimes a tail alignment.
+/// A random layout of these sizes. It has up to three tiles, some longer than the rank, and sometimes a tail
+/// alignment.
 pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = ArrayShape> {
     let rank = sizes.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
@@ -143,7 +144,7 @@ pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> imp
     })
 }
 
-/// A random small tiled shape of any kind; at most `limit` physical elements.
+/// A random small tiled shape of any kind, with at most `limit` physical elements.
 pub(crate) fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
     let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
     (sizes(4, 9), kind)
@@ -151,7 +152,8 @@ pub(crate) fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
         .prop_filter("too large", move |shape| bounded(shape, limit))
 }
 
-/// Does the padded shape stay below `limit` elements? (An upper bound, computed without the crate.)
+/// Whether the padded shape has at most `limit` elements. The count is an upper bound at first, computed
+/// without the crate.
 pub(crate) fn bounded(shape: &ArrayShape, limit: usize) -> bool {
     let mut count: f64 = shape.sizes().iter().map(|&size| size.max(1) as f64).product();
     for tile in shape.layout().tiles() {
@@ -161,6 +163,6 @@ pub(crate) fn bounded(shape: &ArrayShape, limit: usize) -> bool {
             }
         }
     }
-    // Padding multiplies a dimension by less than its tile size, mostly by far less.
+    // Padding multiplies a dimension by less than its tile size, and usually by much less.
     count < limit as f64 * 500.0 && physical(shape).len() <= limit
 }

@@ -1,5 +1,5 @@
-//! Random pairs of layouts, and the literal copy between them: read each element where the literal layout has
-//! it, write it where the other one has it.
+//! Random pairs of layouts, and the literal copy between them: each element is read at its literal offset on
+//! one side, and written at its literal offset on the other side.
 
 use proptest::prelude::*;
 use tensor_layout::element::ElementKind;
@@ -9,7 +9,7 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap
 use super::bits::{read_bits, write_bits};
 use super::{Tiles, bounded, offsets, physical, shape_of, sizes, strided_offsets};
 
-/// One side of a copy: its map, and what is literally true of it.
+/// One side of a copy: its map, its literal offsets, and its number of physical elements.
 #[derive(Debug, Clone)]
 pub(crate) struct Side {
     pub(crate) map: IndexMap,
@@ -33,7 +33,7 @@ impl Side {
     }
 }
 
-/// Types of every width, with the `E(n)` that makes the tiled side as wide as the strided one.
+/// Types of every width, with the `E(n)` that makes the tiled side as wide as the strided side.
 pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
     prop::sample::select(vec![
         DataType::U8,
@@ -55,7 +55,7 @@ pub(crate) fn with_own_bits(shape: ArrayShape) -> ArrayShape {
     ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
 }
 
-/// The shape with as many of its tiles as keep it small.
+/// Removes the last tiles of a shape until the shape is small.
 pub(crate) fn of_bounded_size(mut shape: ArrayShape) -> ArrayShape {
     while !bounded(&shape, 4000) {
         let tiles = shape.layout().tiles();
@@ -69,8 +69,8 @@ pub(crate) fn tiled_side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> i
     shape_of(sizes, kind, data_type).prop_map(|shape| Side::tiled(&with_own_bits(of_bounded_size(shape))))
 }
 
-/// Packed in some order, with gaps, broadcast, or any strides at all; sometimes not at the start of its
-/// buffer.
+/// A strided side: packed in some order, with gaps, broadcast, or with any strides. Some sides do not start
+/// at the start of their buffer.
 pub(crate) fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value = Side> {
     let rank = sizes.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
@@ -106,7 +106,7 @@ pub(crate) fn padding() -> impl Strategy<Value = Padding> {
     prop_oneof![Just(Padding::Keep), Just(Padding::Zero), any::<u128>().prop_map(Padding::Fill)]
 }
 
-/// The mode with a pattern of at most this many bits.
+/// Returns the treatment of padding with a pattern of at most this many bits.
 pub(crate) fn within(padding: Padding, bits: u32) -> Padding {
     match padding {
         Padding::Fill(pattern) if bits < 128 => Padding::Fill(pattern & ((1 << bits) - 1)),
@@ -114,7 +114,7 @@ pub(crate) fn within(padding: Padding, bits: u32) -> Padding {
     }
 }
 
-/// Bytes that tell every place from its neighbours.
+/// Bytes that differ between neighbouring places.
 pub(crate) fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }

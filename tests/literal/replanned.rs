@@ -1,5 +1,5 @@
-//! A copy planned again with other settings, for tests: with other kernels, with another kind of store, or
-//! for another CPU.
+//! Copies that are planned again with other settings, for tests: with other kernels, with another kind of
+//! store, or for another CPU.
 
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 
@@ -24,7 +24,7 @@ impl Replanned for Relayout {
         let mut settings = self.settings().clone();
         change(&mut settings);
         let padding = std::mem::take(&mut settings.padding);
-        // A part of a larger buffer is filled only if that is said twice.
+        // A part of a larger buffer is filled only by `with_padding_everywhere`.
         self.again(&settings).and_then(|plan| plan.with_padding_everywhere(padding)).unwrap()
     }
 }

@@ -1,15 +1,15 @@
-//! The public types of a crate that a test does not name.
+//! Finds the public types of a crate that a test does not name.
 
 use std::fs;
 use std::path::Path;
 
-/// The public types in the files of `folder` that `text`, a file that asserts something of each, does not
-/// name.
+/// The public types in the files of `folder` that `text` does not name. `text` is a file that asserts
+/// something of each type.
 pub(crate) fn missing_in(text: &str, folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     public_types(folder, &mut names);
     assert!(names.len() > 10, "{names:?}");
-    // Comments name types too.
+    // Comments name types too, and are left out.
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let asserted: Vec<&str> = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric())).collect();
     names.retain(|name| !asserted.contains(&name.as_str()));

@@ -1,7 +1,8 @@
-//! Which module of a crate uses which, and a circle among them.
+//! Which modules of a crate use which, and circles among them.
 //!
-//! A path that begins with `crate`, `self`, `super` or a child's name is walked down the crate's modules as
-//! far as it goes. The name after that is looked up in that module's `use` lines, which may lead to another.
+//! A path that begins with `crate`, `self`, `super` or a child's name is followed through the crate's modules
+//! as far as it names modules. The next name is looked up in the `use` lines of the last module, which may
+//! lead to another module.
 //!
 //! ```text
 //! a/mod.rs   pub use b::B;
@@ -13,16 +14,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The names from the root of a crate; the root itself has none.
+/// The names of a module from the root of a crate. The root itself has none.
 type Module = Vec<String>;
 
-/// Who uses, what is used, and the path that says so.
+/// A module that uses another module, the used module, and the path in the code.
 pub(crate) type Arrow = (Module, Module, String);
 
-/// A path from the root of the crate; of an import also the name that it gives, and whether that is public.
+/// A path from the root of the crate. An import also has the name that it defines, and whether that name is
+/// public.
 type Use = (Vec<String>, Option<(String, bool)>);
 
-/// The arrows between the files of a crate, each given as its path below `src/` and its code.
+/// The arrows between the files of a crate. Each file is given as its path below `src/` and its code.
 pub(crate) fn arrows(files: &[(String, String)]) -> Vec<Arrow> {
     let mut modules: BTreeMap<Module, Vec<Use>> = files.iter().map(|(path, _)| (module(path), Vec::new())).collect();
     for (path, code) in files {
@@ -42,13 +44,13 @@ pub(crate) fn arrows(files: &[(String, String)]) -> Vec<Arrow> {
     arrows
 }
 
-/// `map/view.rs` is the module `map::view`, `map/mod.rs` is `map`, `lib.rs` the root.
+/// The module of a file: `map/view.rs` is `map::view`, `map/mod.rs` is `map`, `lib.rs` is the root.
 fn module(path: &str) -> Module {
     let names = path.trim_end_matches(".rs").split('/').filter(|name| !["mod", "lib"].contains(name));
     names.map(str::to_owned).collect()
 }
 
-/// All paths that code writes, and of each import the name it gives and whether it is public.
+/// All paths in the code. Each import has the name that it defines, and whether that name is public.
 fn paths(code: &str) -> Vec<(String, Option<(String, bool)>)> {
     let (mut found, mut before) = (Vec::new(), "");
     let mut words = code.split_whitespace();
@@ -68,7 +70,7 @@ fn paths(code: &str) -> Vec<(String, Option<(String, bool)>)> {
     found
 }
 
-/// `a::{b, c::{self, d as e}}` is `a::b`, `a::c` and `a::c::d as e`.
+/// Splits a `use` tree: `a::{b, c::{self, d as e}}` is `a::b`, `a::c` and `a::c::d as e`.
 fn branches(tree: &str) -> Vec<String> {
     let Some((stem, rest)) = tree.split_once('{') else {
         return vec![tree.strip_suffix("::self").unwrap_or(tree).to_owned()];
@@ -81,7 +83,7 @@ fn branches(tree: &str) -> Vec<String> {
     list.filter(|branch| !branch.is_empty()).flat_map(|branch| branches(&format!("{stem}{branch}"))).collect()
 }
 
-/// A path from the root of the crate, or `None` for another crate's.
+/// Returns a path from the root of the crate, or `None` for a path of another crate.
 fn absolute(modules: &BTreeMap<Module, Vec<Use>>, here: &Module, path: &str) -> Option<Vec<String>> {
     let mut whole = here.clone();
     for (place, name) in path.split("::").enumerate() {
@@ -98,7 +100,7 @@ fn absolute(modules: &BTreeMap<Module, Vec<Use>>, here: &Module, path: &str) -> 
     Some(whole)
 }
 
-/// The module where a path ends, after at most `hops` re-exports.
+/// The module in which a path ends, after at most `hops` re-exports.
 fn target(modules: &BTreeMap<Module, Vec<Use>>, path: &[String], hops: usize) -> Module {
     let length = (0..=path.len()).rev().find(|&length| modules.contains_key(&path[..length])).unwrap_or(0);
     let (module, rest) = path.split_at(length);
@@ -109,12 +111,13 @@ fn target(modules: &BTreeMap<Module, Vec<Use>>, path: &[String], hops: usize) ->
     }
 }
 
-/// The circles among the modules right below `parent`, each with all below it; `mod` is the file of `parent`.
+/// The circles among the modules directly below `parent`. Each module counts with all modules below it; `mod`
+/// is the file of `parent`.
 pub(crate) fn circle(arrows: &[Arrow], parent: &[String]) -> String {
     let node = |module: &Module| Some(module.strip_prefix(parent)?.first().map_or("mod", String::as_str).to_owned());
     let ends = arrows.iter().filter_map(|arrow| Some((node(&arrow.0)?, node(&arrow.1)?, arrow)));
     let mut open: Vec<_> = ends.filter(|(from, to, _)| from != to).collect();
-    // An arrow to who uses nothing, or from whom nothing uses, is in no circle.
+    // A module that uses no module, or that no module uses, is in no circle. Its arrows are removed.
     let mut before = usize::MAX;
     while open.len() < before {
         before = open.len();

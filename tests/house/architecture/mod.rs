@@ -1,4 +1,5 @@
-//! The house rules: who may use whom, where `unsafe` may be, how long files and comments' lines may get.
+//! The house rules: which folders may use which, where `unsafe` may be, and how long files and lines of
+//! comments may be.
 
 mod graph;
 
@@ -11,7 +12,8 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use self::graph::{arrows, circle};
 
-/// What each folder of src may use. Data flows one way: what is on the right of a row does not use its left.
+/// The folders of src that each folder may use. Data flows one way: a folder on the right of a row does not
+/// use the folder on the left.
 const ARROWS: &[(&str, &[&str])] = &[
     ("element", &[]),
     ("typed_sizes", &["element"]),
@@ -26,11 +28,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
     // Re-exports for authors of back ends.
     ("plan", &["element", "strided", "map", "bridge", "relayout"]),
-    // The rim: it sees everything, and nothing inside uses it.
+    // The rim may use everything, and no folder inside uses it.
     ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "draw", "notation"]),
 ];
 
-/// What every folder may use.
+/// The modules that every folder may use.
 const GROUND: &[&str] = &["exact", "error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
@@ -44,10 +46,10 @@ const CIRCLES: &[(&str, &str)] = &[("crates/kernel/", "is rewritten"), ("src/rel
 const LINES: usize = 500;
 const COLUMNS: usize = 110;
 
-/// Names that say nothing about what is inside.
+/// Names that do not tell what a file contains.
 const VAGUE: &str = "util utils common base helper helpers misc shared stuff core";
 
-/// Every Rust file of the repository: its path, and its text.
+/// The path and the text of every Rust file of the repository.
 fn files() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut found, mut open) = (Vec::new(), vec![root.to_owned()]);
@@ -63,7 +65,7 @@ fn files() -> Vec<(String, String)> {
     found
 }
 
-/// Of each crate, by its folder, the files of its `src` and their code, without those of tests.
+/// The files of each crate's `src` and their code, by the folder of the crate. Files of tests are left out.
 fn crates() -> BTreeMap<String, Vec<(String, String)>> {
     let mut crates: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for (path, text) in files().iter().filter(|(path, _)| !path.ends_with("tests.rs") && !path.contains("tests/")) {

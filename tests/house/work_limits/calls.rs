@@ -1,4 +1,4 @@
-//! Calls that are held to the limits, for every hostile layout and for copies between them.
+//! Calls that are checked against the limits, for every hostile layout and for copies between them.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::counting;
 /// The most memory that a call may hold at a time.
 pub(crate) const MOST_BYTES: u64 = 100_000_000;
 
-/// Runs one call and holds it to the limits.
+/// Runs one call and checks it against the limits.
 pub(crate) fn limited<T>(name: &str, text: &str, operation: impl FnOnce() -> T) -> T {
     let ((result, bytes), steps) =
         steps::counted(&format!("{name} of {text}"), || counting::most_bytes(std::hint::black_box(operation)));
@@ -32,8 +32,8 @@ pub(crate) fn each<T>(name: &str, operation: impl Fn(&Subject) -> T) {
     }
 }
 
-/// Runs an operation on each layout, and on its reshape to one dimension, which joins all its digits in one
-/// chain.
+/// Runs an operation on each layout, and on its reshape to one dimension, which joins all digits of the
+/// layout in one chain.
 pub(crate) fn each_map<T>(name: &str, operation: impl Fn(&IndexMap) -> T) {
     for Subject { text, map, .. } in &subjects() {
         limited(name, text, || operation(map));

@@ -1,10 +1,10 @@
-//! Layouts of at most 200 bytes, or of rank 64, that require as much work as they can.
+//! Layouts of at most 200 bytes of text, or of rank 64, that require the most work.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, IndexMap, ToIndexMap};
 
-/// One layout, as whatever it is.
+/// One layout, as a text, as a map, and as a descriptor or a shape if it is one.
 pub(crate) struct Subject {
     pub(crate) text: String,
     pub(crate) notated: Notated,
@@ -21,7 +21,7 @@ fn minor_last(rank: u64) -> String {
     list((0..rank).rev())
 }
 
-/// Rank `rank`, all sizes 3, in tiles of 2 x 2 x ..: every dimension has a ragged edge.
+/// A layout of rank `rank` with sizes of 3, in tiles of 2 x 2 x ... Every dimension has a ragged edge.
 fn tiles_of_two(rank: u64) -> String {
     let (sizes, tiles) = (list((0..rank).map(|_| 3)), list((0..rank).map(|_| 2)));
     format!("u8[{sizes}]{{{}:T({tiles})}}", minor_last(rank))
@@ -31,8 +31,8 @@ fn strided(sizes: impl IntoIterator<Item = u64>, strides: impl IntoIterator<Item
     format!("u8[{}]:[{}]", list(sizes), list(strides))
 }
 
-/// Tiles in tiles, each by a factor of `ratio` (in tenths) smaller than the one around it: blocks that do not
-/// divide each other.
+/// Tiles in tiles. Each tile is smaller than the tile around it by the factor `ratio` (in tenths), so blocks
+/// do not divide each other.
 fn ragged(ratio: u64, digits: usize, size: impl Fn(u64) -> u64) -> String {
     let mut tiles = vec![2_u64];
     while tiles.len() <= digits {
@@ -47,25 +47,25 @@ fn ragged(ratio: u64, digits: usize, size: impl Fn(u64) -> u64) -> String {
 
 fn texts() -> Vec<String> {
     let mut texts: Vec<String> = [
-        // No elements, and an overlap that does not come soon.
+        // These have no elements, or an overlap that is found late.
         "f32[1000000000,0,3]",
         "f32[1073741824,1073741823]:[1073741823,1073741824]",
         "f32[1073741824,1073741824]:[0,1]",
-        // Strides that do not nest, or only just.
+        // These have strides that do not nest, or nest by a small margin.
         "f32[100,100,100]:[10007,10009,10037]",
         "f32[65536,65536,65536]:[65537,65539,65543]",
-        // Buffers as large as memory has addresses, and padding as large as that.
+        // These have buffers as large as memory has addresses, and padding of that size.
         "f32[1152921504606846975]",
         "f32[1000000,1000000]{0,1}",
         "f32[4000000,1]{1,0:T(4194301)}",
         "f32[3]{0:T(1000000007)(1000003)}",
         "u4[1000000007,3]:[5,1]",
         "s4[1000003,1000003]{1,0:T(32,32)E(4)}",
-        // Tiles that clash, in the layout itself and with those of `others`.
+        // These have tiles that contradict each other, in the layout itself and with the tiles of `others`.
         "f32[1000000007,1000000009]{0,1:T(48,48)(32,32)}",
         "pred[1000000007,3]{1,0:T(7,5)(4,3)(3,2)(2,2)}",
         "f32[1000000000]{0:T(4)(2)(3)(2)}",
-        // What does not separate.
+        // These have digits that cannot be separated.
         "f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}",
         "f32[6000,6000]{1,0:T(*,7)(5)}",
         "f32[6000,6000]{1,0:T(2001,3001)(*,35)(7)(5,1)}",
@@ -86,7 +86,7 @@ fn texts() -> Vec<String> {
         format!("f32[3]{{0:T{}}}", "(2)".repeat(60)),
         format!("f32[3]{{0:T({}2)}}", "1,".repeat(80)),
         format!("u8[{}]{{{}:T({}3)(2)}}", list([2; 31]), minor_last(31), "*,".repeat(30)),
-        // Rank 36 to 64.
+        // These have ranks from 36 to 64.
         strided([2; 36], [1; 36]),
         strided([2; 60], (0..60).map(|axis| 1_000_003 + axis * 7919)),
         strided([2; 60], (0..60).map(|axis| 1 << (axis * 7 % 60))),
@@ -106,7 +106,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     texts().into_iter().map(subject).collect()
 }
 
-/// Other layouts of these sizes: packed, in reverse order, and in tiles that clash with most others.
+/// Other layouts of these sizes: packed, in reverse order, and in tiles that contradict most other tiles.
 pub(crate) fn others(map: &IndexMap) -> Vec<IndexMap> {
     let Ok(rows) = ArrayShape::row_major(map.data_type(), map.sizes()) else { return Vec::new() };
     let order: Vec<usize> = (0..map.sizes().len()).collect();

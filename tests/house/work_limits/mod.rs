@@ -1,8 +1,8 @@
-//! No public function takes long, or much memory, on a short text: every entry point, on layouts made to be
-//! hard.
+//! No public function takes long, or much memory, on a short text. The tests call every entry point, on
+//! layouts that are made to be hard.
 //!
-//! A function either answers or says [`Error::Undecided`](tensor_layout::Error::Undecided), in at most
-//! `MOST_STEPS` steps and `MOST_BYTES` bytes. What a step is says `steps.rs`.
+//! A function either answers or returns [`Error::Undecided`](tensor_layout::Error::Undecided), in at most
+//! `MOST_STEPS` steps and `MOST_BYTES` bytes. `steps.rs` explains what a step is.
 
 mod calls;
 mod hostile;
@@ -196,7 +196,7 @@ fn words_and_pictures() {
     each_map("Picture::corner", |map| Picture::corner(map, "a").map(|picture| (picture.to_string(), picture.to_svg())));
 }
 
-/// The most levels, layers and texels that there are.
+/// Textures have the largest numbers of levels, layers and texels.
 #[test]
 fn textures() {
     use tensor_layout::upload::{Texture, TextureApi, TexturePlane};

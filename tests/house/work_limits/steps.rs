@@ -1,20 +1,19 @@
-//! How much a function does, without a clock.
+//! Counts the steps of a function, without a clock.
 //!
 //! `-Cinstrument-coverage` puts a counter into every region of code that runs together: the body of a loop,
-//! an arm of a match, a function. The sum of all counters of the program is a count of steps that no loop can
-//! get around, and that no machine changes. So the tests here are built with that flag, and with
-//! `--cfg count_steps`, to count (`.ci/run` does so):
+//! an arm of a match, a function. The sum of all counters of the program is a count of steps. Every loop adds
+//! to it, and it does not depend on the machine. So the tests here are built with that flag, and with `--cfg
+//! count_steps`, to count (`.ci/run` does so):
 //!
 //! ```sh
 //! RUSTFLAGS='-Cinstrument-coverage --cfg count_steps' LLVM_PROFILE_FILE=/dev/null \
 //!     cargo test --target-dir target/steps --test house work_limits -- --test-threads=1
 //! ```
 //!
-//! Built without them, they hold the memory to its limit, and what returns an error to its error, and no
-//! steps.
+//! Without these flags, the tests check the memory and the errors, but not the steps.
 
-/// The most steps of a call: half a second of a release build, which takes some 600 million a second
-/// (`partition` of a copy of 4,096 boxes: 195 million in 0.31 s, on two busy cores).
+/// The most steps of a call. They take half a second in a release build, which runs some 600 million steps in
+/// a second (`partition` of a copy of 4,096 boxes: 195 million in 0.31 s, on two busy cores).
 pub(crate) const MOST_STEPS: u64 = 300_000_000;
 
 #[cfg(not(count_steps))]
@@ -37,27 +36,28 @@ mod counters {
         fn __llvm_profile_end_counters() -> *const u64;
     }
 
-    /// The call that is counted: its name, and the steps before it. One at a time: the counters are those of
-    /// the program.
+    /// The call that is counted: its name, and the steps before it. One call is counted at a time, because
+    /// the counters belong to the whole program.
     static RUNNING: Mutex<Option<(String, u64)>> = Mutex::new(None);
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
     fn total() -> u64 {
-        // SAFETY: the two functions of the profiler's runtime name the first counter and one past the last,
-        // which are in one static.
+        // SAFETY: these two functions of the profiler's runtime return the address of the first counter and
+        // the address after the last counter. All counters are in one static.
         let (mut at, end) = unsafe { (__llvm_profile_begin_counters(), __llvm_profile_end_counters()) };
         let mut sum = 0_u64;
         while at < end {
-            // SAFETY: it is between the two. Another thread may count on while it is read: a number that is a
-            // little old is good enough.
+            // SAFETY: the address is between these two addresses. Another thread may count during the read; a
+            // number that is a little old is good enough.
             sum = sum.wrapping_add(unsafe { at.read_volatile() });
-            // SAFETY: one past the last at most.
+            // SAFETY: the result is at most the address after the last counter.
             at = unsafe { at.add(1) };
         }
         sum
     }
 
-    /// Ends the program when a call takes far more than it may: there are functions that would never return.
+    /// Ends the program if a call takes far more steps than the limit. Some functions would otherwise never
+    /// return.
     fn watch() {
         loop {
             std::thread::sleep(Duration::from_millis(200));

@@ -1,5 +1,5 @@
-//! A program without the standard library that uses the library: it does not build if anything in it links
-//! `std`, which has a panic handler of its own.
+//! A program without the standard library that uses the library. It does not build if any of its dependencies
+//! links `std`, because `std` has a panic handler too.
 #![no_std]
 
 extern crate alloc;
@@ -12,10 +12,10 @@ use tensor_layout::notation::Notated;
 use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, ToIndexMap};
 
-/// No memory is ever given: this is built, not run.
+/// An allocator without memory. This program is built and never run.
 struct NoMemory;
 
-// SAFETY: a null pointer says that there is no memory, and nothing was allocated that could be freed.
+// SAFETY: a null pointer means that there is no memory, and nothing was allocated that could be freed.
 unsafe impl GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _layout: Layout) -> *mut u8 {
         core::ptr::null_mut()
@@ -44,7 +44,7 @@ fn sizes() -> Result<u64, Error> {
         + u64::from(lowered && report.is_ok()))
 }
 
-/// The sum of some sizes and offsets, or 0 for an error.
+/// Returns the sum of some sizes and offsets, or 0 for an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn tensor_layout_sizes() -> u64 {
     sizes().unwrap_or(0)
