@@ -1,10 +1,12 @@
-//! Writes offsets as sums of digits, also where `*` joined digits that do not line up.
+//! Writes offsets as sums over digits. The sums cover Irreducible layouts too, where a `*` joined parts of
+//! several dimensions to a number that no chain of digits describes.
 //!
-//! Every layout divides its indices and joins the results by weighted sums. If these steps are done
-//! symbolically, each intermediate number is a sum of *atoms* with weights. An atom is a digit of one
-//! dimension, or the quotient or remainder of a sum that no choice of digits takes apart. Parts of a sum that
-//! are multiples of the divisor never end up in an atom, so atoms hold few digits. In
-//! `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}`, an atom holds two digits, with 2 and 3 values.
+//! To compute an offset, a layout divides numbers and adds multiples of the results. Here, these steps are
+//! done symbolically, so that two layouts can be compared term by term. Each intermediate number is a sum of
+//! *atoms* with weights. An atom is a digit of one dimension, or the quotient or remainder of a sum that no
+//! choice of digits takes apart. Parts of a sum that are multiples of the divisor never end up in an atom, so
+//! atoms hold few digits. In `f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}`, an atom holds two digits, with 2 and
+//! 3 values.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "weights and values are below products of 64-bit bounds that were checked; their sums fit 128 bits"
@@ -17,7 +19,8 @@ use alloc::vec::Vec;
 use super::index_map::IndexMap;
 use super::levels::TileLevels;
 
-/// A digit of a dimension: `index / weight`, below `range`. The top digit is bounded only by the size.
+/// A digit of a dimension: `index / weight % range`. The top digit of a dimension may end before its range
+/// does, at the size of the dimension.
 #[derive(Clone, Copy)]
 pub(super) struct DimDigit {
     pub(super) dim: usize,
@@ -29,9 +32,9 @@ pub(super) struct DimDigit {
 pub(super) enum Atom {
     /// The digit with this position in the list of digits.
     Digit(usize),
-    /// The quotient `form / divisor`. The next atom is the remainder.
+    /// The quotient `form / divisor`. The next atom in the list is the remainder of this division.
     Quotient(Form, i128),
-    /// The remainder `form % divisor`. The atom before is the quotient.
+    /// The remainder `form % divisor`. The atom before it in the list is the quotient of this division.
     Remainder(Form, i128),
 }
 
@@ -70,7 +73,7 @@ impl Form {
     }
 }
 
-/// The digits of all dimensions, and the atoms that two layouts consist of.
+/// The digits of all dimensions, and the atoms in the offsets of two layouts.
 pub(super) struct Atoms<'a> {
     sizes: &'a [u64],
     /// The digits of the dimensions in order. Each dimension begins with its top digit.
@@ -81,7 +84,8 @@ pub(super) struct Atoms<'a> {
     most: Vec<i128>,
 }
 
-/// A digit that has to be cut in two, before the offsets can be computed again.
+/// A request to cut a digit in two, so that the lower digit has `at` values. The offsets are then computed
+/// again.
 struct Cut {
     digit: usize,
     at: u64,
@@ -163,7 +167,7 @@ impl<'a> Atoms<'a> {
         Form(own.map(|(place, digit)| (place, digit.weight.into())).collect())
     }
 
-    /// Joins neighbouring numbers to one number, row-major over the bounds.
+    /// Joins numbers to one row-major number. Each number is below its entry in `bounds`.
     fn joined(&self, forms: &[Form], bounds: &[u64]) -> Form {
         let mut sum = Form::default();
         let mut width = 1;
@@ -183,7 +187,8 @@ impl<'a> Atoms<'a> {
         sum
     }
 
-    /// Divides a sum. Returns the quotient and the remainder.
+    /// Divides a sum, and returns the quotient and the remainder. Fails with a cut if a digit must be cut
+    /// first.
     fn split(&mut self, form: &Form, divisor: i128) -> Result<(Form, Form), Cut> {
         let (mut high, mut low) = (Form::default(), Form::default());
         for &(atom, weight) in &form.0 {
@@ -210,7 +215,8 @@ impl<'a> Atoms<'a> {
         Ok((high, Form(Vec::from([(quotient + 1, common)]))))
     }
 
-    /// Returns the cut of a digit after which the upper part of the digit is a multiple of the divisor.
+    /// Returns the cut of a digit after which the upper part of the digit is a multiple of the divisor, or
+    /// `None` if no cut does this.
     fn useful_cut(&self, atom: usize, weight: i128, divisor: i128) -> Option<Cut> {
         let digit = self.digits.get(atom)?;
         let at = u64::try_from((divisor % weight == 0).then_some(divisor / weight)?).ok()?;

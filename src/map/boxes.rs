@@ -157,7 +157,8 @@ impl BoxGroups {
         Some(boxes.checked(source, destination))
     }
 
-    /// Adds one group.
+    /// Adds the group whose numbers below `extent` the two chains place. Returns `None` if the segments
+    /// exceed a limit, or if neither chain can be walked backwards although `reversed` is set.
     fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
         let before = self.segments.list.len();
         refine(extent, source, destination, &mut self.segments)?;
@@ -182,7 +183,7 @@ impl BoxGroups {
         self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
     }
 
-    /// Returns the number of entries in the tables of all boxes.
+    /// Returns the number of table entries of all boxes together.
     pub(crate) fn entries(&self) -> u64 {
         let mut rest = self.segments.list.as_slice();
         let groups = self.groups.iter().map(|&group| {
@@ -285,8 +286,8 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
     (listed == live.iter().filter(|&&live| live).count()).then_some(groups)
 }
 
-/// Joins the components of the dimensions in `dims` to one chain. Its argument is the row-major number of
-/// these dimensions.
+/// Joins the components of the dimensions in `dims` to one chain. The argument of the chain is the row-major
+/// number of these dimensions.
 pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 8]> = smallvec![];
     let mut width = extent;

@@ -11,17 +11,18 @@ use super::digits::{Digit, reach, whole_blocks};
 use super::index_map::{Component, IndexMap};
 use super::injective::digits_nest;
 
-/// The most elements whose offsets are computed one by one, if the digits do not decide the question.
+/// The most elements whose offsets are computed one by one, if the digits do not decide the question. For a
+/// larger part, the result is [`Error::Undecided`].
 const SEARCH_LIMIT: u64 = 1 << 20;
 
 impl IndexMap {
-    /// Returns the offsets, in elements, that the part of the tensor inside these ranges takes, if they are
-    /// contiguous and no other element is among them.
+    /// Returns the range of offsets, in elements, that the part of the tensor inside `ranges` takes, if the
+    /// elements of the part fill the range. Otherwise returns `None`.
     ///
-    /// Every element of a contiguous part has an offset of its own. If elements share an offset (broadcast
-    /// dimensions, overlapping strides), the result is `None`. The result is exact. If the strides nest, as
-    /// in all tiled layouts, the smallest and the largest offset decide. Otherwise every element is looked
-    /// at.
+    /// Every element of a contiguous part has an offset of its own. If elements of the part share an offset
+    /// (broadcast dimensions, overlapping strides), the result is `None`. The result is exact. If the strides
+    /// nest, as in all tiled layouts, the smallest and the largest offset decide. Otherwise the function
+    /// computes the offset of every element of the part.
     ///
     /// # Errors
     ///
@@ -98,7 +99,8 @@ impl IndexMap {
 /// Returns the smallest and the largest value of a chain on `start..end`. The range must not be empty, and
 /// `blocks` are the [`whole_blocks`] of the digits.
 ///
-/// A partial block is the end or the beginning of a block, so k digits take k^2 steps.
+/// Only the first and the last block may be partial. The function calls itself for at most one partial block
+/// and `reach` for the other, so k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
     let (divisor, stride) = (digit.divisor.get(), digit.stride);

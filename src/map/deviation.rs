@@ -1,10 +1,11 @@
 //! Finds the first difference of two chains from their digits. The time does not depend on the extent.
 //!
-//! Extend the top digit of a chain without end. A chain whose top digit has divisor p then repeats:
-//! `f(u + p) = f(u) + s`. The differences `f(u + 1) - f(u)` form a word of period p, and the theorem of Fine
-//! and Wilf applies: words of periods p and q that agree in their first `p + q - gcd(p, q)` letters agree
-//! everywhere. So it is enough to look at one block of the larger divisor and at the beginning of the next
-//! block. There, the other chain is compared with itself, shifted. This comparison becomes two such
+//! Extend the top digit of a chain without end. A chain whose top digit has divisor p then repeats: `f(u + p)
+//! = f(u) + s`. The differences `f(u + 1) - f(u)` form a word of period p, and the theorem of Fine and Wilf
+//! applies: words of periods p and q that agree in their first `p + q - gcd(p, q)` letters agree everywhere.
+//! So it is enough to look at one block of the larger divisor p and at the beginning of the next block.
+//! There, the chain of period p repeats its first values, which are also the first values of the other chain.
+//! The other chain is therefore compared with itself, shifted by p. Such a comparison splits into two
 //! comparisons of the digits below the top digit.
 #![allow(
     clippy::arithmetic_side_effects,
@@ -16,7 +17,8 @@ use crate::error::Error;
 
 use super::digits::{Chain, Digit, below};
 
-/// The most steps that a comparison of two layouts takes before it gives up.
+/// The most steps of a comparison of two layouts. Past this limit, the comparison returns
+/// [`Error::Undecided`].
 ///
 /// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent are; two to four
 /// digits are usual. Only Irreducible layouts, where `*` joined digits that do not line up, may need more.
@@ -72,7 +74,8 @@ impl Search {
         Ok(self.shift(b, p, past_block, high.stride.into())?.map(|number| p + number))
     }
 
-    /// Returns the smallest `u < length` with `f(shift + u) != f(u) + rise`.
+    /// Returns the smallest `u < length` with `f(shift + u) != f(u) + rise`, where `f` is the chain of
+    /// `digits`.
     fn shift(&mut self, digits: &[Digit], shift: u64, length: u64, rise: i128) -> Result<Option<u64>, Error> {
         self.step()?;
         let Some((digit, low)) = digits.split_first().filter(|_| length > 0) else { return Ok(None) };
@@ -88,7 +91,8 @@ impl Search {
         if let Some(found) = self.shift(low, inside, length.min(to_edge), rise)? {
             return Ok(Some(found));
         }
-        // Behind the edge of the block, the sides change roles: the remaining shift is `to_edge`.
+        // From here on, `f(shift + u)` is in the next block, at `u - to_edge`. So `f(u)` is the side that is
+        // shifted, by `to_edge`.
         let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
         Ok(found.map(|number| to_edge + number))
     }

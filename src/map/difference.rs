@@ -146,8 +146,8 @@ impl<'a> Difference<'a> {
         Ok(None)
     }
 
-    /// Moves the digits to their next values, in the order of the indices. Returns false after the last
-    /// values.
+    /// Moves the digits of a group to their next values, in row-major order of the indices. Returns false
+    /// after the last values.
     fn advance(&self, members: &[usize], sizes: &[u64], values: &mut [i128], index: &mut [u64]) -> bool {
         for &member in members.iter().rev() {
             let Some(digit) = self.atoms.digits.get(member) else { continue };

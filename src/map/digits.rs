@@ -97,7 +97,7 @@ impl Chain {
         Chain(minor_first)
     }
 
-    /// The digits, the largest divisor first.
+    /// The digits of the chain, the largest divisor first.
     #[must_use]
     pub fn digits(&self) -> &[Digit] {
         &self.0
@@ -171,9 +171,9 @@ pub(super) fn evaluate(digits: &[Digit], number: u64) -> u64 {
     offset
 }
 
-/// Returns, for each digit, the largest value of this and all lower digits on a whole block of the digit
-/// above. The first entry is 0, because no digit is above the first digit. One more entry, after the last
-/// digit, is 0.
+/// Returns, for each digit, the largest value that the chain from this digit on takes on a whole block of the
+/// digit above. The first entry is 0, because no digit is above the first digit. One more entry, after the
+/// last digit, is 0.
 ///
 /// A chain of k digits takes k^2 steps, because each block is computed from the smaller blocks.
 pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
@@ -192,8 +192,8 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
 /// Returns the largest value of these digits on `0..extent`, which must not be empty. `blocks` are the
 /// [`whole_blocks`] from the first of these digits on.
 ///
-/// At the largest value, the top digit either has its largest value, and the lower digits stay within the
-/// last block, or the top digit is one less, and the lower digits are free.
+/// Each digit gives one candidate for the largest value: the digit is one below its value at `extent - 1`,
+/// and the lower digits are free. The value at `extent - 1` is the last candidate.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {

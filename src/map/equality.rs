@@ -119,8 +119,8 @@ impl IndexMap {
         index
     }
 
-    /// Returns the first difference among the indices whose dimensions outside `dims` are 0, if the work
-    /// limit allows.
+    /// Returns the first difference among the indices whose dimensions outside `dims` are 0. `None` if the
+    /// first [`EQUALITY_WORK_LIMIT`] indices do not differ.
     fn walk(&self, other: &IndexMap, dims: &[usize]) -> Option<Vec<u64>> {
         let sizes: Dims =
             self.sizes.iter().enumerate().map(|(dim, &size)| if dims.contains(&dim) { size } else { 1 }).collect();

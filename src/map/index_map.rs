@@ -94,7 +94,7 @@ pub struct IndexMap {
     pub(super) sizes: Dims,
     pub(super) base: u64,
     pub(crate) components: Vec<Component>,
-    /// The tiles, level by level, for a layout that components cannot describe.
+    /// The tiles, level by level, for an Irreducible layout, which components cannot describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
     /// Whether a slice left out elements that are in the same buffer.

@@ -9,9 +9,9 @@ use crate::short_sort::sort_by_key;
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
 
-/// The most search steps that [`IndexMap::inverse`] takes before it gives up. Layouts whose strides nest need
-/// one or two steps for each digit. These are all tiled layouts, and all strided layouts without overlap
-/// between axes.
+/// The most search steps of [`IndexMap::inverse`]. Past this limit, the function returns
+/// [`Error::Undecided`]. Layouts whose strides nest need one or two steps for each digit. These are all tiled
+/// layouts, and all strided layouts without overlap between axes.
 pub const INVERSE_WORK_LIMIT: u64 = 100_000;
 
 impl IndexMap {
@@ -135,7 +135,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the numbers that were put together exist, and whether they are stored at the offset.
+    /// Whether the chosen digits form a number below the extent of each component, and whether this index is
+    /// stored at the offset.
     ///
     /// In a ragged chain, or in a partial top block, not every combination of digits is a number. The search
     /// reaches every combination that is a number, so no index is missed. This test refuses all other

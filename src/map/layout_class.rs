@@ -20,9 +20,9 @@ pub enum LayoutClass {
     RaggedSplit,
     /// Some dimensions form one number that cannot be separated into the dimensions.
     Fused,
-    /// A `*` in a later tile joined digits that do not line up, so offsets are computed level by level. In
-    /// rare spellings, such as `T(2)(*,5)`, the joined digits form the original number again. The crate does
-    /// not look for these spellings.
+    /// A `*` in a later tile joined parts of several dimensions to a number that no chain of digits
+    /// describes, so offsets are computed level by level. In rare spellings, such as `T(2)(*,5)`, the joined
+    /// digits form the original number again. The crate does not look for these spellings.
     Irreducible,
 }
 

@@ -22,8 +22,8 @@ pub struct TileGroup {
     pub(crate) bounds: SmallVec<[u64; 2]>,
     /// The product of the sizes of the joined dimensions.
     pub bound: u64,
-    /// The number of values of each dimension. The number is below the size if an earlier tile was larger
-    /// than the dimension that the tile divided.
+    /// The number of values of each joined dimension. The number is below the size if an earlier tile was
+    /// larger than the dimension that the tile divided.
     pub(crate) ranges: SmallVec<[u64; 2]>,
     /// The largest value of the joined number, plus 1. The range is below the bound if an earlier tile was
     /// larger than the dimension that the tile divided.
@@ -35,7 +35,8 @@ pub struct TileGroup {
 /// One tile, applied to the dimensions that the earlier tiles produced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileLevel {
-    /// The number of dimensions of size 1 that are put in front first, if the tile is longer than the rank.
+    /// The number of dimensions of size 1 that are put in front before the tile is applied, if the tile has
+    /// more entries than there are dimensions.
     pub new_axes: usize,
     /// The number of leading dimensions that the tile does not touch.
     pub prefix: usize,
@@ -63,7 +64,8 @@ impl TileLevel {
         let mut places = false;
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
-            // A count behind the index of an earlier dimension was moved in front of this index.
+            // A tile puts all counts before all indices. If an earlier group has an index, the count moves in
+            // front of it.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved
@@ -100,19 +102,20 @@ impl TileLevel {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileLevels {
-    /// The logical dimensions, major to minor.
+    /// The numbers of the logical dimensions in the order of memory, major to minor.
     pub(crate) order: SmallVec<[usize; 8]>,
     /// The sizes of the dimensions in this order, in elements.
     pub(crate) sizes: Dims,
     pub(crate) levels: SmallVec<[TileLevel; 2]>,
-    /// The sizes after the last level, in row-major order.
+    /// The sizes of the dimensions after the last level, major to minor. The buffer holds them in row-major
+    /// order.
     pub bounds: Dims,
     /// The product of the `bounds`: the number of elements of the buffer, without padding at its end.
     pub elements: u64,
 }
 
 impl TileLevels {
-    /// The logical dimensions, major to minor.
+    /// The numbers of the logical dimensions in the order of memory, major to minor.
     #[must_use]
     pub fn order(&self) -> &[usize] {
         &self.order

@@ -18,13 +18,14 @@ use crate::short_sort::sort_by_key;
 use super::index_map::IndexMap;
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
-/// The most boxes that a buffer is divided into.
+/// The most boxes that a buffer is divided into. A buffer that needs more boxes is [`Error::Undecided`].
 pub(super) const MAX_BOXES: usize = 1 << 16;
 
-/// The most loops that all boxes of a buffer may have together.
+/// The most loops that all boxes of a buffer may have together. A buffer that needs more is
+/// [`Error::Undecided`].
 const MAX_LOOPS: usize = 1 << 20;
 
-/// The range of the digit in each place, the largest place first.
+/// A product of ranges: the start and the end of the digit in each place, the largest place first.
 type Ranges = SmallVec<[(u64, u64); 8]>;
 
 struct Digits {
@@ -33,7 +34,7 @@ struct Digits {
     range: u64,
 }
 
-/// The number of one component, written in some of the places.
+/// One component, whose number is written in some of the places.
 struct Number {
     extent: u64,
     /// The place of each digit, and the weight of one unit of the digit in the number.
@@ -105,7 +106,7 @@ impl MixedRadix {
         for number in &self.numbers {
             let mut divided = Divided { inside: Vec::new(), outside: Vec::new(), room };
             self.divide(number.extent, &number.digits, &full, &mut divided).ok_or_else(too_many)?;
-            // Every number has places of its own, so no product is empty.
+            // No two numbers share a place, so no product is empty.
             let more = |list: &[Ranges]| elements.len().saturating_mul(list.len());
             check(more(&divided.inside), padding.len().saturating_add(more(&divided.outside)))?;
             padding.extend(products(&elements, &divided.outside));

@@ -13,13 +13,13 @@
 //! The code cites these invariants of an [`IndexMap`] by number, and debug builds check them for every map
 //! (`invariants.rs`):
 //!
-//! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and fits 64
-//!    bits. No sum or product of a chain's evaluation can therefore pass 64 bits. 2. The divisors of a
-//!    chain descend to 1 and are below the component's extent. No boundary of a chain can be left out. A
-//!    chain whose extent is at most 1 is empty. 3. Components are disjoint and sorted by their first
-//!    dimension. Together they hold every dimension whose size is 2 or more. The extent of a component is
-//!    the product of the sizes of its dimensions, which cannot be separated. An empty tensor has no
-//!    components, and its base is 0.
+//! 1. Every offset is below `physical_elements`, which was computed with checked arithmetic and fits 64 bits.
+//!    No sum or product of a chain's evaluation can therefore pass 64 bits.
+//! 2. The divisors of a chain descend to 1 and are below the component's extent. No boundary of a chain can
+//!    be left out. A chain whose extent is at most 1 is empty.
+//! 3. Components are disjoint and sorted by their first dimension. Together they hold every dimension whose
+//!    size is 2 or more. The extent of a component is the product of the sizes of its dimensions, which
+//!    cannot be separated. An empty tensor has no components, and its base is 0.
 //!
 //! ```
 //! use tensor_layout::map::{LayoutClass, ToIndexMap};

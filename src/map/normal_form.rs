@@ -63,7 +63,8 @@ fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
 }
 
 impl Replay<'_> {
-    /// Goes back over the level at `depth`.
+    /// Replays the level at `depth` backwards: replaces the dimensions behind its tile by the dimensions
+    /// before it.
     fn undo(&mut self, depth: usize) -> Option<()> {
         let level = self.levels.levels.get(depth)?;
         let tiled: SmallVec<[Position; 8]> = self.positions.drain(level.prefix..).collect();
@@ -91,7 +92,7 @@ impl Replay<'_> {
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
         let Some(major) = varying().next() else { return Some(()) };
-        // A dimension of one value that is padded comes after a dimension of several values. The joined
+        // Here, a dimension of one value is padded and comes after a dimension of several values. The joined
         // number then counts in larger steps than the chain.
         let after = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
         if after.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
@@ -103,7 +104,8 @@ impl Replay<'_> {
         }
         let mut dims = SmallVec::new();
         for position in varying() {
-            // A fused digit of a dimension is not a chain of that dimension.
+            // A component can fuse whole dimensions only. If a position is only a part of a dimension, the
+            // layout is Irreducible.
             let axis = position.checked_sub(new_axes).filter(|_| position < whole)?;
             dims.push(*self.levels.order.get(axis)?);
         }

@@ -10,8 +10,9 @@ use super::index_map::IndexMap;
 use super::mixed_radix::{MAX_BOXES, MixedRadix, too_many};
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
-/// The most offsets and the most elements for which the boxes are searched element by element. Only
-/// Irreducible layouts, and strides that do not divide each other, are searched.
+/// The most offsets and the most elements for which the boxes are searched element by element. For a larger
+/// buffer, the result is [`Error::Undecided`]. Only Irreducible layouts, and strides that do not divide each
+/// other, are searched.
 pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 
 impl IndexMap {

@@ -20,11 +20,12 @@ use super::digits::{Chain, Digit, below, evaluate};
 /// The most entries of a table. A copy that needs a longer table goes through a packed buffer instead.
 const MAX_TABLE: u64 = 1 << 16;
 
-/// The most entries of all tables of a pair of layouts, where each segment counts as [`SEGMENT`] entries. If
-/// the digits do not divide each other, each digit doubles the number of segments.
+/// The most entries of all tables of a pair of layouts, where each segment counts as [`SEGMENT`] entries. A
+/// pair that needs more goes through a packed buffer. If the digits do not divide each other, each digit
+/// doubles the number of segments.
 pub(crate) const MAX_REFINED: u64 = 1 << 20;
 
-/// The number of table entries that a segment counts for.
+/// The number of table entries that a segment counts for in [`MAX_REFINED`].
 const SEGMENT: u64 = 16;
 
 /// One loop of a copy, which walks over the same indices on both sides.
@@ -111,7 +112,8 @@ impl Loop {
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;
 
-/// A part of the numbers: its first offset on each side, and loops from major to minor.
+/// A part of the numbers that two chains place: its first offset on each side, and its loops from major to
+/// minor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) source: u64,

@@ -11,10 +11,8 @@
 use super::digits::Chain;
 use super::refine::{Loop, Segment};
 
-/// Whether the value at `extent - 1 - u` is the last value minus the value at `u`, for every `u`.
-///
-/// This holds if the digits are independent of each other and every block is full. Then all digits count
-/// down.
+/// Whether a chain can be walked backwards: the value at `extent - 1 - u` is the last value minus the value
+/// at `u`, for every `u`. This holds if the digits are independent of each other and every block is full.
 pub(super) fn counts_down(chain: &Chain, extent: u64) -> bool {
     chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
 }

@@ -71,8 +71,8 @@ fn pairs_of_divisors() -> impl Iterator<Item = (u64, u64)> {
     (3..=MOST).flat_map(|high| (2..high).map(move |low| (high, low)))
 }
 
-/// Checks that the chain is in normal form and equals the function on `0..extent`. Also checks its largest
-/// value, and the largest value of each part.
+/// Checks that the chain of these digits is in normal form and has the values of the definition on
+/// `0..extent`. Also checks its largest value, and the largest value of each part.
 fn check_chain(digits: &Digits, extent: u64) -> (Chain, Vec<u64>) {
     let (chain, walked) = (chain(digits, extent), values(digits, extent));
     let divisors: Vec<u64> = chain.digits().iter().map(|digit| digit.divisor.get()).collect();
@@ -199,7 +199,8 @@ fn copied(segments: &Segments) -> Vec<(u64, u64)> {
     all
 }
 
-/// Every loop except a table has two or more steps, and a loop that walks backwards has a stride above 0.
+/// Whether every loop except a table has two or more steps, and a loop that walks backwards has a stride
+/// above 0.
 fn every_loop_moves(segments: &Segments) -> bool {
     segments.list.iter().flat_map(|segment| &segment.loops).all(|step| match step {
         Loop::Strided { extent, .. } => *extent > 1,
@@ -208,7 +209,7 @@ fn every_loop_moves(segments: &Segments) -> bool {
     })
 }
 
-/// The segments of a pair of chains copy every number once, also backwards on either side.
+/// Checks that the segments of a pair of chains copy every number once, also backwards on either side.
 fn check_refinement(first: &Digits, second: &Digits, extent: u64) {
     let (source, destination) = (chain(first, extent), chain(second, extent));
     let mut segments = Segments::with_capacity(0);

@@ -52,8 +52,9 @@ impl IndexMap {
     /// Returns the part of the tensor that `slices` keep. There is one slice for each dimension.
     ///
     /// A dimension of one digit can be sliced in any way. If a dimension is cut into blocks, the slice has to
-    /// begin at the start of a block or stay inside one block, at every level. A step has to cut the chain as
-    /// a reshape does. If dimensions are fused, only the first one can be sliced.
+    /// begin at the start of a block or stay inside one block, at every level. A step has to divide every
+    /// larger block, and to be a multiple of the next smaller block. If dimensions are fused, only the first
+    /// one can be sliced.
     ///
     /// # Errors
     ///

@@ -30,8 +30,8 @@ const TILES: [&[&str]; 2] = [
     &["(2,3,2)(*,2,1)", "(2,2,2)(*,3,1)(*,2)", "(*,4,3)(*,2)", "(2,1,3)(*,*,2,2)", "(3,2,2)(*,4,1)", "(*,*,7)(3)"],
 ];
 
-/// Returns families of layouts, and most layouts are Irreducible. All layouts of a family have equal sizes.
-/// There is a family for all small sizes and each order of the dimensions.
+/// Returns families of layouts. Most layouts are Irreducible, and all layouts of a family have the same
+/// sizes. There is a family for all small sizes and each order of the dimensions.
 fn families() -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (a, b) in (1..8).flat_map(|a| (1..8).map(move |b| (a, b))) {
@@ -40,7 +40,8 @@ fn families() -> Vec<Vec<String>> {
             all.push(TILES[1].iter().map(|tiles| format!("u8[{a},{b},{c}]{{2,0,1:T{tiles}}}")).collect());
         }
     }
-    // The second dimension has one element, so a dimension that `*` joins to it counts in steps of two.
+    // The second dimension has one element and is padded to two, so a dimension that `*` joins to it counts
+    // in steps of two.
     let tiles = ["(3,2,2,3)(*,4,*,5)", "(3,2,2,3)(*,4,*,5)(3)", "(3,2,2,3)(*,2,*,5)", "(3,2,2,3)(*,4,*,4)"];
     all.push(tiles.map(|tiles| format!("u8[5,1,4,6]{{3,2,1,0:T{tiles}}}")).to_vec());
     all
@@ -71,8 +72,8 @@ fn of(form: &Form, atom: usize) -> i128 {
     form.terms().iter().filter(|term| term.0 == atom).map(|term| term.1).sum()
 }
 
-/// No value of an atom is above the bound of the atom. Some atoms reach the bound: digits, and quotients of
-/// dimensions that are whole or whose digits are independent.
+/// Checks the largest value `most` of each atom against the upper bound that `Atoms` computed. Digits reach
+/// their bounds. So do quotients, if each of their dimensions is whole or has independent digits.
 fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     let of_dim = |dim| atoms.digits.iter().zip(0..).filter(move |(digit, _)| digit.dim == dim);
     let is_full = |dim: usize| of_dim(dim).map(|(digit, _)| digit.range).product::<u64>() == atoms.sizes[dim];
@@ -97,8 +98,8 @@ fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     }
 }
 
-/// The digits of a dimension fill the dimension from 1 up, and each digit begins where the digit below ends.
-/// Dimensions of size 1 have no digits.
+/// Checks that the lowest digit of a dimension has weight 1, that each digit begins where the digit below
+/// ends, and that all digits together reach the size. Dimensions of size 1 have no digits.
 fn check_digits(atoms: &Atoms<'_>, text: &str) {
     for (dim, &size) in atoms.sizes.iter().enumerate() {
         let mut weight = 1;
@@ -111,8 +112,8 @@ fn check_digits(atoms: &Atoms<'_>, text: &str) {
     }
 }
 
-/// No sum contains a quotient and its remainder with the weights that they had in the number that was
-/// divided.
+/// Checks that no sum contains both a quotient and its remainder with weights that would join to the number
+/// that was divided.
 fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(_, divisor) = atom else { continue };
@@ -121,8 +122,8 @@ fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     }
 }
 
-/// The sum inside an atom has no part that could be taken out, is not always below the divisor, and has no
-/// digit that could be cut.
+/// Checks the sum inside every atom: no weight is a multiple of the divisor, the weights and the divisor have
+/// no common factor, and no digit can be cut so that its upper part is a multiple of the divisor.
 fn check_parts(atoms: &Atoms<'_>, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(form, divisor) = atom else { continue };

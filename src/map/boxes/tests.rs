@@ -43,7 +43,7 @@ fn dimensions_are_linked_exactly_where_an_order_has_every_component_as_a_run() {
     }
 }
 
-/// A box has three loops of every kind, also loops of one step and loops with stride 0.
+/// Tests boxes with three loops of every kind, also loops of one step and loops with stride 0.
 #[test]
 fn the_span_of_a_box_is_that_of_its_elements() {
     let mut steps = vec![Loop::Table(vec![(5, 0), (2, 1), (9, 2)])];

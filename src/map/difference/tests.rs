@@ -1,8 +1,8 @@
 use super::super::tests::{indices, map, offsets};
 use super::*;
 
-/// For every pair of these layouts, the first difference by atoms is the first difference in a walk over all
-/// indices.
+/// Checks, for every pair of these layouts, that the first difference by atoms is the first difference in a
+/// walk over all indices.
 fn check_pairs(texts: &[String]) {
     let maps: Vec<_> = texts.iter().map(|text| map(text)).collect();
     let tables: Vec<_> = maps.iter().map(offsets).collect();

@@ -2,7 +2,7 @@ use super::super::index_map::IndexMap;
 use super::super::tests::map;
 use crate::{DataType, LayoutClass};
 
-/// The last tiles are tiles of one element, and `(2,1)`, which is as large as the dimension that it cuts.
+/// The last tiles hold one element each, or are as large as the dimension that they divide, such as `(2,1)`.
 #[test]
 fn a_last_tile_that_moves_nothing_is_left_out() {
     let text = |last: &str| format!("u8[6,9,2]{{2,1,0:T(2,3,2)(*,2,1){last}}}");

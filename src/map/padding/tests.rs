@@ -1,14 +1,15 @@
 use super::*;
 use crate::{BufferTensorDesc, DataType, ToIndexMap};
 
-/// Whether the layout itself tells where its padding is.
+/// Whether the boxes of a strided buffer are found. Otherwise the result must be the error `undecided`.
 fn is_known(sizes: &[u64], strides: &[u64], base: u64) -> bool {
     let desc = BufferTensorDesc::new(DataType::U8, sizes, Some(strides)).unwrap();
     let boxes = desc.with_base_offset(base).unwrap().to_index_map().unwrap().buffer_boxes();
     boxes.inspect_err(|error| assert_eq!(error.code(), "undecided")).is_ok()
 }
 
-/// The strides do not nest: 2 and 3 reach 10 offsets, and the third stride fills the rest of the size.
+/// The strides 2 and 3 do not nest, so the buffer is searched. The third stride sets the size of the buffer:
+/// it is this stride plus 11 offsets, which the strides 2 and 3 reach.
 #[test]
 fn a_buffer_is_searched_up_to_its_limit() {
     assert!(is_known(&[3, 3, 2], &[2, 3, PADDING_SEARCH_LIMIT - 11], 0));
@@ -28,7 +29,7 @@ fn there_are_at_most_65536_boxes() {
     assert!(!is_known(&[32_767, 3], &[2, 2], 1));
 }
 
-/// The boxes have no idle loops, and the last loop is the run.
+/// Tests that every loop of a box has at least two steps, and that no two runs of a box touch.
 #[test]
 fn runs_are_as_long_as_they_can_be() {
     let sizes = |number: u64| [1 + number / 36, 1 + number / 6 % 6, 1 + number % 6];
