@@ -222,7 +222,7 @@ fn why_not(map: &IndexMap) -> String {
     }
 }
 
-/// The lowest tile boundary inside a fused component, in elements.
+/// The size of the smallest block that a tile cuts a fused component into, in elements.
 fn boundary(component: &Component) -> u64 {
     component.chain.digits().iter().rev().nth(1).map_or(1, |digit| digit.divisor.get())
 }

@@ -19,8 +19,8 @@ use super::spell::spell;
 pub struct Raised {
     /// The tiled shape. Every element is stored where the strides put it.
     pub shape: ArrayShape,
-    /// How many bytes the tiled buffer is longer than DirectML's minimum size for the strided tensor. XLA
-    /// counts the padding after the last row and DirectML does not.
+    /// The number of bytes by which the tiled buffer is longer than DirectML's minimum size for the strided
+    /// tensor. XLA counts the padding after the last row and DirectML does not.
     pub bytes_past_minimum: u64,
 }
 
@@ -102,8 +102,8 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
 }
 
 /// Returns the shortest spelling of a shape that puts the elements where the descriptor's strides put them.
-/// The spelling has the total size of the descriptor if this size is above the minimum and a layout can say
-/// it. Otherwise the spelling has the size of the shape.
+/// The spelling has the total size of the descriptor if this size is above the minimum and a layout can have
+/// this size. Otherwise the spelling has the size of the shape.
 fn shortest(desc: &BufferTensorDesc, shape: ArrayShape) -> Result<ArrayShape, Error> {
     if desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes()
         && let Ok(whole) = spell(&desc.to_index_map()?)

@@ -14,8 +14,8 @@ use crate::tiled::{ArrayShape, TpuTiles};
 
 use super::wanted::Wanted;
 
-/// The most dimension orders that are tried with one set of tiles. 1024 covers every choice of two minor
-/// dimensions among 32.
+/// The most dimension orders that are tried with one set of tiles. A view that needs another order gets other
+/// tiles. 1024 orders cover every choice of two minor dimensions among 32.
 const MOST_ORDERS: usize = 1024;
 
 /// Spells the view in the operand's tiles, or in the tiles that a TPU would give the view.
@@ -100,8 +100,8 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     orders
 }
 
-/// Calls `found` with every choice of `left` more dimensions in every order, until `found` returns false. The
-/// last dimension of `from` is chosen first.
+/// Calls `found` with every choice of `left` more dimensions of `from`, in every order, until `found` returns
+/// false. The last dimension of `from` is chosen first.
 fn choose(
     from: &[usize],
     left: usize,
@@ -152,9 +152,9 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     minor_to_major
 }
 
-/// Returns this order with the dimensions of size 1 at the positions that the operand's dimensions of size 1
-/// have. Returns `None` if the operand has another number of dimensions of size 1 or of larger dimensions.
-/// For a scalar operand the dimensions are in descending order.
+/// Moves the dimensions of size 1 in `order` to the positions that the operand's dimensions of size 1 have.
+/// Returns `None` unless the map has as many dimensions of size 1, and as many larger dimensions, as the
+/// operand. For a scalar operand the dimensions are in descending order.
 fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));

@@ -1,8 +1,9 @@
 //! Finds the shortest tiles for an order of digits by a search, level by level.
 //!
 //! A tile moves the minor digits of some dimensions behind all other digits, and keeps the order of the
-//! dimensions. The last tile is not searched for: the number of digits that it moves determines these digits
-//! and every entry. Of the tiles before the last tile, all are tried, up to a number of steps.
+//! dimensions. The search tries every choice of moved digits for every tile but the last, up to a number of
+//! steps. The last tile needs no search: it must bring all digits into the order of memory, so the number of
+//! digits that it moves determines which digits move, and every entry.
 
 use alloc::string::ToString;
 use alloc::vec;
@@ -17,11 +18,12 @@ use crate::tiled::Tile;
 
 use super::memory_order::{MemoryOrder, Position};
 
-/// The most levels that are searched. The radix sort finds longer spellings.
+/// The most tiles of a spelling that are searched for. Each further tile multiplies the number of steps, so
+/// maps that need more tiles are left to the radix sort.
 const MOST_LEVELS: usize = 4;
 
-/// The most dimensions that are tried in every order. With more dimensions, only the orders that the order of
-/// memory suggests are tried.
+/// The most dimensions that are tried in every order: four dimensions have 24 orders. With more dimensions,
+/// only the orders that the order of memory suggests are tried.
 const MOST_PERMUTED: usize = 4;
 
 /// Returns a dimension order (major to minor) and tiles: among the spellings with the fewest levels, one with
@@ -68,8 +70,9 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
     orders
 }
 
-/// Returns the order in which one tile can move the digits from `place` on, or `None` if there is no such
-/// order. The order must agree with the digits that the tile moves and with the digits that stay.
+/// Returns the order of the dimensions in which one tile can move the digits from `place` on, or `None` if
+/// there is no such order. The order must agree with the digits that the tile moves and with the digits that
+/// stay.
 fn merged(live: &[Position], place: usize) -> Option<Vec<Position>> {
     let first =
         |position: &Position, moved: bool| position.digits.iter().copied().find(|&digit| (digit >= place) == moved);

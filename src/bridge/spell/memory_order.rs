@@ -46,6 +46,8 @@ pub(super) struct MemoryOrder {
 }
 
 impl MemoryOrder {
+    /// Lists the digits of a map. `room` says whether the top digit is padded to the size of the buffer.
+    ///
     /// # Errors
     ///
     /// [`Error::NotExpressible`] if the map does not begin at 0, is not a sum of exact digits, or has strides

@@ -2,8 +2,8 @@
 //!
 //! A tile whose entries are 1 or the whole size is a stable partition of the dimensions. The dimensions with
 //! entry 1 stay in front, and the others move behind them. A radix sort uses one such tile for each bit of a
-//! digit's position in memory, and so reaches any order. A `*` then joins the dimensions of size 1 that
-//! remain.
+//! digit's position in memory, the lowest bit first: the digits whose bit is set move. After the highest bit,
+//! the digits are in the order of memory. A `*` joins the dimensions of size 1 that remain.
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;

@@ -24,8 +24,8 @@ impl<'a> Wanted<'a> {
         Wanted { map, attributes: with_width_of(map, layout), dynamic }
     }
 
-    /// Returns the properties for the map of a view, with all attributes of the operand's layout besides the
-    /// offsets of its elements.
+    /// Returns the properties for the map of a view, with the attributes of the operand's layout, except the
+    /// dimension order and the tiles.
     pub(super) fn view(map: &'a IndexMap, own: &IndexMap, operand: &ArrayShape) -> Wanted<'a> {
         let mut wanted = Wanted::new(map);
         let layout = operand.layout().clone().with_tiles(&[]);
@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
         Some(Wanted { attributes, ..self.clone() })
     }
 
-    /// Returns the sizes in a layout without tiles whose dimension order, major to minor, is `order`.
+    /// Returns a shape of the map's sizes without tiles, in the dimension order `order`, major to minor.
     pub(super) fn untiled(&self, order: &[usize]) -> Option<ArrayShape> {
         let minor_to_major: Vec<usize> = order.iter().rev().copied().collect();
         let layout = self.attributes.clone().with_minor_to_major(&minor_to_major).ok()?;
@@ -67,7 +67,7 @@ impl<'a> Wanted<'a> {
 /// Whether a shape describes a map: the type and width of the elements, their offsets, and the size of the
 /// buffer.
 ///
-/// The normal forms are compared, so large tensors take no longer.
+/// The normal forms are compared, so the time does not depend on the sizes.
 pub(super) fn is_spelling(shape: &ArrayShape, map: &IndexMap) -> bool {
     // XLA has no notation for a part of a larger buffer, so the mark is taken from the map.
     shape.to_index_map().is_ok_and(|own| own.with_slice_mark(map.is_part()) == *map)

@@ -56,8 +56,8 @@ fn in_front(order: &[Position], place: usize) -> usize {
     order.iter().take_while(|position| position.digits.iter().all(|&digit| digit < place)).count()
 }
 
-/// Up to this many dimensions are tried in every order, each order once. The dimension of size 1 that a tile
-/// longer than the rank covers is in front.
+/// Up to [`MOST_PERMUTED`] dimensions are tried in every order, each order once. The dimension of size 1 that
+/// a tile longer than the rank covers is in front.
 #[test]
 fn all_orders_of_a_few_dimensions_are_tried_once() {
     for live in dimensions(4) {

@@ -44,7 +44,8 @@ fn any_order_of_digits_is_reached() {
         for room in [Room::Buffer, Room::Digits] {
             let Ok(memory) = MemoryOrder::new(&map, room) else { continue };
             let (order, tiles) = radix_sort(map.sizes(), &memory).unwrap();
-            // No other digits are in front or behind, so the elements are where the map puts them.
+            // The tiles bring exactly the map's digits into order, so the elements must be where the map puts
+            // them.
             let wanted = Wanted::new(&map);
             let filled = wanted.spelling(&order, &tiles);
             whole += u32::from(filled.is_some());
