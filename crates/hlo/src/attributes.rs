@@ -1,6 +1,7 @@
 //! The text after the operands of an instruction: `calls=%body, metadata={op_name="..."}`.
 
-/// Splits a text at the commas that are in no bracket and in no string. The parts are trimmed.
+/// Splits a text at the commas outside brackets and strings. Each part is returned without surrounding
+/// blanks.
 pub(super) fn split_at_commas(text: &str) -> CommaSplit<'_> {
     CommaSplit { rest: Some(text), is_open: false }
 }
@@ -8,7 +9,8 @@ pub(super) fn split_at_commas(text: &str) -> CommaSplit<'_> {
 /// The iterator of [`split_at_commas`].
 pub(super) struct CommaSplit<'a> {
     rest: Option<&'a str>,
-    /// Whether the text ended inside a bracket or a string; false until the last part was taken.
+    /// Whether the text ends inside a bracket or a string. This is known, and set, only when the last part is
+    /// taken.
     is_open: bool,
 }
 
@@ -29,7 +31,7 @@ impl<'a> Iterator for CommaSplit<'a> {
     }
 }
 
-/// The place of the bracket that closes an enclosing bracket of `text`.
+/// Returns the byte offset of the first closing bracket whose opening bracket is in front of `text`.
 pub(super) fn closing_bracket(text: &str) -> Option<usize> {
     Scan::new(text).find(|&(_, _, depth)| depth < 0).map(|(at, ..)| at)
 }
@@ -37,29 +39,29 @@ pub(super) fn closing_bracket(text: &str) -> Option<usize> {
 /// The attributes of an instruction that matter for memory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes<'a> {
-    /// The computations that are called, without their `%`.
+    /// The names of the computations that the instruction calls, without `%`.
     pub(super) calls: Vec<&'a str>,
-    /// `op_name="..."` of the metadata, with the backslashes of the text.
+    /// The value of `op_name="..."` in the metadata. Backslashes that escape a character are still in it.
     pub(super) op_name: Option<&'a str>,
-    /// `source_file` of the metadata.
+    /// The value of `source_file` in the metadata.
     pub(super) source_file: Option<&'a str>,
-    /// `source_line` of the metadata.
+    /// The value of `source_line` in the metadata.
     pub(super) source_line: Option<u64>,
-    /// `stack_frame_id` of the metadata.
+    /// The value of `stack_frame_id` in the metadata.
     pub(super) stack_frame: Option<u64>,
-    /// `index=1` of a `get-tuple-element`.
+    /// The element that a `get-tuple-element` takes, from `index=1`.
     pub(super) index: Option<u64>,
-    /// `kind=kLoop` of a fusion.
+    /// The kind of a fusion, from `kind=kLoop`.
     pub(super) kind: Option<&'a str>,
-    /// `custom_call_target="..."`
+    /// The target of a custom call, from `custom_call_target="..."`.
     pub(super) target: Option<&'a str>,
-    /// `output_to_operand_aliasing={...}`
+    /// The text in `output_to_operand_aliasing={...}`, braces included.
     pub(super) aliasing: Option<&'a str>,
     /// Whether the text ends inside an attribute or after a comma. The next line then continues it.
     pub(super) is_open: bool,
 }
 
-/// The attributes that name computations.
+/// The attributes whose values are names of called computations.
 const CALLS: [&str; 10] = [
     "calls",
     "to_apply",
@@ -74,7 +76,7 @@ const CALLS: [&str; 10] = [
 ];
 
 impl<'a> Attributes<'a> {
-    /// Reads the text after the operands. Unknown attributes are skipped.
+    /// Reads the attributes from the text after the operands. Unknown attributes are skipped.
     pub(super) fn read(text: &'a str) -> Attributes<'a> {
         let mut found = Attributes::default();
         let mut parts = split_at_commas(text);
@@ -97,7 +99,7 @@ impl<'a> Attributes<'a> {
         found
     }
 
-    /// Reads the fields of `{op_name="jit(f)/add" stack_frame_id=5}`.
+    /// Reads the fields of a metadata attribute such as `{op_name="jit(f)/add" stack_frame_id=5}`.
     fn metadata(&mut self, text: &'a str) {
         let mut rest = text.trim_start_matches('{');
         while let Some((key, value)) = rest.split_once('=') {
@@ -114,7 +116,7 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// The string without the backslashes that escape quotes and backslashes.
+/// Returns the string without the backslashes that escape quotes and backslashes. Other backslashes stay.
 pub(super) fn unescaped(text: &str) -> String {
     let (mut plain, mut escaped) = (String::with_capacity(text.len()), false);
     for letter in text.chars() {
@@ -132,8 +134,8 @@ pub(super) fn unescaped(text: &str) -> String {
     plain
 }
 
-/// Splits the value of a field from the rest of the text. A string loses its quotes. `None` means that the
-/// string does not end.
+/// Splits a text behind `key=` into the value and the rest. Quotes and braces around a value are dropped.
+/// Returns `None` if a string or a brace is not closed.
 fn field_value(text: &str) -> Option<(&str, &str)> {
     if let Some(string) = text.strip_prefix('"') {
         let mut escaped = false;
@@ -144,7 +146,6 @@ fn field_value(text: &str) -> Option<(&str, &str)> {
         })?;
         return Some((string.get(..end)?, string.get(end.saturating_add(1)..)?));
     }
-    // A value in braces ends with the closing brace.
     if text.starts_with('{') {
         let inside = text.get(1..)?;
         let end = closing_bracket(inside)?;
@@ -154,7 +155,7 @@ fn field_value(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(end)
 }
 
-/// The brackets and strings that are open at the end of a text, which may arrive in pieces.
+/// Counts the brackets and strings that are open at the end of a text. The text may arrive in pieces.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Open {
     depth: i64,
@@ -163,13 +164,13 @@ pub(super) struct Open {
 }
 
 impl Open {
-    /// Whether a bracket or a string is open.
+    /// Whether a bracket or a string is still open.
     pub(super) fn is_inside(self) -> bool {
         self.depth > 0 || self.in_string
     }
 
-    /// Adds the next piece. Returns whether there is a byte in it after which no bracket and no string is
-    /// open.
+    /// Adds the next piece of the text. Returns whether all brackets and strings were closed at some byte of
+    /// this piece.
     pub(super) fn add(&mut self, piece: &str) -> bool {
         let mut scan = Scan { bytes: piece.bytes().enumerate(), open: *self };
         let mut closed = false;
@@ -181,8 +182,8 @@ impl Open {
     }
 }
 
-/// An iterator over the bytes outside strings: the place of each, the byte, and how many brackets are open
-/// after it.
+/// An iterator over the bytes outside strings. It yields the offset of a byte, the byte itself, and how many
+/// brackets are open after that byte.
 struct Scan<'a> {
     bytes: std::iter::Enumerate<std::str::Bytes<'a>>,
     open: Open,

@@ -1,4 +1,4 @@
-//! `BufferTable`: what the padding of each buffer costs.
+//! `BufferTable`: the size of each buffer of a dump, and how much of it is padding.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
@@ -11,7 +11,7 @@ use super::bytes::buffer_bytes;
 use super::instruction::{Owner, aliased_element, is_alias};
 use super::memory::Module;
 
-/// One array that an instruction leaves in memory.
+/// A row of a [`BufferTable`]: one array that an instruction writes to memory, with its size and its padding.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferRow, BufferTable, Module};
@@ -31,26 +31,29 @@ use super::memory::Module;
 pub struct BufferRow {
     /// The instruction's name, without the `%`.
     pub instruction: String,
-    /// What the instruction does.
+    /// The operation of the instruction: `add`, `fusion`.
     pub opcode: String,
-    /// The computation of the instruction, without the `%`.
+    /// The name of the computation that contains the instruction, without the `%`.
     pub computation: Arc<str>,
-    /// The operation of the source program that the instruction comes from.
+    /// The operation of the source program that the instruction comes from (`op_name`), if the dump names it.
     pub op_name: Option<String>,
-    /// The index of the array in the instruction's tuple. It is empty if the result is not a tuple.
+    /// The index of the array in the tuple that the instruction returns. It is empty if the result is not a
+    /// tuple.
     pub tuple_index: Vec<usize>,
-    /// The array.
+    /// The data type, the sizes and the layout of the array.
     pub shape: ArrayShape,
-    /// The bytes of its elements alone.
+    /// The size of the array's elements without padding, in bytes.
     pub logical_bytes: u64,
-    /// The bytes with padding, and with the metadata that `M(n)` puts in front of the data.
+    /// The size of the buffer in bytes: elements, padding, and the metadata that `M(n)` puts in front of the
+    /// data.
     pub padded_bytes: u64,
-    /// The line of the dump; the first is 1.
+    /// The line of the dump at which the instruction starts. The first line is 1.
     pub line: u64,
 }
 
 impl BufferRow {
-    /// The bytes that hold no element.
+    /// The bytes of the buffer that hold no element: [`padded_bytes`](Self::padded_bytes) less
+    /// [`logical_bytes`](Self::logical_bytes).
     #[must_use]
     pub fn wasted_bytes(&self) -> u64 {
         self.padded_bytes.saturating_sub(self.logical_bytes)
@@ -79,7 +82,7 @@ impl BufferRow {
     }
 }
 
-/// Orders rows by their waste.
+/// A row that is compared by its wasted bytes, so that a heap can drop the row that wastes least.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Ranked(BufferRow);
 
@@ -95,7 +98,8 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// The sums over all buffers of one memory. The sum of the sizes is not the peak, because XLA reuses memory.
+/// The sums over all buffers of one memory space. The sum of the sizes is not the peak, because XLA reuses
+/// memory.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
@@ -111,20 +115,20 @@ impl PartialOrd for Ranked {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SpaceTotal {
-    /// How many buffers there are.
+    /// The number of buffers in the memory space.
     pub buffers: u64,
-    /// The bytes of their elements alone.
+    /// The size of the elements of all buffers without padding, in bytes.
     pub logical_bytes: u128,
-    /// The bytes with padding.
+    /// The size of all buffers with padding, in bytes.
     pub padded_bytes: u128,
 }
 
 /// The buffers of a dump: the rows that waste most, and totals for each memory.
 ///
-/// A limited number of rows is kept. Results that are only another name for a buffer are left out
-/// ([`Instruction::is_alias`](super::Instruction::is_alias),
-/// [`Instruction::aliased_element`](super::Instruction::aliased_element)). So are the values inside fusions,
-/// and those inside the function of a `reduce`.
+/// Only the rows with the most wasted bytes are kept; [`of`](Self::of) is told how many. Results that are
+/// only another name for a buffer are left out ([`Instruction::is_alias`](super::Instruction::is_alias),
+/// [`Instruction::aliased_element`](super::Instruction::aliased_element)). The values inside fusions, and
+/// inside the function of a `reduce`, are left out too.
 ///
 /// ```
 /// use tensor_layout_hlo::{BufferTable, Module};
@@ -143,7 +147,7 @@ pub struct SpaceTotal {
 #[derive(Debug, Clone)]
 pub struct BufferTable {
     kept: usize,
-    /// A heap with the row that wastes least on top.
+    /// The rows that are kept. The row that wastes least is on top of the heap, to be dropped first.
     rows: BinaryHeap<Reverse<Ranked>>,
     totals: BTreeMap<u64, SpaceTotal>,
     refused: Vec<(String, Error)>,
@@ -151,10 +155,11 @@ pub struct BufferTable {
 }
 
 impl BufferTable {
-    /// The most arrays of unknown size that are kept to be shown. All of them are counted.
+    /// The most arrays of unknown size that [`refused`](Self::refused) returns. Further arrays are only
+    /// counted.
     pub const SHOWN: usize = 20;
 
-    /// The table of a module, with `kept` rows: those that waste most.
+    /// Makes the table of a module. It keeps the `kept` rows with the most wasted bytes.
     ///
     /// ```
     /// use tensor_layout_hlo::{BufferTable, Module};
@@ -205,7 +210,7 @@ impl BufferTable {
                 Reverse(owner.line),
                 Reverse(tuple_index.as_slice()),
             );
-            // Most rows of a long dump are not kept, so their names are not copied.
+            // Most rows of a long dump are dropped at once. Their names are not copied before that is known.
             if self.rows.len() >= self.kept
                 && self.rows.peek().is_none_or(|Reverse(Ranked(least))| rank <= least.rank())
             {
@@ -228,14 +233,14 @@ impl BufferTable {
         }
     }
 
-    /// Counts the arrays such as `f32[?]`, whose size the text does not state.
+    /// Counts the arrays whose sizes the text does not state, such as `f32[?]`, as refused.
     fn refuse_unbounded(&mut self, name: &str, shape: &Shape) {
         match shape {
             Shape::Unbounded(array) => {
                 let error = array.to_string().parse::<ArrayShape>().err();
                 error.into_iter().for_each(|error| self.refuse(name, array, error));
             }
-            // Tuples nest at most 128 deep, which the reader of shapes ensures.
+            // The recursion is safe, because the reader of shapes lets tuples nest at most 128 deep.
             Shape::Tuple(elements) => elements.iter().for_each(|element| self.refuse_unbounded(name, element)),
             _ => {}
         }
@@ -248,7 +253,7 @@ impl BufferTable {
         }
     }
 
-    /// The most wasteful buffers, the worst first.
+    /// The rows that are kept, ordered by wasted bytes, the largest first.
     #[must_use]
     pub fn rows(&self) -> Vec<&BufferRow> {
         let mut rows: Vec<&BufferRow> = self.rows.iter().map(|Reverse(Ranked(row))| row).collect();
@@ -256,25 +261,25 @@ impl BufferTable {
         rows
     }
 
-    /// The totals for each memory space that occurs, in ascending order of its number.
+    /// The numbers of the memory spaces that contain buffers, in ascending order, each with its total.
     pub fn totals(&self) -> impl Iterator<Item = (u64, SpaceTotal)> {
         self.totals.iter().map(|(&space, &total)| (space, total))
     }
 
-    /// The total for one memory space, if there is any buffer in it.
+    /// The total for one memory space. `None` if no buffer is in this space.
     #[must_use]
     pub fn total(&self, memory_space: u64) -> Option<SpaceTotal> {
         self.totals.get(&memory_space).copied()
     }
 
-    /// How many arrays have no known size: `f32[?]`, or a size that passes 64 bits. They are in no row and in
-    /// no total.
+    /// The number of arrays without a known size: `f32[?]`, or a size that does not fit in 64 bits. They are
+    /// in no row and in no total.
     #[must_use]
     pub fn refused_buffers(&self) -> u64 {
         self.refused_buffers
     }
 
-    /// The first arrays without a size: the instruction with its shape, and the reason.
+    /// The first arrays without a known size, at most [`SHOWN`](Self::SHOWN): `name = shape`, and the reason.
     #[must_use]
     pub fn refused(&self) -> &[(String, Error)] {
         &self.refused

@@ -2,9 +2,10 @@
 
 use tensor_layout::{ArrayShape, Error, checked};
 
-/// The size of the buffer of an array, in bytes. For an array with dynamic dimensions, the CPU and GPU
-/// backends of XLA append its sizes, four bytes for each dimension (`ShapeUtil::ByteSizeOf` with
-/// `CpuExecutable::ShapeSizeBytes`). On a TPU the layout has `M(n)` for them.
+/// Returns the size of the buffer of an array, in bytes. If an array has dynamic dimensions, its buffer also
+/// stores their current sizes. The CPU and GPU backends of XLA append four bytes for each dimension
+/// (`ShapeUtil::ByteSizeOf` with `CpuExecutable::ShapeSizeBytes`). A TPU stores the sizes in the prefix
+/// `M(n)` of the layout.
 pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     let bytes = array.buffer_size_in_bytes()?;
     let layout = array.layout();
@@ -13,7 +14,7 @@ pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     if appended { checked::add(bytes, dimensions.saturating_mul(4), "the bytes of a buffer") } else { Ok(bytes) }
 }
 
-/// The bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded down.
+/// Writes a number of bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded down.
 ///
 /// ```
 /// use tensor_layout_hlo::short_bytes;

@@ -28,17 +28,17 @@ use super::attributes;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModuleHeader {
-    /// The name of the module.
+    /// The name of the module, `step` in `HloModule step`.
     pub name: String,
     /// Whether the instructions of each computation are in the order in which they run.
     pub is_scheduled: bool,
-    /// The results that are written over a parameter (a donated buffer).
+    /// The results that share the memory of a donated parameter (`input_output_alias`).
     pub aliases: Vec<InputOutputAlias>,
     /// Whether the line has an `entry_computation_layout`.
     pub(crate) has_entry_layout: bool,
 }
 
-/// A result of the program that is in the memory of a parameter: one entry of `input_output_alias`.
+/// A result of the program that is written over a donated parameter: one entry of `input_output_alias`.
 ///
 /// ```
 /// use tensor_layout_hlo::{InputOutputAlias, Reader};
@@ -51,16 +51,16 @@ pub struct ModuleHeader {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputOutputAlias {
-    /// The index of the array in the tuple of results. It is empty if the result is not a tuple.
+    /// The index of the array in the tuple of results. It is empty if the program returns a single array.
     pub output: Vec<usize>,
-    /// The number of the parameter.
+    /// The number of the donated parameter, counted from 0.
     pub parameter: u64,
     /// The index of the array in the parameter. It is empty if the parameter is not a tuple.
     pub parameter_index: Vec<usize>,
 }
 
 impl ModuleHeader {
-    /// Reads the text after `HloModule `. An attribute that cannot be read counts as missing.
+    /// Reads the text after `HloModule `. An attribute that cannot be read is treated as missing.
     pub(super) fn read(text: &str) -> ModuleHeader {
         let mut header = ModuleHeader::default();
         for (position, part) in attributes::split_at_commas(text).enumerate() {
@@ -76,7 +76,7 @@ impl ModuleHeader {
     }
 }
 
-/// Reads `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`. The words may be missing.
+/// Reads `{ {0}: (0, {}, may-alias), {1}: (2, {0}, must-alias) }`. `may-alias` and `must-alias` are optional.
 pub(super) fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
     let mut cursor = Cursor::new(text);
     cursor.expect("{", "`{`")?;
@@ -95,7 +95,7 @@ pub(super) fn aliases(text: &str) -> Result<Vec<InputOutputAlias>, Error> {
     })
 }
 
-/// Reads `{}`, `{0}` or `{1,2}`.
+/// Reads an index into nested tuples: `{}`, `{0}` or `{1,2}`.
 fn tuple_index(cursor: &mut Cursor) -> Result<Vec<usize>, Error> {
     cursor.expect("{", "`{` and a place in a tuple")?;
     cursor

@@ -34,25 +34,26 @@ use super::sources::{SourceLine, Sources};
 pub struct Instruction {
     /// The name of the instruction, without the `%`.
     pub name: String,
-    /// The operation: `add`, `fusion`, `get-tuple-element`.
+    /// The name of the operation: `add`, `fusion`, `get-tuple-element`.
     pub opcode: String,
     /// The names of the operands, without the `%`. A parameter and a constant have none.
     pub operands: Vec<String>,
-    /// The shape of the result.
+    /// The shape of the result: an array or a tuple, with its layout.
     pub shape: Shape,
     /// The name of the computation that the instruction belongs to, without the `%`.
     pub computation: Arc<str>,
-    /// Whether that computation is the entry of the module.
+    /// Whether the computation of the instruction is the entry of the module.
     pub in_entry: bool,
     /// Whether the result of the instruction is the result of the computation.
     pub is_root: bool,
-    /// The computations that the instruction calls, without the `%`.
+    /// The names of the computations that the instruction calls, without the `%`.
     pub calls: Vec<String>,
-    /// The operation of the source program, from `op_name` of the metadata.
+    /// The operation of the source program that the instruction comes from, from `op_name` of the metadata.
     pub op_name: Option<String>,
-    /// The line of the source program.
+    /// The line of the source program that the instruction comes from, if the dump names it.
     pub source: Option<SourceLine>,
-    /// The number of a `parameter`, or the element of the tuple that a `get-tuple-element` takes.
+    /// For a `parameter` its number, and for a `get-tuple-element` the element that it takes. Both count from
+    /// 0.
     pub number: Option<u64>,
     /// The kind of a `fusion`: `kLoop`, `kInput`, `kOutput`, `kCustom`.
     pub fusion_kind: Option<String>,
@@ -64,7 +65,7 @@ pub struct Instruction {
     pub line: u64,
 }
 
-/// A part of a result that is in the memory of an operand.
+/// An array of a result that shares the memory of an operand: one entry of `output_to_operand_aliasing`.
 ///
 /// ```
 /// use tensor_layout_hlo::{OperandAlias, Reader, Record};
@@ -78,17 +79,17 @@ pub struct Instruction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OperandAlias {
-    /// The index of the array in the result. It is empty if the result is not a tuple.
+    /// The index of the array in the tuple of results. It is empty if the result is not a tuple.
     pub output: Vec<usize>,
-    /// The position of the operand.
+    /// The position of the operand in the list of operands, counted from 0.
     pub operand: usize,
     /// The index of the array in the operand. It is empty if the operand is not a tuple.
     pub operand_index: Vec<usize>,
 }
 
 impl Instruction {
-    /// Reads one line. `cut` says that the end of the line is missing. Only a constant can be read without
-    /// its end.
+    /// Reads an instruction. `cut` says that the end of its text is missing: attributes then may be missing,
+    /// and the values of a constant. The operands of any other instruction must be complete.
     pub(super) fn read(
         text: &str,
         cut: bool,
@@ -143,27 +144,28 @@ impl Instruction {
         })
     }
 
-    /// Whether the result has no buffer of its own, because it is in a buffer of an operand or of the
-    /// computation around it.
+    /// Whether the result has no buffer of its own, because it shares a buffer of an operand or of the
+    /// calling instruction.
     ///
-    /// This is so for a parameter outside the entry computation and for `bitcast`, `get-tuple-element`,
-    /// `tuple`, `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain`, and the
-    /// `-update` and `-done` parts of an asynchronous operation. XLA shares the memory of other results too,
-    /// but that is decided by its buffer assignment, not by the text.
+    /// The operations are a parameter outside the entry computation, `bitcast`, `get-tuple-element`, `tuple`,
+    /// `while`, `conditional`, `call`, `optimization-barrier`, `add-dependency`, `domain`, and the `-update`
+    /// and `-done` parts of an asynchronous operation. XLA shares the memory of other results too, but its
+    /// buffer assignment decides that, not the text.
     #[must_use]
     pub fn is_alias(&self) -> bool {
         is_alias(&self.opcode, self.in_entry)
     }
 
-    /// The element of the result's tuple that only names the operands. The start of an asynchronous operation
-    /// returns the operands beside its results, and so does a `send`.
+    /// The element of the result's tuple that has no buffer of its own, because it only names the operands. A
+    /// `send` and the start of an asynchronous operation return their operands in this way, beside their
+    /// results.
     #[must_use]
     pub fn aliased_element(&self) -> Option<usize> {
         aliased_element(&self.opcode)
     }
 }
 
-/// The facts of an instruction that a table of buffers shows.
+/// The facts of an instruction that a [`BufferTable`](crate::BufferTable) needs.
 pub(super) struct Owner<'a> {
     pub(super) name: &'a str,
     pub(super) opcode: &'a str,
@@ -172,7 +174,7 @@ pub(super) struct Owner<'a> {
     pub(super) line: u64,
 }
 
-/// Like [`Instruction::is_alias`], for the operation alone.
+/// Answers [`Instruction::is_alias`] from the name of the operation.
 pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
     const ALIASES: &str =
         "bitcast get-tuple-element tuple while conditional call optimization-barrier add-dependency domain";
@@ -182,7 +184,7 @@ pub(super) fn is_alias(opcode: &str, in_entry: bool) -> bool {
         || (opcode == "parameter" && !in_entry)
 }
 
-/// Like [`Instruction::aliased_element`], for the operation alone.
+/// Answers [`Instruction::aliased_element`] from the name of the operation.
 pub(super) fn aliased_element(opcode: &str) -> Option<usize> {
     match opcode {
         "copy-start" => Some(1),
@@ -212,13 +214,13 @@ fn read_while<'a>(cursor: &mut Cursor<'a>, accept: fn(char) -> bool, expected: &
     Ok(rest.get(..end).unwrap_or(""))
 }
 
-/// The name `x` in `f32[3]{0} %x` or `/*index=5*/%x`.
+/// Returns the name in the text of an operand: `x` in `f32[3]{0} %x` and in `/*index=5*/%x`.
 fn operand_name(operand: &str) -> Option<&str> {
     let name = operand.rsplit(|c: char| c.is_whitespace() || c == '/').next()?;
     Some(name.trim_start_matches('%')).filter(|name| !name.is_empty())
 }
 
-/// Reads `{{0}: (1, {}), {1}: (2, {0})}`.
+/// Reads the value of `output_to_operand_aliasing`: `{{0}: (1, {}), {1}: (2, {0})}`.
 fn operand_aliases(text: &str) -> Result<Vec<OperandAlias>, Error> {
     let alias = |InputOutputAlias { output, parameter, parameter_index }| {
         let operand = checked::narrow(parameter, "the position of an operand")?;

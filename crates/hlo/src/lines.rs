@@ -1,10 +1,11 @@
-//! Lines of a stream. Only the beginning of a very long line is kept.
+//! Reads the lines of a stream. Of a very long line only the beginning is kept.
 
 use std::io::{self, BufRead, Read};
 
-/// The most bytes of a line, or of an instruction of several lines, that are kept: 1 MiB.
+/// The most bytes that are kept of a line, or of an instruction of several lines: 1 MiB.
 ///
-/// A longer line is a large constant, whose values are not needed.
+/// A longer line is mostly a large constant, whose values are not needed. Another instruction is read without
+/// its last attributes if its operands end before the limit, and is unreadable otherwise.
 ///
 /// ```
 /// use tensor_layout_hlo::MAX_LINE_BYTES;
@@ -18,12 +19,12 @@ pub const MAX_LINE_BYTES: usize = 1 << 20;
 pub(super) struct Line {
     pub(super) number: u64,
     pub(super) text: String,
-    /// Whether the line was longer than the part that is kept.
+    /// Whether the line is longer than [`MAX_LINE_BYTES`], so that the end of `text` is missing.
     pub(super) cut: bool,
 }
 
 impl Line {
-    /// Appends the next line to the text.
+    /// Appends a line feed and the next line to the text.
     pub(super) fn append(&mut self, next: &Line) {
         self.text.push('\n');
         self.text.push_str(&next.text);
@@ -43,17 +44,18 @@ impl<R: BufRead> Lines<R> {
         Lines { input, number: 0, bytes: 0, put_back: None }
     }
 
-    /// How many bytes were read from the stream.
+    /// The number of bytes that were read from the stream so far, line feeds included.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The number of the last line that was read.
+    /// The number of the last line that was read. The first line is 1.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Makes `line` the next one again.
+    /// Puts `line` back: the next call of [`next`](Self::next) returns it. Only one line can be put back at a
+    /// time.
     pub(super) fn put_back(&mut self, line: Line) {
         self.put_back = Some(line);
     }
@@ -63,7 +65,7 @@ impl<R: BufRead> Lines<R> {
             return Ok(Some(line));
         }
         let mut kept = Vec::new();
-        // One byte more shows whether the line goes on.
+        // One byte above the limit shows whether the line is longer.
         let most = u64::try_from(MAX_LINE_BYTES).unwrap_or(u64::MAX).saturating_add(1);
         let mut taken = self.input.by_ref().take(most).read_until(b'\n', &mut kept)?;
         if taken == 0 {

@@ -30,11 +30,11 @@ use crate::lines::Lines;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutOfMemoryReport {
-    /// The bytes that the program needs, with the precision of the two decimals in the report.
+    /// The bytes that the program needs. The report rounds them to two decimals, as in `20.00G`.
     pub used_bytes: Option<u64>,
-    /// The bytes that the memory has.
+    /// The size of the memory, in bytes. The report rounds it to two decimals.
     pub capacity_bytes: Option<u64>,
-    /// The largest allocations, in the order of the report. Newer compilers leave them out.
+    /// The largest allocations, in the order of the report. Reports of newer compilers do not list them.
     pub allocations: Vec<ReportedArray>,
 }
 
@@ -42,25 +42,26 @@ pub struct OutOfMemoryReport {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReportedArray {
-    /// The bytes of the array. They are exact if the shape could be read, and otherwise have the precision of
-    /// the report.
+    /// The size of the array in bytes, with padding. It is exact if the shape could be read; otherwise it is
+    /// rounded as in the report.
     pub bytes: u64,
-    /// The bytes without padding.
+    /// The size of the array without padding, in bytes.
     pub unpadded_bytes: u64,
-    /// The array, as the report writes it.
+    /// The shape of the array, as the report writes it.
     pub shape: String,
-    /// The array as a shape. `None` if the report has a tuple or another text there.
+    /// The shape of the array. `None` if it is a tuple or cannot be read.
     pub array: Option<ArrayShape>,
-    /// The instruction, without the `%`.
+    /// The name of the instruction that makes the array, without the `%`.
     pub instruction: String,
-    /// The operation of the source program.
+    /// The operation of the source program that the instruction comes from. It is empty if the report names
+    /// none.
     pub op_name: String,
-    /// The use of the array: `HLO temp`, `arguments`.
+    /// What the array is used for, as the report writes it: `HLO temp`, `arguments`.
     pub kind: String,
 }
 
 impl OutOfMemoryReport {
-    /// Whether a text contains words of such a report.
+    /// Whether a text contains words of an out-of-memory report.
     #[must_use]
     pub fn is_in(text: &str) -> bool {
         ["Ran out of memory", "Largest program allocations", "RESOURCE_EXHAUSTED"]
@@ -68,11 +69,11 @@ impl OutOfMemoryReport {
             .any(|words| text.contains(words))
     }
 
-    /// Reads a log.
+    /// Reads the report in a log.
     ///
     /// # Errors
     ///
-    /// An error of the stream itself.
+    /// Returns an error of the stream itself.
     pub fn read(log: impl BufRead) -> io::Result<OutOfMemoryReport> {
         let mut report = OutOfMemoryReport::default();
         let mut lines = Lines::new(log);
@@ -85,8 +86,8 @@ impl OutOfMemoryReport {
     fn add(&mut self, line: &str) {
         let after = |words: &str| line.split_once(words).map(|(_, after)| after.trim());
         let number = |words: &str| after(words).and_then(bytes);
-        // The line is `Used 41.74G of 16.00G hbm`, or `required for HLO temporaries (18.36G) exceeds
-        // available HBM (15.75G)`.
+        // The sizes are in a line `Used 41.74G of 16.00G hbm`, or in a line `required for HLO temporaries
+        // (18.36G) exceeds available HBM (15.75G)`.
         self.used_bytes =
             self.used_bytes.or_else(|| number("Used ")).or_else(|| number("required for HLO temporaries ("));
         let capacity = || after("Used ")?.split_once(" of ").and_then(|(_, after)| bytes(after));

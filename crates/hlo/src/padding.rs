@@ -1,4 +1,5 @@
-//! Why an array is padded, and how large it is in another order.
+//! Which dimension of an array is padded most, and how large the array is in the layout that a TPU would
+//! choose.
 
 use tensor_layout::ArrayShape;
 use tensor_layout::tiled::{TileSize, TpuGeneration};
@@ -18,17 +19,17 @@ use crate::bytes::buffer_bytes;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PaddedDimension {
-    /// The number of the dimension.
+    /// The number of the dimension, counted from 0 in the order of the shape.
     pub axis: usize,
-    /// The logical size.
+    /// The size of the dimension without padding, in elements.
     pub size: u64,
-    /// The size as stored: the next multiple of the size of the tile.
+    /// The size of the dimension with padding, in elements: the next multiple of the tile's size.
     pub stored: u64,
 }
 
 impl PaddedDimension {
-    /// The dimension whose size the first tile increases by the largest factor. `None` if it increases no
-    /// size.
+    /// Returns the dimension whose size the first tile increases by the largest factor. `None` if no
+    /// dimension is padded.
     #[must_use]
     pub fn of(shape: &ArrayShape) -> Option<PaddedDimension> {
         let layout = shape.layout();
@@ -39,14 +40,14 @@ impl PaddedDimension {
             let stored = size.max(1).checked_next_multiple_of(tile.get())?;
             (stored > size).then_some(PaddedDimension { axis, size, stored })
         });
-        // The larger factor is found without a division.
+        // Factors are compared by cross-multiplication, because a size may be 0.
         let product = |a: u64, b: u64| u128::from(a).saturating_mul(b.into());
         padded.reduce(|a, b| if product(b.stored, a.size) > product(a.stored, b.size) { b } else { a })
     }
 }
 
-/// The array in the layout that the compiler of a TPU would choose, and its bytes there. `None` if it is not
-/// smaller.
+/// Returns the array in the layout that the compiler of a TPU would choose, and the size of that buffer in
+/// bytes. `None` if the buffer would not be smaller.
 ///
 /// ```
 /// use tensor_layout::tiled::TpuGeneration;

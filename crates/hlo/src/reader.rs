@@ -12,7 +12,7 @@ use super::instruction::{Instruction, read_name};
 use super::lines::{Line, Lines, MAX_LINE_BYTES};
 use super::sources::{SourceTable, Sources};
 
-/// A record of a dump: one or more of its lines.
+/// What a [`Reader`] returns: an instruction, or lines that could not be read.
 ///
 /// ```
 /// use tensor_layout_hlo::{Reader, Record};
@@ -36,8 +36,8 @@ use super::sources::{SourceTable, Sources};
 pub enum Record {
     /// An instruction.
     Instruction(Box<Instruction>),
-    /// A line that is not a part of an HLO dump as this reader knows it, or the end of the file where
-    /// a computation was still open.
+    /// A line that this reader does not know as a part of an HLO dump. The end of the file is also reported
+    /// as such a line if a computation is still open there.
     Unreadable(UnreadableLine),
 }
 
@@ -55,20 +55,22 @@ pub enum Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableLine {
-    /// The number of the line; the first is 1.
+    /// The number of the line in the dump. The first line is 1.
     pub line: u64,
-    /// The beginning of the line: at most 200 characters.
+    /// The first 200 characters of the line.
     pub text: String,
-    /// The byte where reading stopped; the first is 1. It may be in a later line of the same instruction.
+    /// The position in the instruction's text where reading stopped, in bytes. The first byte is 1. It may be
+    /// in a later line of the same instruction.
     pub column: usize,
-    /// The error. Its text, and its column, are those of a short excerpt around that byte.
+    /// The error. Its text is an excerpt of at most 60 characters on each side of that byte, and its column
+    /// counts from the start of the excerpt.
     pub error: Error,
 }
 
 /// Reads a dump instruction by instruction.
 ///
-/// Other lines are known and skipped: the line of the module, the tables of source locations that XLA prints
-/// first, the heads and ends of computations, comments and empty lines. An instruction may take several
+/// The reader also knows the line of the module, the tables of source locations that XLA prints first, the
+/// heads and ends of computations, comments and empty lines, and skips them. An instruction may take several
 /// lines.
 ///
 /// ```
@@ -92,7 +94,7 @@ pub struct Reader<R> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Section {
     Outside,
-    /// In one of the tables in front of the computations.
+    /// The reader is in one of the tables of source locations in front of the computations.
     Table(SourceTable),
     Computation {
         name: Arc<str>,
@@ -101,15 +103,16 @@ enum Section {
     Ended,
 }
 
-/// How often an instruction is read again with one more line. A few times are enough for an instruction that
-/// an editor has wrapped. Without a limit, a text that is no dump would be read once for each of its lines.
+/// The most attempts to read an instruction, each with one more line. A few are enough for an instruction
+/// that an editor has wrapped. Without a limit, a text that is no dump would be read once for each of its
+/// lines. An instruction that takes more attempts is returned as unreadable.
 const MOST_READINGS: usize = 16;
 
-/// The most characters of an excerpt, on each side of the byte where reading stopped.
+/// The most characters of an error's excerpt, on each side of the byte where reading stopped.
 const EXCERPT: usize = 60;
 
 impl<R: BufRead> Reader<R> {
-    /// A reader at the beginning of a dump.
+    /// Makes a reader of a dump, which is read from its beginning.
     pub fn new(input: R) -> Reader<R> {
         Reader { lines: Lines::new(input), place: Section::Outside, header: None, sources: Sources::default() }
     }
@@ -120,7 +123,7 @@ impl<R: BufRead> Reader<R> {
         self.lines.bytes()
     }
 
-    /// The header of the module, after the first line was read.
+    /// The header of the module. It is `None` until the line `HloModule ..` was read.
     ///
     /// ```
     /// let mut reader = tensor_layout_hlo::Reader::new(&b"HloModule step, is_scheduled=true\n"[..]);
@@ -195,7 +198,7 @@ impl<R: BufRead> Reader<R> {
     /// open. An editor may have wrapped such a line.
     fn join_open_brackets(&mut self, line: &mut Line) -> io::Result<()> {
         let mut open = Open::default();
-        // The `{` that begins a computation is closed elsewhere.
+        // The `{` at the end of a head is not counted, because the computation is closed many lines later.
         open.add(line.text.trim_end().trim_end_matches('{'));
         let is_header = line.text.starts_with("HloModule ");
         for _ in 0..MOST_READINGS {
@@ -224,7 +227,7 @@ impl<R: BufRead> Reader<R> {
             Ok(_) => return self.in_computation(line, name, entry),
             Err(error) => error,
         };
-        // If the text ended too early, the next lines may continue it.
+        // Only an error at the end of the text can be cured by appending the next line.
         let ended = |error: &Error, line: &Line| error.column().is_some_and(|at| at > line.text.trim_end().len());
         if !ended(&error, &line) || line.cut {
             return Ok(Some(unreadable(&line, &error)));
@@ -234,13 +237,13 @@ impl<R: BufRead> Reader<R> {
         let mut readings = 1_usize;
         while let Some(next) = self.lines.next()? {
             let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
-            // A line that was cut is longer than any room.
+            // This stops before a line that was cut, too, because that line is longer than `MAX_LINE_BYTES`.
             if begins_anew(&next.text) || next.text.len() > room || readings >= MOST_READINGS {
                 self.lines.put_back(next);
                 break;
             }
             line.append(&next);
-            // Without a closing bracket, the instruction cannot have become whole.
+            // An instruction cannot be complete before its brackets are closed, so it is not read again yet.
             if !open.add(&next.text) {
                 continue;
             }
@@ -251,12 +254,13 @@ impl<R: BufRead> Reader<R> {
                 Err(_) => {}
             }
         }
-        // The first reading stopped at the end of the first line, and that is the place to show.
+        // All attempts failed. The error of the first attempt points to the end of the first line, which is
+        // the line to show.
         Ok(Some(unreadable(&line, &error)))
     }
 
-    /// Appends the next lines that begin with a comma: these are wrapped attributes. Returns whether there
-    /// are any.
+    /// Appends the next lines that begin with a comma, which are wrapped attributes. Returns whether there
+    /// were any.
     fn join_commas(&mut self, line: &mut Line) -> io::Result<bool> {
         let mut joined = false;
         while let Some(next) = self.lines.next()? {
@@ -298,7 +302,8 @@ fn begins_anew(text: &str) -> bool {
     }
     cursor.eat("ROOT ");
     let name = cursor.rest();
-    // `condition=%c` is an attribute. In an instruction, a blank follows the name.
+    // `condition=%c` is an attribute of the instruction before. In an instruction, a blank is between the
+    // name and the `=`.
     let is_attribute = name
         .split_once('=')
         .is_some_and(|(key, _)| !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
@@ -329,14 +334,15 @@ fn unreadable(line: &Line, error: &Error) -> Record {
     Record::Unreadable(UnreadableLine { line: line.number, text, column, error })
 }
 
-/// The column of the error in its whole text, and the error with an excerpt that fits a line of a terminal.
+/// Returns the column of the error in the whole text, and the error with an excerpt that fits in a line of a
+/// terminal.
 fn excerpt(error: &Error) -> (usize, Error) {
     let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
     let at = column.saturating_sub(1).min(text.len());
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
     let before = before.get(start..).unwrap_or("");
-    // An instruction of several lines is shown as one line.
+    // Line feeds become blanks, so that an instruction of several lines is shown as one line.
     let one_line = |text: &str| text.replace(char::is_control, " ");
     let mut shown = one_line(before);
     let column_shown = shown.len().saturating_add(1);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// A line of the source program.
+/// A line of the source program that the metadata of an instruction names.
 ///
 /// ```
 /// use tensor_layout_hlo::{Reader, Record, SourceLine};
@@ -17,27 +17,27 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct SourceLine {
-    /// The file, as the dump names it.
+    /// The path of the source file, as the dump names it.
     pub file: Arc<str>,
-    /// The line; the first is 1.
+    /// The number of the line. The first line is 1.
     pub line: u64,
 }
 
-/// A table that XLA prints before the computations.
+/// One of the tables of source locations that XLA prints before the computations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceTable {
-    /// `1 "train.py"`
+    /// `FileNames` has lines such as `1 "train.py"`.
     Files,
-    /// `1 "main"`. This table is not kept.
+    /// `FunctionNames` has lines such as `1 "main"`. This table is skipped.
     Functions,
-    /// `3 {file_name_id=1 function_name_id=2 line=12 ..}`
+    /// `FileLocations` has lines such as `3 {file_name_id=1 function_name_id=2 line=12 ..}`.
     Locations,
-    /// `5 {file_location_id=3 parent_frame_id=4}`
+    /// `StackFrames` has lines such as `5 {file_location_id=3 parent_frame_id=4}`.
     Frames,
 }
 
 impl SourceTable {
-    /// The table with this line as its title.
+    /// Returns the table that begins with this line, its title.
     pub(super) fn titled(line: &str) -> Option<SourceTable> {
         match line {
             "FileNames" => Some(SourceTable::Files),
@@ -49,15 +49,16 @@ impl SourceTable {
     }
 }
 
-/// The tables that `stack_frame_id=5` refers to, and the last file of a `source_file=".." source_line=7`.
+/// The tables that a `stack_frame_id=5` in the metadata refers to, and the file that the metadata named last.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sources {
     files: HashMap<u64, Arc<str>>,
-    /// The file number and the line of each location.
+    /// For the number of a location, the number of its file and its line.
     locations: HashMap<u64, (u64, u64)>,
-    /// The location number of each frame.
+    /// For the number of a stack frame, the number of its location.
     frames: HashMap<u64, u64>,
-    /// The file that was named last. The next instruction most likely names it too.
+    /// The file that the last `source_file=".."` named. Most instructions name the same file again, so its
+    /// text is shared.
     last: Option<Arc<str>>,
 }
 
@@ -84,13 +85,13 @@ impl Sources {
         }
     }
 
-    /// The innermost line of a stack frame.
+    /// Returns the source line of a stack frame. `None` if the tables do not have the frame.
     pub(super) fn frame(&self, id: u64) -> Option<SourceLine> {
         let &(file, line) = self.locations.get(self.frames.get(&id)?)?;
         Some(SourceLine { file: Arc::clone(self.files.get(&file)?), line })
     }
 
-    /// The line of a file that the instruction itself names.
+    /// Returns the source line of an instruction whose metadata has `source_file` and `source_line`.
     pub(super) fn named(&mut self, file: &str, line: u64) -> SourceLine {
         let file = match &self.last {
             Some(last) if **last == *file => Arc::clone(last),
@@ -101,7 +102,7 @@ impl Sources {
     }
 }
 
-/// The number of the field `key=`. Fields are separated by blanks and braces.
+/// Returns the number in the field `key=`. Blanks and braces separate the fields.
 fn number(fields: &str, key: &str) -> Option<u64> {
     fields
         .split([' ', '{', '}'])

@@ -59,7 +59,8 @@ fn refused_lines_point_at_the_byte() {
     );
 }
 
-/// Results to which the buffer assignment of XLA gives no memory of their own.
+/// The expected answers are those of XLA's buffer assignment, which gives no memory to a result that is an
+/// alias.
 #[test]
 fn names_for_memory_that_exists_already() {
     for (text, is_alias, element) in [

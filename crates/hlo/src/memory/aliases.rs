@@ -1,4 +1,4 @@
-//! `Aliases`: which results share memory.
+//! `Aliases`: which results share a buffer.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,8 @@ use super::module::{Module, NONE, place};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// Numbers for all parts of all results in the schedule, and the buffer of each part.
+/// Numbers all parts of all results in the schedule, and finds the buffer of each part. A part is an array or
+/// a table of pointers in the shape of a result ([`Parts`](super::part::Parts)).
 ///
 /// The rules are those of XLA's `HloDataflowAnalysis` and `HloAliasAnalysis`. Tuples, bitcasts and the later
 /// halves of asynchronous operations only name existing values. The state of a loop is in one buffer. A
@@ -16,17 +17,19 @@ use super::schedule::Schedule;
 /// in the buffer of a parameter.
 #[derive(Debug)]
 pub(super) struct Aliases {
-    /// The number of the first part of each instruction; [`NONE`] outside the schedule.
+    /// For each instruction the number of the first part of its result; [`NONE`] if it is not in the
+    /// schedule.
     first: Vec<u32>,
-    /// A forest with one tree for each buffer: the part that represents the buffer is its own parent.
+    /// A union-find forest over part numbers, with one tree for each buffer. The root of a tree represents
+    /// the buffer and is its own parent.
     parents: Vec<u32>,
-    /// Whether several values are in a buffer, one after the other. The entry is at the part that represents
-    /// the buffer.
+    /// Whether different values are in a buffer, one after the other. Only the entry of the part that
+    /// represents the buffer is used.
     several: Vec<bool>,
 }
 
 impl Aliases {
-    /// `None` if there are more than 2^32 parts.
+    /// Joins all parts that must share a buffer. `None` if there are more than 2^32 parts.
     pub(super) fn new(module: &Module, schedule: &Schedule, fusions: &[Fusion], entry: u32) -> Option<Aliases> {
         let mut first = vec![NONE; module.nodes.len()];
         let mut count = 0_u32;
@@ -49,17 +52,18 @@ impl Aliases {
         Some(aliases)
     }
 
-    /// The number of a part of a result; [`NONE`] outside the schedule.
+    /// Returns the number of a part of the result of instruction `id`, where `part` is its place in the
+    /// result's shape. Returns [`NONE`] if the instruction is not in the schedule.
     pub(super) fn part(&self, id: u32, part: u32) -> u32 {
         self.first.get(place(id)).map_or(NONE, |first| first.saturating_add(part))
     }
 
-    /// How many parts there are.
+    /// The number of parts of all results in the schedule.
     pub(super) fn len(&self) -> usize {
         self.parents.len()
     }
 
-    /// The buffer of a part: the number of the part that represents it.
+    /// Returns the buffer of a part: the number of the part that represents this buffer.
     pub(super) fn buffer(&mut self, part: u32) -> u32 {
         let mut at = part;
         loop {
@@ -76,7 +80,8 @@ impl Aliases {
         }
     }
 
-    /// The buffer of a part, without shortening the next search.
+    /// Returns the buffer of a part. Unlike [`buffer`](Self::buffer) this does not shorten the path for later
+    /// searches.
     pub(super) fn buffer_of(&self, part: u32) -> u32 {
         let mut at = part;
         while let Some(&parent) = self.parents.get(place(at)).filter(|&&parent| parent != at) {
@@ -85,19 +90,20 @@ impl Aliases {
         at
     }
 
-    /// Whether several values are in the buffer, one after the other.
+    /// Whether different values are in the buffer, one after the other.
     pub(super) fn holds_several(&self, buffer: u32) -> bool {
         self.several.get(place(buffer)).copied().unwrap_or(false)
     }
 
-    /// Puts two parts into one buffer. `several` says that they are different values.
+    /// Puts two parts into one buffer. `several` says that they hold different values.
     pub(super) fn join(&mut self, a: u32, b: u32, several: bool) {
         if place(a) >= self.parents.len() || place(b) >= self.parents.len() {
             return;
         }
         let (a, b) = (self.buffer(a), self.buffer(b));
         let several = several || self.holds_several(a) || self.holds_several(b);
-        // The earlier part represents the joined buffer. Halving keeps the paths short.
+        // The earlier part represents the joined buffer. No ranks are kept, because path halving keeps
+        // searches short.
         let (low, high) = (a.min(b), a.max(b));
         if let Some(entry) = self.parents.get_mut(place(high)) {
             *entry = low;
@@ -107,7 +113,8 @@ impl Aliases {
         }
     }
 
-    /// Joins all parts at two places, if both have the same number of parts.
+    /// Joins each part inside the part `a_part` of `a` with the corresponding part inside `b_part` of `b`.
+    /// Nothing is joined if their numbers of parts differ.
     fn join_all(&mut self, module: &Module, (a, a_part): (u32, u32), (b, b_part): (u32, u32), several: bool) {
         let count = module.parts(a).count(a_part);
         if count != module.parts(b).count(b_part) {
@@ -120,7 +127,7 @@ impl Aliases {
         }
     }
 
-    /// Joins a result that only names an operand with that operand.
+    /// Joins the parts of a result that only name an operand with the parts of that operand.
     fn join_names(&mut self, module: &Module, id: u32) {
         let parts = module.parts(id);
         let operands = module.operands(id);
@@ -138,7 +145,8 @@ impl Aliases {
             }
             Role::Forward | Role::Update | Role::Done(None) => self.join_all(module, (id, 0), (first, 0), false),
             Role::Done(Some(element)) => {
-                // `recv-done` returns a token beside the data.
+                // The result of `recv-done` is a tuple of the data and a token; other results are the data
+                // alone.
                 let result = if module.opcode(id) == "recv-done" { parts.at(&[0]) } else { Some(0) };
                 if let (Some(result), Some(part)) = (result, module.parts(first).at(&[element])) {
                     self.join_all(module, (id, result), (first, part), false);
@@ -157,7 +165,8 @@ impl Aliases {
         }
     }
 
-    /// Joins the operands of a call with the parameters, and the root with the result.
+    /// Joins the operands of a call with the parameters of the called computation, and its root with the
+    /// result of the call.
     fn join_called(&mut self, module: &Module, schedule: &Schedule, id: u32) {
         let role = module.role(id);
         let first = module.operand(id, 0);
@@ -176,8 +185,8 @@ impl Aliases {
                 Role::While if body == Some(called) => self.join_all(module, root, (first, 0), true),
                 Role::Conditional => self.join_all(module, root, (id, 0), true),
                 Role::Call => self.join_all(module, root, (id, 0), false),
-                // A start without operands has no result yet: it belongs to the update that brings the
-                // operands.
+                // If a start has no operands, its computation runs when an update brings the operands.
+                // `join_brought` joins the root with the result of that update.
                 Role::Start(_) if !module.operands(id).is_empty() => {
                     if let Some(part) = module.parts(id).at(&[1]) {
                         self.join_all(module, root, (id, part), false);
@@ -194,9 +203,9 @@ impl Aliases {
         }
     }
 
-    /// Joins the operands that an `async-update` brings to an `async-start` without operands, as for a
-    /// SparseCore. They are the parameters of the computation that the start calls, and its root is element 1
-    /// of the update.
+    /// Joins the operands that an `async-update` brings to an `async-start` without operands, as programs for
+    /// a SparseCore have them. The operands are joined with the parameters of the computation that the start
+    /// calls, and the root of that computation with element 1 of the update.
     fn join_brought(&mut self, module: &Module, schedule: &Schedule, id: u32) {
         let Some((&start, brought)) = module.operands(id).split_first().filter(|(_, brought)| !brought.is_empty())
         else {
@@ -218,8 +227,8 @@ impl Aliases {
         }
     }
 
-    /// Joins the values that the compiler put into one place. Returns the bytes of each part that has a place
-    /// in the assignment.
+    /// Joins the values that the buffer assignment puts into one place. Returns the size in bytes of each
+    /// part that has a place in the assignment.
     pub(super) fn join_assigned(
         &mut self,
         module: &Module,
@@ -239,7 +248,7 @@ impl Aliases {
         bytes
     }
 
-    /// Joins donated parameters with the results that are written over them.
+    /// Joins donated parameters with the results that are written over them (`input_output_alias`).
     fn join_donated(&mut self, module: &Module, entry: u32) {
         let Some(root) = module.root(entry) else { return };
         let mut parameters: Vec<(u32, u32)> = module.parameters(entry).collect();

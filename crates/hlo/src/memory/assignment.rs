@@ -10,8 +10,8 @@ use tensor_layout::cursor::Cursor;
 
 use super::report::MemoryTotal;
 
-/// The contents of a `*buffer-assignment.txt`, which `--xla_dump_to` writes beside the text of the module. It
-/// is exact: scratch, alignment and fragmentation are included.
+/// The contents of a `*buffer-assignment.txt`, which `--xla_dump_to` writes beside the text of the module.
+/// Its sizes are those that the compiler took, with scratch memory, alignment and fragmentation.
 ///
 /// ```
 /// use tensor_layout_hlo::BufferAssignment;
@@ -35,14 +35,15 @@ pub struct BufferAssignment {
     spaces: BTreeMap<u64, Space>,
     allocations: u64,
     unreadable: u64,
-    /// Whether the program is for a TPU: only its allocations have pages.
+    /// Whether the program is for a TPU. Only a TPU's assignment states a page for each allocation.
     on_tpu: bool,
-    /// The place of each value, by its name. Values that are local to the computation of one thread are left
-    /// out.
+    /// The place of each value, by its name. Values in `thread-local` allocations are left out, because they
+    /// belong to a computation that runs inside one instruction.
     places: HashMap<Box<str>, AssignedPlace>,
 }
 
-/// The place of a value. Values in one place share its memory, at one time or one after the other.
+/// The place of a value in the memory of the program. Values in one place share its memory, at the same time
+/// or one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct AssignedPlace {
     /// The number of the allocation.
@@ -58,15 +59,16 @@ const TPU_BLOCK: u128 = 16 << 10;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Space {
     total: MemoryTotal,
-    /// The largest values in temporary memory, the largest first.
+    /// The largest values in the temporary memory of the space, the largest first, at most
+    /// [`SHOWN`](BufferAssignment::SHOWN).
     largest: Vec<AssignedValue>,
-    /// Whether the temporaries include tables of tuples and scalar integers, and whether they include
-    /// anything else.
+    /// Whether a temporary value is a table of pointers or a scalar integer, and whether any is something
+    /// else.
     has_small: bool,
     has_others: bool,
 }
 
-/// A value in temporary memory.
+/// A value in temporary memory: its instruction, its size and its offset.
 ///
 /// ```
 /// use tensor_layout_hlo::{AssignedValue, BufferAssignment};
@@ -85,17 +87,17 @@ struct Space {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssignedValue {
-    /// The name of the instruction, and in braces the index in its tuple: `fusion.2{0}`.
+    /// The name of the instruction. An element of its tuple is added in braces: `fusion.2{0}`.
     pub name: String,
-    /// The size in bytes.
+    /// The size of the value, in bytes.
     pub bytes: u64,
     /// The offset of the value in the temporary memory, in bytes.
     pub offset: u64,
-    /// The array.
+    /// The shape of the value, as the file writes it.
     pub shape: String,
 }
 
-/// The contents of the line of an allocation.
+/// What the line of an allocation says.
 #[derive(Debug, Clone, Copy, Default)]
 struct Allocation {
     number: u64,
@@ -110,14 +112,15 @@ struct Allocation {
 }
 
 impl BufferAssignment {
-    /// How many of the largest temporary values are kept for each space.
+    /// The most values that [`largest_temporaries`](Self::largest_temporaries) returns for a memory space.
     pub const SHOWN: usize = 100;
 
-    /// Reads an assignment. About 100 bytes are kept of each value.
+    /// Reads a buffer assignment. It takes about 100 bytes of memory for each value.
     ///
     /// # Errors
     ///
-    /// An error of the stream itself.
+    /// Returns an error of the stream itself. Lines that cannot be read are counted
+    /// ([`unreadable`](Self::unreadable)).
     pub fn read(dump: impl BufRead) -> io::Result<BufferAssignment> {
         let mut assignment = BufferAssignment::default();
         let mut lines = Lines::new(dump);
@@ -140,7 +143,8 @@ impl BufferAssignment {
                     }
                 }
             } else if !text.is_empty() {
-                // The tables after the allocations repeat what was read.
+                // The tables after the allocations repeat their values. These lines are in no allocation, so
+                // they are skipped.
                 open = None;
             }
         }
@@ -163,7 +167,7 @@ impl BufferAssignment {
 
     fn enter_value(&mut self, allocation: Allocation, value: AssignedValue) {
         let place = AssignedPlace { allocation: allocation.number, offset: value.offset, bytes: value.bytes };
-        // The table of a tuple is written `tuple{}`.
+        // The name of a tuple's table of pointers ends with `{}`, an empty tuple index.
         self.places.insert(value.name.trim_end_matches("{}").into(), place);
         if !allocation.is_temporary {
             return;
@@ -183,9 +187,9 @@ impl BufferAssignment {
         }
     }
 
-    /// The bytes of a memory space; space 0 is the main memory. On a TPU, its temporaries are counted as the
-    /// compiler reports them: in blocks of 16 KiB, and as 0 if they consist only of tables of tuples and
-    /// scalar integers.
+    /// The sizes in a memory space; space 0 is the main memory. On a TPU, the temporaries of space 0 are
+    /// counted as the compiler reports them: in blocks of 16 KiB, and as 0 if they consist only of tables of
+    /// pointers and scalar integers.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -208,7 +212,8 @@ impl BufferAssignment {
         total
     }
 
-    /// The place of a value, which is known by its instruction and its index in the tuple.
+    /// Returns the place of a value. A value is known by its instruction and its index in the instruction's
+    /// tuple.
     pub(super) fn place(&self, instruction: &str, index: &[usize]) -> Option<AssignedPlace> {
         if index.is_empty() {
             return self.places.get(instruction).copied();
@@ -217,7 +222,7 @@ impl BufferAssignment {
         self.places.get(format!("{instruction}{{{}}}", index.join(",")).as_str()).copied()
     }
 
-    /// The memory spaces that occur, in ascending order.
+    /// The numbers of the memory spaces that have allocations, in ascending order.
     ///
     /// ```
     /// use tensor_layout_hlo::BufferAssignment;
@@ -239,27 +244,28 @@ impl BufferAssignment {
         self.spaces.get(&space).map_or(&[], |space| &space.largest)
     }
 
-    /// How many allocations there are.
+    /// The number of allocations that could be read.
     #[must_use]
     pub fn allocations(&self) -> u64 {
         self.allocations
     }
 
-    /// How many lines of allocations and values could not be read.
+    /// The number of lines of allocations and values that could not be read.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
         self.unreadable
     }
 }
 
-/// Whether the shape is a table of pointers, `(..)`, or a scalar integer or truth value, such as a loop
-/// counter. The compiler of a TPU reports no temporaries if there are no others.
+/// Whether the shape is a tuple `(..)`, whose buffer is a table of pointers, or a scalar integer or truth
+/// value, such as a loop counter. If a TPU program has no other temporaries, its compiler reports none.
 fn is_table_or_counter(shape: &str) -> bool {
     let is_counter = shape.trim_start_matches("pred").trim_start_matches(['s', 'u']);
     shape.starts_with('(') || is_counter.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with("[]")
 }
 
-/// Reads `3: size 512, color 2, page 0, parameter 1, shape |f32[2]| at ShapeIndex {}, maybe-live-out:`.
+/// Reads the line of an allocation after its first word: `3: size 512, color 2, page 0, parameter 1, shape
+/// |f32[2]| at ShapeIndex {}, maybe-live-out:`.
 fn allocation(text: &str) -> Result<Allocation, Error> {
     let mut cursor = Cursor::new(text);
     let number = cursor.number("the number of an allocation")?;
@@ -267,7 +273,8 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let Some((_, after)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(after);
     let mut allocation = Allocation { number, bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
-    // Shapes are between bars, and contain commas.
+    // Shapes contain commas that separate no properties. They are between bars, so every second piece is left
+    // out.
     let outside = after.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {
@@ -284,7 +291,7 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     Ok(allocation)
 }
 
-/// Reads `12 fusion.2{0} @0> (size=512,offset=0): f32[2]{0}`.
+/// Reads the line of a value after `value: <`: `12 fusion.2{0} @0> (size=512,offset=0): f32[2]{0}`.
 fn value(text: &str) -> Result<AssignedValue, Error> {
     let mut cursor = Cursor::new(text);
     cursor.number("the number of a value")?;

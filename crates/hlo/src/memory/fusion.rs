@@ -1,4 +1,4 @@
-//! `Fusion`: what the computation inside a fusion says about the memory of its results.
+//! `Fusion`: which operands of a fusion its results must or may be written over.
 
 use std::cell::Cell;
 
@@ -8,25 +8,25 @@ use super::module::{Computation, Module, NONE, place};
 use super::part::PartKind;
 use super::role::Role;
 
-/// The memory of one fused computation.
+/// How the results of one fused computation use the memory of its parameters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fusion {
-    /// The parts of the result that are written over a part of a parameter, as (part of the result,
-    /// parameter, part of the parameter).
+    /// The parts of the result that must be written over a part of a parameter, as (part of the result,
+    /// number of the parameter, part of the parameter). They are in ascending order.
     pub(super) in_place: Vec<(u32, u32, u32)>,
-    /// The parameters that the result may overwrite, in ascending order: an element of such a parameter is
-    /// needed only for the element of the result at the same place.
+    /// The numbers of the parameters that the result may be written over, in ascending order. An element of
+    /// such a parameter is needed only for the element of the result with the same index.
     pub(super) elementwise: Vec<u32>,
     /// Whether the computation contains a convolution.
     pub(super) has_convolution: bool,
 }
 
-/// Finds for every fusion which results must share the memory of an operand, and which may. A
-/// `dynamic-update-slice` or a `scatter` at the root writes into its operand, so it must. The rules are those
-/// of XLA's `AliasInfo` and `HloDataflowAnalysis`.
+/// Finds for every fused computation which results must share the memory of an operand, and which may. A
+/// `dynamic-update-slice` or a `scatter` at the root writes into its operand, so it must share. The rules are
+/// those of XLA's `AliasInfo` and `HloDataflowAnalysis`.
 ///
-/// A dump prints a computation before its callers, so one pass in the order of the text is enough. A fusion
-/// inside a fusion that is printed later counts as unknown.
+/// A dump prints a computation before its callers, so one pass in the order of the text is enough. If an
+/// inner fusion is printed after its caller, no sharing is found through it.
 pub(super) fn fusions(module: &Module) -> Vec<Fusion> {
     let mut found: Vec<Fusion> = Vec::with_capacity(module.computations.len());
     let mut order: Vec<u32> = (0_u32..).take(module.computations.len()).collect();
@@ -53,8 +53,9 @@ struct Inside<'a> {
     module: &'a Module,
     computation: &'a Computation,
     fusions: &'a [Fusion],
-    /// How many steps back from results are still allowed. A malicious text could otherwise take time in the
-    /// product of results and steps.
+    /// How many more steps may be taken from results back to their operands. When they are used up, no
+    /// further sharing is found. Without a limit, a malicious text could take time in the product of results
+    /// and steps.
     steps: Cell<usize>,
 }
 
@@ -65,7 +66,8 @@ impl Inside<'_> {
             let Some((source, source_part)) = self.source(root, part) else { continue };
             let Some((operand, operand_part)) = self.written_over(source, source_part) else { continue };
             let Some((mut from, mut from_part)) = self.source(operand, operand_part) else { continue };
-            // An inner fusion may pass on one of its own operands.
+            // The value may come from an inner fusion that itself writes over one of its operands. Then this
+            // operand is looked up too.
             if self.module.role(from) == Role::Fusion
                 && let Some((operand, part)) = self.written_over(from, from_part)
                 && let Some(further) = self.source(operand, part)
@@ -81,7 +83,9 @@ impl Inside<'_> {
         found
     }
 
-    /// The value that a part of a result comes from, through tuples, their elements and bitcasts.
+    /// Follows a part of a result back through tuples, `get-tuple-element` and bitcasts. Returns the
+    /// instruction that computes the value, and the part of its result. `None` if an operand is unknown or no
+    /// steps are left.
     fn source(&self, id: u32, part: u32) -> Option<(u32, u32)> {
         let (mut id, mut part) = (id, part);
         loop {
@@ -101,15 +105,15 @@ impl Inside<'_> {
         }
     }
 
-    /// The operand that a part of a result is written over, and the part of the operand.
+    /// Returns the operand that a part of a result must be written over, and the part of that operand.
     fn written_over(&self, id: u32, part: u32) -> Option<(u32, u32)> {
         self.steps.set(self.steps.get().checked_sub(self.module.operand_aliases(id).len())?);
         let (operand, operand_part) = in_place_pair(self.module, self.fusions, id, part)?;
         Some((self.module.operand(id, operand), operand_part))
     }
 
-    /// Finds the elementwise parameters. The instructions are visited from the last to the first, because the
-    /// users of a value decide about it.
+    /// Finds [`Fusion::elementwise`]. A value is elementwise if all its users are, so the instructions are
+    /// visited from the last to the first.
     fn elementwise(&self) -> Vec<u32> {
         let nodes = self.computation.nodes.clone();
         let mut good = vec![true; nodes.len()];
@@ -145,14 +149,14 @@ impl Inside<'_> {
     }
 }
 
-/// The place of the element that a `get-tuple-element` takes, in the shape of its operand.
+/// Returns the place of the element that a `get-tuple-element` takes, in the shape of its operand.
 pub(super) fn taken(module: &Module, id: u32) -> Option<u32> {
     let operand = *module.operands(id).first()?;
     module.parts(operand).at(&[place(module.node(id)?.number)])
 }
 
-/// The parts of the result that must share the memory of an operand, as (part of the result, position of the
-/// operand, part of the operand).
+/// Returns all parts of a result that must share the memory of an operand, as (part of the result, position
+/// of the operand, part of the operand).
 pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Vec<(u32, u32, u32)> {
     let parts = module.parts(id);
     let mut pairs = Vec::new();
@@ -166,7 +170,8 @@ pub(super) fn in_place_pairs(module: &Module, fusions: &[Fusion], id: u32) -> Ve
     pairs
 }
 
-/// The operand whose memory one part of the result must share: its position, and the part of it.
+/// Returns the operand whose memory one part of the result must share: the position of the operand, and the
+/// part of it.
 fn in_place_pair(module: &Module, fusions: &[Fusion], id: u32, part: u32) -> Option<(u32, u32)> {
     let found = match module.role(id) {
         Role::InPlace if part == 0 => Some((0, 0)),
@@ -187,12 +192,13 @@ fn in_place_pair(module: &Module, fusions: &[Fusion], id: u32, part: u32) -> Opt
     })
 }
 
-/// The fused computation of an instruction.
+/// Returns what is known about the computation that a fusion calls.
 pub(super) fn called<'a>(module: &Module, fusions: &'a [Fusion], id: u32) -> Option<&'a Fusion> {
     fusions.get(place(*module.calls(id).first()?))
 }
 
-/// One entry of `output_to_operand_aliasing` as parts.
+/// Converts an entry of `output_to_operand_aliasing` to (part of the result, position of the operand, part of
+/// the operand). `None` if a shape has no part at that index.
 fn annotated(module: &Module, id: u32, alias: &OperandAlias) -> Option<(u32, u32, u32)> {
     let operand = u32::try_from(alias.operand).ok()?;
     let part = module.parts(module.operand(id, operand)).at(&alias.operand_index)?;

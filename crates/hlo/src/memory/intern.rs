@@ -1,4 +1,4 @@
-//! `Interner`: keeps every different value once, and numbers it.
+//! `Interner`: stores equal values once, and gives each different value a number.
 
 use std::borrow::{Borrow, ToOwned};
 use std::collections::HashMap;
@@ -8,11 +8,12 @@ use std::hash::{BuildHasher, Hash};
 use tensor_layout::Error;
 use tensor_layout::checked;
 
-/// Values that occur often. Each is kept once, and numbers count from 0.
+/// Values that occur often. Equal values are stored once, and have the same number. Numbers count from 0.
 #[derive(Debug, Clone)]
 pub(super) struct Interner<T> {
     hasher: RandomState,
-    /// The number of a value by its hash: 12 bytes for each different value, without a second copy of it.
+    /// For the hash of a value, its number. This takes 12 bytes for each different value, and no second copy
+    /// of the value.
     numbers: HashMap<u64, u32>,
     values: Vec<T>,
 }
@@ -24,7 +25,7 @@ impl<T> Default for Interner<T> {
 }
 
 impl<T> Interner<T> {
-    /// The number of `value`. A new value gets the next number.
+    /// Returns the number of `value`. A new value gets the next number.
     pub(super) fn number<Q>(&mut self, value: &Q) -> Result<u32, Error>
     where
         T: Borrow<Q>,
@@ -39,7 +40,8 @@ impl<T> Interner<T> {
         }
         let number = checked::narrow(self.values.len(), "the number of different names in a dump")?;
         self.values.push(value.to_owned().into());
-        // If two values have the same hash, the earlier one is not found again and is kept twice.
+        // If two different values have the same hash, only the later one is found from now on. The earlier
+        // one would be stored again, under a new number.
         self.numbers.insert(hash, number);
         Ok(number)
     }

@@ -1,4 +1,4 @@
-//! `Lever`: what would make the peak of a program smaller.
+//! `Lever`: a change to the program that would make its peak memory smaller.
 
 use std::collections::BTreeMap;
 
@@ -31,33 +31,33 @@ use crate::bytes::buffer_bytes;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lever {
-    /// What to change.
+    /// The kind of the change.
     pub kind: LeverKind,
-    /// How many bytes the peak gets smaller, at most.
+    /// The most bytes by which the change lowers the peak.
     pub saved_bytes: u128,
-    /// How many arrays are changed.
+    /// The number of arrays that are changed.
     pub arrays: u64,
-    /// The largest of the arrays.
+    /// The largest of the changed arrays, as an example.
     pub first: LiveBuffer,
-    /// The shape of that array.
+    /// The shape of [`first`](Self::first).
     pub shape: ArrayShape,
 }
 
-/// What a [`Lever`] changes.
+/// The kinds of a [`Lever`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LeverKind {
-    /// The program donates parameters (JAX: `donate_argnums`), so that results of their shape and layout are
-    /// written over them.
+    /// Donate parameters (JAX: `donate_argnums`), so that results of the same shape and layout are written
+    /// over them.
     Donate,
-    /// Arrays of one shape get an order or a shape without padding.
+    /// Give the arrays of one shape an order of dimensions or a shape that needs no padding.
     Unpad,
-    /// Arrays of one shape get a type of half the width.
+    /// Give the arrays of one shape a data type of half the width.
     Narrow,
 }
 
 impl LeverKind {
-    /// One word for it.
+    /// The kind in one word: `donate`, `unpad` or `narrow`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -68,7 +68,7 @@ impl LeverKind {
     }
 }
 
-/// The arrays of one shape that are alive at the peak.
+/// The arrays of one shape that are alive at the peak, by their uses.
 #[derive(Debug, Default)]
 struct OfShape {
     arguments: Vec<LiveBuffer>,
@@ -77,7 +77,8 @@ struct OfShape {
 }
 
 impl LiveMemory<'_> {
-    /// The levers for the peak of a memory, the largest saving first. There is at most one of each kind.
+    /// The levers for the peak of a memory space, the largest saving first. There is at most one of each
+    /// kind.
     #[must_use]
     pub fn levers(&self, space: u64) -> Vec<Lever> {
         let time = self.spaces().iter().find(|found| found.space == space).and_then(|found| found.peak_time);
@@ -109,7 +110,8 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The donation of all parameters that are alive beside a result of their shape and layout.
+/// Finds the lever that donates parameters. Each result that is alive at the peak takes the memory of one
+/// parameter of its shape and layout, as far as there are enough parameters.
 fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
     let pairs = |found: &OfShape| found.results.min(u64::try_from(found.arguments.len()).unwrap_or(u64::MAX));
     let bytes = |found: &OfShape| {
@@ -126,19 +128,20 @@ fn donation(shapes: &[(ArrayShape, OfShape)]) -> Option<Lever> {
     })
 }
 
-/// The padding of an array, in bytes. Sizes that are stored beside a dynamic array are not padding.
+/// The bytes that a layout without padding saves. The sizes that are stored beside an array with dynamic
+/// dimensions are no padding.
 fn unpadded(shape: &ArrayShape) -> Option<u64> {
     shape.physical_size_in_bytes().ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
 }
 
-/// Half of the bytes of an array of floats of 32 bits or more. An integer may be a count that needs its
-/// width.
+/// The bytes that a type of half the width saves: half of an array of `f32`, `f64` or `c128`. `None` for
+/// other types. Integers are left out, because an integer may be a count that needs its width.
 fn narrowed(shape: &ArrayShape) -> Option<u64> {
     let is_wide = matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128);
     if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }
 }
 
-/// The bytes of HBM that one device has. Compilers keep some 0.25 GiB of it for themselves.
+/// The size of the HBM of one device, in bytes. Compilers keep some 0.25 GiB of it for themselves.
 ///
 /// Google's pages give the capacity of a chip: v3 32 GiB, v4 32, v5e 16, v5p 95, v6e 32, TPU7x 192 (the pages
 /// `v3`, `v4`, `v5e`, `v5p`, `v6e` and `tpu7x` of <https://docs.cloud.google.com/tpu/docs>). JAX's hardware

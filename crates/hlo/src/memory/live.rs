@@ -1,4 +1,4 @@
-//! `LiveMemory`: which buffers are in use at which time.
+//! `LiveMemory`: the buffers of a program, and when each of them is in use.
 
 use std::collections::HashMap;
 
@@ -53,13 +53,16 @@ pub struct LiveMemory<'a> {
     pub(super) schedule: Schedule,
     pub(super) aliases: Aliases,
     pub(super) ranges: Ranges,
-    /// The buffers by the number of a part. Only the entry of the part that represents a buffer is used.
+    /// The buffers, at the numbers of the parts that represent them ([`Aliases::buffer`]). Other entries are
+    /// not used.
     pub(super) buffers: Vec<Buffer>,
-    /// When temporaries are in use: sorted by buffer and time, without overlap.
+    /// The times at which temporaries are in use, sorted by buffer and time. The ranges of one buffer do not
+    /// overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
     on_tpu: bool,
-    /// The computations that have instructions: their first instruction and their number, in ascending order.
+    /// The number of the first instruction of each computation, and the number of the computation, in
+    /// ascending order. Computations without instructions are left out.
     pub(super) computations: Vec<(u32, u32)>,
 }
 
@@ -68,17 +71,17 @@ impl Module {
     /// example because its end is missing.
     ///
     /// The rules are those of XLA's own analyses (`HloAliasAnalysis`, `HloLiveRange`, `HeapSimulator`), as
-    /// far as the text shows them. Without a schedule
-    /// ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)) the instructions are taken in the order
-    /// of the text.
+    /// far as the text shows what they depend on. If the module is not scheduled
+    /// ([`is_scheduled`](super::super::ModuleHeader::is_scheduled)), its instructions are assumed to run in
+    /// the order of the text.
     #[must_use]
     pub fn live_memory(&self) -> Option<LiveMemory<'_>> {
         self.live_memory_on(None)
     }
 
-    /// Like [`live_memory`](Self::live_memory), for a TPU of this generation. Only the sizes of the tables of
-    /// tuples depend on the generation, which the text does not name. Without a generation they are those of
-    /// v4 and v5e, or those of v2 and v3 if the text shows that it is for one of these.
+    /// The live ranges of all buffers, for a TPU of this generation. Only the sizes of tables of pointers
+    /// depend on the generation, which the text does not name. `None` stands for the sizes of v4 and v5e, or
+    /// those of v2 and v3 if the text has a tile that only v2 and v3 use.
     ///
     /// ```
     /// use tensor_layout::tiled::TpuGeneration;
@@ -98,9 +101,10 @@ impl Module {
         LiveMemory::new(self, generation, None)
     }
 
-    /// The live ranges of the text, with the memory of a buffer assignment: which values share a buffer, the
-    /// bytes of each, and the totals come from the assignment. The peak is then larger than the arrays alive
-    /// at that time ([`SpaceUse::live_bytes`]): the difference is fragmentation and alignment.
+    /// The live ranges of all buffers, with the memory of a buffer assignment. The assignment decides which
+    /// values share a buffer, the bytes of each, and the totals. The peak is then larger than the sum of the
+    /// arrays that are alive at that time ([`SpaceUse::live_bytes`]). The difference is fragmentation and
+    /// alignment.
     ///
     /// ```
     /// use tensor_layout_hlo::{BufferAssignment, Module};
@@ -157,7 +161,7 @@ impl<'a> LiveMemory<'a> {
             let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
             let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
             let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
-            // Results may take a buffer too, but not on a TPU.
+            // The result of the program may take the buffer of a temporary too, but not on a TPU.
             let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
             let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
             share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
@@ -182,14 +186,14 @@ impl<'a> LiveMemory<'a> {
     }
 }
 
-/// The memory spaces that occur, in ascending order.
+/// What the sizes of buffers depend on.
 struct Spaces {
     numbers: Vec<u64>,
     /// Whether the program is one for a TPU: only TPU layouts have tiles.
     on_tpu: bool,
-    /// The table of a tuple is rounded up to a multiple of this on a TPU, in bytes.
+    /// On a TPU, the size of a table of pointers is rounded up to a multiple of this number of bytes.
     table_block: u64,
-    /// The sizes in bytes of the parts that have a place in the buffer assignment.
+    /// For a part that has a place in the buffer assignment, its size there in bytes.
     assigned: HashMap<u32, u64>,
 }
 
@@ -210,8 +214,8 @@ impl Spaces {
         Spaces { numbers, on_tpu, table_block, assigned: HashMap::new() }
     }
 
-    /// The size of the table of a tuple, in bytes. On a TPU a pointer takes 4 bytes, and a table takes whole
-    /// blocks. Elsewhere a pointer takes 8 bytes.
+    /// The size of a table of pointers, in bytes. On a TPU a pointer takes 4 bytes, and the table is rounded
+    /// up to whole blocks. Elsewhere a pointer takes 8 bytes.
     fn table(&self, elements: u64) -> u64 {
         if self.on_tpu {
             elements.saturating_mul(4).checked_next_multiple_of(self.table_block).unwrap_or(u64::MAX)
@@ -220,7 +224,7 @@ impl Spaces {
         }
     }
 
-    /// The size of a part in bytes, and the number of the space that it is in.
+    /// Returns the size of a part in bytes, and the position of its memory space in `numbers`.
     fn size(&self, module: &Module, kind: PartKind) -> (u64, u32) {
         let (bytes, space) = match kind {
             PartKind::Nothing => (0, 0),
@@ -258,7 +262,7 @@ fn buffers_of(module: &Module, schedule: &Schedule, aliases: &mut Aliases, entry
     buffers
 }
 
-/// The time at which a buffer of a space begins or ends to be in use.
+/// A time at which a buffer begins to be in use, or is no longer in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Event {
     space: u32,
@@ -268,7 +272,7 @@ pub(super) struct Event {
 }
 
 impl Event {
-    /// The two events of a use.
+    /// Returns the event at the first time of a use, and the event at the time after its last.
     pub(super) fn of(used: &Use, space: u32) -> [Event; 2] {
         let event = |time, begins| Event { space, time, begins, buffer: used.buffer };
         [event(used.start, true), event(used.end.saturating_add(1), false)]
@@ -280,7 +284,8 @@ impl LiveMemory<'_> {
         self.buffers.get(place(number)).copied().unwrap_or_default()
     }
 
-    /// The events, sorted by space and time. At one time, ends come before beginnings.
+    /// Returns the events of all temporaries, or of the temporaries of one space, sorted by space and time.
+    /// At one time, ends come before beginnings.
     fn events(&self, only: Option<u32>) -> Vec<Event> {
         let space = |used: &&Use| self.buffer(used.buffer).space;
         let uses = self.uses.iter().filter(|used| only.is_none_or(|only| only == space(used)));
@@ -289,8 +294,7 @@ impl LiveMemory<'_> {
         events
     }
 
-    /// Pairs each event with the bytes that are in use from then on, if `bytes` were in use before the first
-    /// event.
+    /// Pairs each event with the bytes that are in use after it. `bytes` are in use before the first event.
     pub(super) fn running(&self, mut bytes: u128, events: Vec<Event>) -> impl Iterator<Item = (Event, u128)> {
         events.into_iter().map(move |event| {
             let size = u128::from(self.buffer(event.buffer).bytes);
@@ -319,7 +323,7 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        // Nothing is in use after the last event of a space, so the sum is 0 again.
+        // One sum serves all spaces, because it is 0 again after the last event of a space.
         for (event, now) in self.running(0, self.events(None)) {
             if let Some(space) = found.get_mut(place(event.space))
                 && now > space.total.temp_bytes
@@ -340,22 +344,23 @@ impl LiveMemory<'_> {
         self.spaces = found;
     }
 
-    /// The bytes of the main memory, space 0.
+    /// The sizes in the main memory, which is space 0.
     #[must_use]
     pub fn total(&self) -> MemoryTotal {
         self.spaces.first().map(|space| space.total).unwrap_or_default()
     }
 
-    /// All memory spaces that occur, in ascending order.
+    /// The use of each memory space, in ascending order of the spaces' numbers. Space 0 is always the first.
     #[must_use]
     pub fn spaces(&self) -> &[SpaceUse] {
         &self.spaces
     }
 
-    /// An estimate of JAX's `peak_memory_in_bytes`: the parameters and results of all memories, the host's
-    /// included, and the largest peak of the temporaries of a *single* memory (libtpu 0.0.52) or none (XLA's
-    /// CPU backend). It leaves out fragmentation, and does not add memories at one time, so it may be below
-    /// the peak of the main memory. docs/XLA.md states its error.
+    /// An estimate of JAX's `peak_memory_in_bytes`, in bytes. It is the size of the parameters and results in
+    /// all memory spaces, the host's included. On a TPU it also has the temporaries of the *one* space whose
+    /// temporaries take most (libtpu 0.0.52); XLA's CPU backend counts no temporaries. The number leaves out
+    /// fragmentation and the temporaries of other spaces, so it may be below the peak of the main memory.
+    /// docs/XLA.md states its error.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;
@@ -386,14 +391,15 @@ impl LiveMemory<'_> {
         self.on_tpu
     }
 
-    /// Whether the text says that its order is the order of the run.
+    /// Whether the header has `is_scheduled=true`, so that instructions run in the order of the text.
+    /// Otherwise the live ranges are only an estimate.
     #[must_use]
     pub fn is_scheduled(&self) -> bool {
         self.module.header.is_scheduled
     }
 
-    /// How many operands in the schedule are names that the text does not define before. A text that XLA
-    /// wrote has none. If there are some, buffers may seem to be in use for too long.
+    /// The number of operands in the schedule whose names are not defined before them. A text that XLA wrote
+    /// has none. If there are some, buffers may be in use for longer than the live ranges say.
     #[must_use]
     pub fn unknown_operands(&self) -> u64 {
         let count = |&id: &u32| self.module.operands(id).iter().filter(|&&operand| operand == NONE).count();
@@ -401,20 +407,20 @@ impl LiveMemory<'_> {
         u64::try_from(count).unwrap_or(u64::MAX)
     }
 
-    /// How many instructions the schedule has. Those of called computations are included.
+    /// The number of instructions in the schedule, including those of called computations.
     #[must_use]
     pub fn instructions(&self) -> u32 {
         self.schedule.length()
     }
 
-    /// The instruction that runs at a time.
+    /// The instruction that runs at a time. `None` after the end of the schedule.
     #[must_use]
     pub fn instruction(&self, time: u32) -> Option<InstructionPlace> {
         self.schedule.order.get(place(time)).map(|&id| self.place(id))
     }
 
-    /// The bytes of a space over time: the time of each change, and the bytes from then on. Parameters and
-    /// results are included. The first time is 0.
+    /// The bytes in use in a space over time: the time of each change, and the bytes from that time on.
+    /// Parameters and results are included. The first entry has time 0.
     #[must_use]
     pub fn profile(&self, space: u64) -> Vec<(u32, u128)> {
         let Some((number, found)) = (0_u32..).zip(&self.spaces).find(|(_, found)| found.space == space) else {

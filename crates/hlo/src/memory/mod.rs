@@ -1,9 +1,9 @@
 //! The memory of a program: all instructions of a dump, their live ranges over the schedule, and the buffer
 //! assignment of the compiler.
 //!
-//! A dump says what each instruction computes, and not where its result is stored. The compiler decides that
-//! after it has written the text. This folder repeats its decisions, as far as the text shows what they
-//! depend on:
+//! A dump says what each instruction computes, but not where its result is stored. The compiler decides about
+//! the memory after it has written the text. This folder repeats the decisions of the compiler, as far as the
+//! text shows what they depend on:
 //!
 //! ```text
 //! module     read the dump in one pass; instructions, operands and shapes become numbers
@@ -23,9 +23,9 @@
 //! c = neg(b)                  [===]   a result; on a CPU, a may use its memory before
 //! ```
 //!
-//! If XLA has written a buffer assignment, its places replace `sharing` and `reuse`. The sum of the arrays is
-//! then below the bytes of the assignment: the compiler packs buffers into one piece of memory, aligns them,
-//! and cannot fill every gap. docs/XLA.md compares the results with those of the compiler.
+//! If a buffer assignment of XLA is given, its places replace `sharing` and `reuse`. The sum of the arrays is
+//! then below the bytes of the assignment, because the compiler aligns buffers and cannot fill every gap
+//! between them. docs/XLA.md compares the results with those of the compiler.
 
 mod aliases;
 mod assignment;

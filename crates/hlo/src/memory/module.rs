@@ -19,11 +19,11 @@ use super::intern::Interner;
 use super::part::{ArrayFacts, Parts};
 use super::role::Role;
 
-/// All instructions of a dump, as far as their buffers depend on them.
+/// All instructions of a dump, with what the sizes and the live ranges of their buffers depend on.
 ///
-/// The text is read in one pass. An instruction takes about 80 bytes, and its name. Names of operations,
-/// source lines and shapes are kept once each. The values of constants are dropped. A dump may have up to
-/// 2^32 instructions.
+/// The text is read in one pass. An instruction takes about 80 bytes and the bytes of its name. Names of
+/// operations, source lines and shapes are stored once each. The values of constants are dropped. A dump may
+/// have up to 2^32 instructions.
 ///
 /// ```
 /// use tensor_layout_hlo::Module;
@@ -61,12 +61,12 @@ pub struct Module {
     no_parts: Parts,
     arrays: Interner<ArrayShape>,
     array_facts: Vec<ArrayFacts>,
-    /// The instructions with `output_to_operand_aliasing`, in ascending order.
+    /// The instructions with `output_to_operand_aliasing`, in ascending order, each with its entries.
     aliases: Vec<(u32, Vec<OperandAlias>)>,
-    /// The numbers of the computations by name, including those that were only called so far.
+    /// The number of each computation by its name, including computations that were called but not read yet.
     by_name: HashMap<Arc<str>, u32>,
     open: Scope,
-    /// Whether the text ends inside a computation.
+    /// Whether the text ends inside a computation, so that its end is missing.
     is_cut: bool,
     unreadable: u64,
     unreadable_lines: Vec<UnreadableLine>,
@@ -74,11 +74,11 @@ pub struct Module {
 
 mod lookup;
 
-/// The number that stands for no instruction, no computation or no name.
+/// The number that stands for "no instruction", "no computation", "no part" or "no name".
 pub(super) const NONE: u32 = u32::MAX;
 
-/// One instruction. Its lists end at the places stored here, and begin where those of the instruction before
-/// it end.
+/// One instruction. Names, operands and calls of all instructions are in three common lists. A list's entries
+/// for an instruction begin where the entries of the instruction before it end, and end at `.._end`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     name_end: u32,
@@ -89,30 +89,31 @@ pub(super) struct Node {
     op_name: u32,
     source: u32,
     line: u32,
-    /// The number of a parameter, or the element that a `get-tuple-element` takes. For other instructions it
-    /// is a flag: see [`Module::is_marked`] and [`Module::is_output_fusion`].
+    /// For a parameter its number, and for a `get-tuple-element` the element that it takes. For other
+    /// instructions it is a flag: see [`Module::is_marked`] and [`Module::is_output_fusion`].
     pub(super) number: u32,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct Computation {
     pub(super) name: Arc<str>,
-    /// The instructions of the computation.
+    /// The numbers of the computation's instructions.
     pub(super) nodes: Range<u32>,
     /// The instruction whose result the computation returns; [`NONE`] if there is none.
     pub(super) root: u32,
     pub(super) is_entry: bool,
-    /// Whether the computation runs inside one instruction, such as a fusion.
+    /// Whether the computation runs inside one instruction, as the body of a fusion does, so that its values
+    /// have no buffers.
     pub(super) is_inlined: bool,
 }
 
-/// The computation that is being read.
+/// The computation that is being read, and the names that it has defined so far.
 #[derive(Debug, Clone, Default)]
 struct Scope {
     computation: Option<(Arc<str>, u32)>,
     hasher: RandomState,
-    /// The instructions by the hash of their names. If two names had the same hash, only the later one would
-    /// be found. With 64 bits and a secret key that does not happen.
+    /// For the hash of a name, the number of the instruction. If two names had the same hash, only the later
+    /// instruction would be found. With 64 bits and a secret key this does not happen.
     names: HashMap<u64, u32>,
 }
 
@@ -121,14 +122,16 @@ pub(super) fn place(number: u32) -> usize {
 }
 
 impl Module {
-    /// The most unreadable lines that are kept to be shown. All of them are counted.
+    /// The most lines that [`unreadable_lines`](Self::unreadable_lines) returns. Further unreadable lines are
+    /// only counted.
     pub const SHOWN: usize = 20;
 
     /// Reads a whole dump in one pass.
     ///
     /// # Errors
     ///
-    /// An error of the stream itself, and [`io::ErrorKind::Other`] for a dump of more than 2^32 instructions.
+    /// Returns an error of the stream itself, and [`io::ErrorKind::Other`] for a dump of more than 2^32
+    /// instructions.
     pub fn read(dump: impl BufRead) -> io::Result<Module> {
         let mut module = Module::default();
         let mut reader = Reader::new(dump);
@@ -139,7 +142,7 @@ impl Module {
         Ok(module)
     }
 
-    /// Sets the header, for a module that is filled by [`add`](Module::add).
+    /// Sets the header of a module that is filled by [`add`](Module::add).
     ///
     /// ```
     /// use tensor_layout_hlo::{Module, Reader};
@@ -163,11 +166,12 @@ impl Module {
         self.header = header;
     }
 
-    /// Adds what a [`Reader`] returned. The records must come in the order of the dump.
+    /// Adds a record that a [`Reader`] returned. The records must come in the order of the dump.
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the number of instructions, of operands or of bytes of names passes 2^32.
+    /// The numbers of instructions, of operands and of bytes of names must not pass 2^32
+    /// ([`Error::Overflow`]).
     pub fn add(&mut self, record: &Record) -> Result<(), Error> {
         match record {
             Record::Instruction(instruction) => self.add_instruction(instruction),
@@ -207,7 +211,8 @@ impl Module {
         if place(opcode) == self.roles.len() {
             self.roles.push(Role::of(&instruction.opcode));
         }
-        // On a CPU the library YNN runs some fusions. It may write over their operands as a loop does.
+        // On a CPU the library YNN runs some fusions of the kind `kCustom`. Such a fusion may be written over
+        // its operands, as a `kLoop` fusion may.
         let is_ynn = instruction.name.starts_with("ynn_fusion");
         let flag = match (instruction.fusion_kind.as_deref(), instruction.custom_call_target.as_deref()) {
             (Some("kCustom"), _) if is_ynn => 1,
@@ -240,7 +245,7 @@ impl Module {
         Ok(())
     }
 
-    /// The number of the computation of an instruction, which becomes the open computation.
+    /// Returns the number of the computation that contains an instruction. It becomes the open computation.
     fn computation(&mut self, instruction: &Instruction, id: u32) -> Result<u32, Error> {
         if let Some((name, number)) = &self.open.computation
             && Arc::ptr_eq(name, &instruction.computation)
@@ -249,7 +254,8 @@ impl Module {
         }
         let name = &instruction.computation;
         let mut number = self.called(name)?;
-        // A call refers to the first computation of a name. A second one of that name is never called.
+        // A call refers to the first computation of a name. A second computation of that name gets a new
+        // number, so it is never called.
         if self.computations.get(place(number)).is_some_and(|found| !found.nodes.is_empty()) {
             number = self.new_computation(name)?;
         }
@@ -262,7 +268,8 @@ impl Module {
         Ok(number)
     }
 
-    /// The number of a computation, which may come later in the text.
+    /// Returns the number of a computation by its name. A computation that was not read yet gets a number
+    /// too.
     fn called(&mut self, name: &str) -> Result<u32, Error> {
         if let Some(&number) = self.by_name.get(name) {
             return Ok(number);
@@ -292,25 +299,25 @@ impl Module {
         Ok(number)
     }
 
-    /// The header of the module, from its first line.
+    /// The header of the module, from the first line of the dump.
     #[must_use]
     pub fn header(&self) -> &ModuleHeader {
         &self.header
     }
 
-    /// How many instructions there are.
+    /// The number of instructions in the dump.
     #[must_use]
     pub fn instructions(&self) -> u64 {
         u64::try_from(self.nodes.len()).unwrap_or(u64::MAX)
     }
 
-    /// How many lines could not be read.
+    /// The number of lines that could not be read.
     #[must_use]
     pub fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// The first lines that could not be read.
+    /// The first lines that could not be read, at most [`SHOWN`](Self::SHOWN).
     #[must_use]
     pub fn unreadable_lines(&self) -> &[UnreadableLine] {
         &self.unreadable_lines

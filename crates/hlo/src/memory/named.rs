@@ -1,4 +1,4 @@
-//! The buffers in use at one time, each with the name of the value that it holds.
+//! The buffers that are in use at one time, each with the name of its value.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,15 +12,16 @@ use super::uses::Buffer;
 
 impl LiveMemory<'_> {
     /// The buffers of a space that are in use at a time, the largest first. Parameters and results are in use
-    /// for the whole program. Constants are not included.
+    /// at all times. Constants are not included.
     ///
-    /// A buffer is named after the instruction whose value it holds at that time, or holds next.
+    /// A buffer is named after the instruction whose value it holds at that time. A buffer that holds no
+    /// value yet is named after the next value.
     #[must_use]
     pub fn live_at(&self, space: u64, time: u32) -> Vec<LiveBuffer> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()
     }
 
-    /// The buffers of [`live_at`](Self::live_at), each with its number.
+    /// The buffers of [`live_at`](Self::live_at), each with the number of the part that represents it.
     pub(super) fn numbered_at(&self, space: u64, time: u32) -> Vec<(u32, LiveBuffer)> {
         let Some(number) = self.spaces.iter().position(|found| found.space == space) else { return Vec::new() };
         let mut live: HashMap<u32, Named> = HashMap::new();
@@ -54,8 +55,9 @@ impl LiveMemory<'_> {
         found
     }
 
-    /// How well a part names its buffer at a time. The value that was computed last is best, then the value
-    /// that is computed next. Other names for a value come last.
+    /// How well a part names its buffer at a time; the largest rank is the best. A parameter of the program
+    /// is best, then the value that was computed last, then the value that is computed next. Other names for
+    /// a value come last.
     fn rank(&self, id: u32, part: u32, number: u32, time: u32) -> (u8, i64) {
         let start = self.ranges.of(number).0;
         let held = |element: usize| self.module.parts(id).at(&[element]);
@@ -106,7 +108,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The best name of a buffer so far.
+/// The best part to name a buffer after that was found so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     rank: Option<(u8, i64)>,

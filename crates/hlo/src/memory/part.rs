@@ -1,4 +1,4 @@
-//! `Parts`: a shape as a flat list of everything that can have a buffer.
+//! `Parts`: a shape as a flat list of the arrays and tables of pointers that need a buffer each.
 
 use tensor_layout::Error;
 use tensor_layout::checked;
@@ -7,42 +7,43 @@ use tensor_layout::{ArrayShape, Shape};
 use super::intern::Interner;
 use crate::bytes::buffer_bytes;
 
-/// Everything in a shape that can have a buffer, in the order of the text: a tuple, then its elements. A part
-/// is known by its place in this order. The whole shape has place 0.
+/// The parts of a shape. A part is an array, or the table of pointers of a tuple, because each of these can
+/// have a buffer. The parts are in the order of the text, and a tuple comes before its elements. A part is
+/// known by its place in this order. Place 0 is the whole shape.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Parts {
     parts: Vec<ShapePart>,
-    /// The places of the elements of all tuples. Those of one tuple are side by side.
+    /// The places of the elements of all tuples. The elements of one tuple are in consecutive entries.
     elements: Vec<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ShapePart {
     kind: PartKind,
-    /// The number of parts inside this one, itself included.
+    /// The number of parts inside this part, including the part itself.
     count: u32,
-    /// Where the places of the elements of a tuple begin.
+    /// For a tuple, the position of its first element in [`Parts::elements`].
     elements: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PartKind {
-    /// The table of pointers to this many elements.
+    /// A tuple with this many elements. Its buffer is a table of pointers to them.
     Tuple(u32),
-    /// An array: its number among the different arrays.
+    /// An array. The number is its number in the interner of arrays.
     Array(u32),
-    /// A token, an opaque value or an array without a bound: the size is not known.
+    /// A token, an opaque value or an array without a bound. Its size is not known and counts as 0.
     Nothing,
 }
 
-/// The facts of an array that its memory depends on.
+/// The facts of an array that decide about its memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ArrayFacts {
-    /// The size in bytes with padding; 0 if it does not fit into 64 bits.
+    /// The size in bytes with padding. It is 0 if it does not fit in 64 bits.
     pub(super) padded_bytes: u64,
     pub(super) space: u64,
     pub(super) is_tiled: bool,
-    /// Whether it is a scalar of 32 bits in the tile `T(256)`, which only TPU v2 and v3 have.
+    /// Whether the array is a scalar of 32 bits in the tile `T(256)`. Only TPU v2 and v3 have this tile.
     pub(super) is_early_tpu: bool,
 }
 
@@ -63,7 +64,7 @@ impl ArrayFacts {
 const COUNT: &str = "the number of parts of a shape";
 
 impl Parts {
-    /// The parts of a shape. Its arrays are entered into `arrays`.
+    /// Makes the list of the parts of a shape. Its arrays are added to `arrays`.
     pub(super) fn of(shape: &Shape, arrays: &mut Interner<ArrayShape>) -> Result<Parts, Error> {
         let mut parts = Parts::default();
         parts.add(shape, arrays)?;
@@ -71,13 +72,13 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Tuples nest at most 128 deep, which the reader of shapes ensures.
+    /// Appends the parts of `shape`. The recursion is safe, because the reader of shapes lets tuples nest at
+    /// most 128 deep.
     fn add(&mut self, shape: &Shape, arrays: &mut Interner<ArrayShape>) -> Result<(), Error> {
         let at = self.parts.len();
         let kind = match shape {
             Shape::Array(array) | Shape::Buffer(array) => PartKind::Array(arrays.number(array)?),
             Shape::Tuple(elements) => PartKind::Tuple(checked::narrow(elements.len(), COUNT)?),
-            // Tokens, opaque values and arrays without a bound.
             _ => PartKind::Nothing,
         };
         let first = self.elements.len();
@@ -98,7 +99,7 @@ impl Parts {
         Ok(())
     }
 
-    /// How many parts there are.
+    /// The number of parts in the shape.
     pub(super) fn len(&self) -> u32 {
         self.parts.first().map_or(0, |part| part.count)
     }
@@ -107,7 +108,7 @@ impl Parts {
         self.part(place).map_or(PartKind::Nothing, |part| part.kind)
     }
 
-    /// The number of parts at a place, those inside it included.
+    /// The number of parts inside the part at a place, including that part.
     pub(super) fn count(&self, place: u32) -> u32 {
         self.part(place).map_or(0, |part| part.count)
     }
@@ -116,7 +117,8 @@ impl Parts {
         self.parts.get(usize::try_from(place).ok()?)
     }
 
-    /// The places of the elements of the tuple at a place. There are none if that is no tuple.
+    /// The places of the elements of the tuple at a place. The list is empty if the part at that place is no
+    /// tuple.
     pub(super) fn elements(&self, place: u32) -> &[u32] {
         let found = self.part(place).and_then(|part| {
             let PartKind::Tuple(count) = part.kind else { return None };
@@ -126,19 +128,20 @@ impl Parts {
         found.unwrap_or(&[])
     }
 
-    /// The place that a tuple index leads to.
+    /// Returns the place of the part at a tuple index. `None` if the shape has no such element.
     pub(super) fn at(&self, index: &[usize]) -> Option<u32> {
         index.iter().try_fold(0, |place, &element| self.elements(place).get(element).copied())
     }
 
-    /// The element of the tuple at `tuple` that contains the part at `place`: its number, and its own place.
+    /// Returns the element of the tuple at place `tuple` that contains the part at `place`: the number of the
+    /// element, and its own place.
     pub(super) fn element_with(&self, tuple: u32, place: u32) -> Option<(usize, u32)> {
         let elements = self.elements(tuple);
         let number = elements.partition_point(|&element| element <= place).checked_sub(1)?;
         elements.get(number).map(|&element| (number, element))
     }
 
-    /// The tuple index that leads to a place.
+    /// Returns the tuple index of the part at a place.
     pub(super) fn index_of(&self, place: u32) -> Vec<usize> {
         let (mut index, mut at) = (Vec::new(), 0);
         while at != place
@@ -150,7 +153,7 @@ impl Parts {
         index
     }
 
-    /// All places with their kinds.
+    /// All places in ascending order, each with the kind of its part.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, PartKind)> {
         (0_u32..).zip(&self.parts).map(|(place, part)| (place, part.kind))
     }

@@ -9,22 +9,23 @@ use super::live::LiveMemory;
 use super::report::{BufferUse, InstructionPlace, MemoryTotal};
 use crate::short_bytes;
 
-/// The drawn area, in pixels.
+/// The position and the size of the area in which the bands are drawn, in pixels.
 const LEFT: f64 = 90.0;
 const TOP: f64 = 70.0;
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 320.0;
 const BOTTOM: f64 = TOP + HEIGHT;
 
-/// The most columns of the drawn area. If the schedule is longer, a column shows its largest moment.
+/// The most columns of the drawn area. If the schedule has more instructions, a column stands for several of
+/// them and shows the time with the most bytes.
 const COLUMNS: u32 = 860;
 
-/// How many temporaries have a band of their own.
+/// How many temporaries have a band and a colour of their own. All others share one band.
 const BANDS: usize = 8;
 
 const COLOURS: [&str; BANDS] = ["#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f"];
 
-/// The colour of parameters and results, and the colour of temporaries without a band of their own.
+/// The colour of parameters and results, and the colour of the temporaries without a band of their own.
 const FIXED: &str = "#c8ccd0";
 const OTHERS: &str = "#e4d5b7";
 
@@ -34,16 +35,17 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-s
     @media(prefers-color-scheme:dark){text{fill:#ddd}.page{fill:#1b1d20}.grid{stroke:#3c4046}.peak{stroke:#ddd}\
     .limit{stroke:#ff7b6b}}";
 
-/// The most ticks of an axis.
+/// The most steps into which the ticks divide an axis, about.
 const TICKS: u128 = 6;
 
-/// A capacity is drawn if it is at most this many times the peak. The bands below a higher line would be
-/// flat.
+/// The capacity of the device is drawn if it is at most this many times the peak. If it is larger, the bands
+/// below its line would be flat, so the title states it instead.
 const FARTHEST_CAPACITY: u128 = 4;
 
 impl LiveMemory<'_> {
-    /// An SVG of what a memory space holds over the schedule. Parameters and results are at the bottom. Above
-    /// them are bands for the temporaries that are largest at the peak. All other temporaries are on top.
+    /// Returns a picture of the bytes in use in a memory space over the schedule, as SVG. Parameters and
+    /// results are at the bottom. Above them are bands for the temporaries that are largest at the peak. All
+    /// other temporaries are on top.
     ///
     /// The size of the picture does not depend on the length of the program.
     ///
@@ -67,8 +69,8 @@ impl LiveMemory<'_> {
         self.to_svg_on(space, None)
     }
 
-    /// Draws the picture of [`to_svg`](Self::to_svg), with a line for the HBM of a device of this generation
-    /// ([`hbm_bytes`]) if `space` is the main memory. If the line would be far above the peak, the title
+    /// Returns the picture of [`to_svg`](Self::to_svg) with a line for the HBM of a device of this generation
+    /// ([`hbm_bytes`]), if `space` is the main memory. If the line would be far above the peak, the title
     /// states the capacity instead.
     ///
     /// ```
@@ -94,7 +96,8 @@ impl LiveMemory<'_> {
         chart.finish()
     }
 
-    /// For each column its time with the most bytes in use, and these bytes.
+    /// Returns for each column the time with the most bytes in use, among the times of the column, and these
+    /// bytes.
     fn columns(&self, space: u64) -> Vec<(u32, u128)> {
         let times = self.instructions();
         let count = times.min(COLUMNS);
@@ -103,11 +106,11 @@ impl LiveMemory<'_> {
         let (mut now, mut start) = ((0, 0), 0);
         let mut columns = Vec::new();
         for column in 0..count {
-            // The first time of the next column.
+            // This is the first time of the next column.
             let end = u64::from(column).saturating_add(1).saturating_mul(times.into()).checked_div(count.into());
             let end = end.and_then(|end| u32::try_from(end).ok()).unwrap_or(times);
-            // A column begins with the bytes at the end of the column before it, unless they change right
-            // there.
+            // The bytes at the end of the column before are still in use when a column begins, unless a
+            // change happens at its first time.
             let changes = steps.peek().is_some_and(|next| next.0 == start);
             let mut best = if changes { None } else { Some((start, now.1)) };
             while let Some(&&next) = steps.peek().filter(|next| next.0 < end) {
@@ -124,29 +127,29 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The number as the nearest `f64`.
+/// Converts a number to `f64`, rounded.
 fn float(number: u128) -> f64 {
     let piece = |shift: u32| f64::from(u32::try_from((number >> shift) & u128::from(u32::MAX)).unwrap_or(u32::MAX));
     let base = f64::from(u32::MAX) + 1.0;
     ((piece(96) * base + piece(64)) * base + piece(32)) * base + piece(0)
 }
 
-/// The picture as it grows. Heights are in bytes, one for each column.
+/// The picture while it is written. The height of a band is in bytes, with an entry for each column.
 struct Chart<'a> {
     live: &'a LiveMemory<'a>,
     space: u64,
     total: MemoryTotal,
-    /// The bytes at the upper edge of the area.
+    /// The bytes that the upper edge of the area stands for.
     top: u128,
-    /// The capacity of the device, if it is drawn.
+    /// The capacity of the device in bytes. `None` if no line is drawn for it.
     capacity: Option<u128>,
-    /// The time of the peak, or 0 if the bytes never change, and the instruction of that time.
+    /// The time of the peak, or 0 if the bytes never change, and the instruction that runs at that time.
     peak_time: u32,
     peak: Option<InstructionPlace>,
-    /// For each column its time with the most bytes in use, and these bytes.
+    /// For each column the time with the most bytes in use, and these bytes.
     columns: Vec<(u32, u128)>,
     page: String,
-    /// The colour and the label of each band.
+    /// The colour and the label of each band, in the order in which the bands are drawn.
     legend: Vec<(&'static str, String)>,
 }
 
@@ -172,7 +175,8 @@ impl Chart<'_> {
         }
     }
 
-    /// The vertical position of a number of bytes, in pixels from the top.
+    /// Returns the vertical position that stands for a number of bytes, in pixels from the top of the
+    /// picture.
     fn level(&self, bytes: f64) -> f64 {
         let top = float(self.top);
         BOTTOM - if top > 0.0 { bytes / top * HEIGHT } else { 0.0 }
@@ -203,10 +207,10 @@ impl Chart<'_> {
         }
     }
 
-    /// Draws lines at round numbers of bytes, and ticks at round times.
+    /// Draws horizontal lines at round numbers of bytes, and writes round instruction numbers below the area.
     fn write_grid(&mut self) {
-        // Powers of two are round numbers of bytes. 1, 2 and 5 times powers of ten are round numbers of
-        // instructions.
+        // Numbers of bytes are round if they are multiples of a power of two. Instruction numbers are round
+        // if they are multiples of 1, 2 or 5 times a power of ten.
         let step = (self.top / TICKS).max(1).checked_next_power_of_two().unwrap_or(u128::MAX);
         for bytes in ticks(self.top, step) {
             let y = self.level(float(bytes));
@@ -224,7 +228,7 @@ impl Chart<'_> {
         self.text((LEFT + WIDTH / 2.0, BOTTOM + 36.0), "middle", "instruction in the schedule");
     }
 
-    /// Draws parameters and results, the largest temporaries and all others, one above the other.
+    /// Draws the bands: parameters and results, the largest temporaries, and all other temporaries on top.
     fn write_bands(&mut self) {
         let fixed = self.total.peak_bytes.saturating_sub(self.total.temp_bytes);
         let mut heights = vec![float(fixed); self.columns.len()];
@@ -248,7 +252,7 @@ impl Chart<'_> {
         self.band(OTHERS, &heights, &all, "all other temporaries".to_owned());
     }
 
-    /// Adds a buffer to the columns in whose times it is in use.
+    /// Adds a buffer's bytes to the height of each column at whose time the buffer is in use.
     fn add(&self, number: u32, bytes: f64, heights: &mut [f64]) {
         let uses = self.live.uses.iter().filter(|used| used.buffer == number);
         let uses: Vec<_> = uses.map(|used| (used.start, used.end)).collect();
@@ -260,7 +264,7 @@ impl Chart<'_> {
         }
     }
 
-    /// Draws the area between two heights, and adds a line to the legend.
+    /// Draws the area between two heights, and adds a line to the legend. An empty area only gets its line.
     fn band(&mut self, colour: &'static str, below: &[f64], above: &[f64], label: String) {
         self.legend.push((colour, label));
         if below == above {
@@ -285,8 +289,8 @@ impl Chart<'_> {
         }
     }
 
-    /// Draws a line at the bytes that the compiler took in all, if they are more than the arrays, and a line
-    /// at the capacity of the device.
+    /// Draws a line at the bytes that the compiler assigned, if they are more than the arrays in use, and a
+    /// line at the capacity of the device.
     fn mark_capacity(&mut self, generation: Option<TpuGeneration>) {
         let live = self.columns.iter().map(|&(_, bytes)| bytes).max().unwrap_or(0);
         if self.total.peak_bytes > live {
@@ -319,7 +323,7 @@ impl Chart<'_> {
     }
 
     fn push(&mut self, element: std::fmt::Arguments<'_>) {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = self.page.write_fmt(element);
     }
 
@@ -329,22 +333,22 @@ impl Chart<'_> {
     }
 }
 
-/// 0 and every multiple of `step` up to `most`.
+/// Yields 0 and every multiple of `step` up to `most`.
 fn ticks(most: u128, step: u128) -> impl Iterator<Item = u128> {
     std::iter::successors(Some(0_u128), move |tick| tick.checked_add(step).filter(|&next| next <= most))
 }
 
-/// XML cannot express control characters, so they become blanks.
+/// Escapes a text for XML. XML cannot express control characters, so they become blanks.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(char::is_control, " ")
 }
 
-/// The operation of the source program as `, jit(f)/dot_general`, or nothing.
+/// Returns the operation of the source program as `, jit(f)/dot_general`. It is empty if the dump names none.
 fn op_name(place: &InstructionPlace) -> String {
     place.op_name.as_deref().map(|name| format!(", {name}")).unwrap_or_default()
 }
 
-/// The text, cut to this many characters.
+/// Returns the first `most` characters of the text. An ellipsis shows that there were more.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most).chain(['…']).collect() }
 }

@@ -1,4 +1,4 @@
-//! `Ranges`: when each part of each result is in use.
+//! `Ranges`: the time from the first to the last use of each part of each result.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use super::module::{Module, NONE, place};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// The first and the last time of every part in the schedule. Both are included.
+/// The first and the last time at which every part in the schedule is in use. Both times are included.
 ///
-/// A part is in use until the last use *of this name*. Another name for the same buffer has a range of its
-/// own. As in `HloLiveRange` of XLA, the result of a computation is in use until the computation ends, the
-/// first state of a loop until the body begins, and a value inside an asynchronous computation until the
+/// The last time is the last use of the part *by this name*. Another name for the same buffer has a range of
+/// its own. As in `HloLiveRange` of XLA, the result of a computation is in use until the computation ends,
+/// the first state of a loop until the body begins, and a value inside an asynchronous computation until the
 /// operation ends.
 #[derive(Debug)]
 pub(super) struct Ranges {
@@ -26,8 +26,8 @@ impl Ranges {
         for (time, &id) in (0_u32..).zip(&schedule.order) {
             set(&mut starts, id, time);
         }
-        // This is the last use of a whole result, so of all its parts. Visiting the parts for every use would
-        // take time in the product of the number of uses and the number of parts.
+        // `whole` has the last use of each whole result, which is a use of all its parts. Visiting the parts
+        // for every use would take time in the product of the number of uses and the number of parts.
         let mut whole = starts.clone();
         let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
         for (time, &id) in (0_u32..).zip(&schedule.order) {
@@ -38,7 +38,8 @@ impl Ranges {
                 }
                 Role::While => Schedule::body(module, id).map_or(time, |body| called_at(schedule, body, id, time)),
                 Role::Call => module.calls(id).first().map_or(time, |&called| called_at(schedule, called, id, time)),
-                // The operands are pieces of the result, in whose memory they lie already.
+                // The operands of a `ConcatBitcast` are already in the memory of its result, so it does not
+                // use them.
                 Role::CustomCall if module.is_marked(id) => time.saturating_sub(1),
                 _ => time,
             };
@@ -51,8 +52,8 @@ impl Ranges {
             raise(&mut whole, module.root(computation).unwrap_or(NONE), times.end);
             let asynchronous = schedule.asynchronous_end(computation);
             for id in module.nodes_of(computation) {
-                // A parameter is in use from the beginning, although other instructions come before it in the
-                // text.
+                // A parameter is in use from the start of its computation, even if other instructions come
+                // before it in the text.
                 if module.role(id) == Role::Parameter {
                     set(&mut starts, id, times.start);
                 }
@@ -73,8 +74,8 @@ impl Ranges {
         ranges
     }
 
-    /// Keeps the parameters of the program in use until its end. A donated parameter, over which a result is
-    /// written, ends with its last use.
+    /// Keeps the parameters of the program in use until its end. A donated parameter is left out, because a
+    /// result is written over it after its last use.
     fn keep_parameters(&mut self, module: &Module, schedule: &Schedule, aliases: &Aliases, entry: u32) {
         let end = schedule.times(entry).end;
         let parts_of = |id: u32| (0..module.parts(id).len()).map(move |part| aliases.part(id, part));
@@ -87,7 +88,7 @@ impl Ranges {
         }
     }
 
-    /// A `get-tuple-element` uses the table of pointers and one element.
+    /// Records that a `get-tuple-element` uses the table of pointers and one element of its operand.
     fn use_element(&mut self, module: &Module, aliases: &Aliases, id: u32, time: u32) {
         let operand = module.operand(id, 0);
         raise(&mut self.ends, aliases.part(operand, 0), time);
@@ -100,13 +101,14 @@ impl Ranges {
         }
     }
 
-    /// The first and the last time of a part.
+    /// Returns the first and the last time at which a part is in use.
     pub(super) fn of(&self, part: u32) -> (u32, u32) {
         (get(&self.starts, part), get(&self.ends, part))
     }
 }
 
-/// When the computation begins, if this caller placed it in the schedule. Otherwise the time of the caller.
+/// Returns the time at which a called computation begins. If another caller placed the computation in the
+/// schedule, it returns `time`, the time of this caller.
 fn called_at(schedule: &Schedule, called: u32, caller: u32, time: u32) -> u32 {
     if schedule.is_placed_by(called, caller) { schedule.times(called).start } else { time }
 }

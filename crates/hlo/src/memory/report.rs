@@ -1,14 +1,14 @@
-//! The answers about the memory of a program.
+//! The types in which the memory of a program is reported.
 
 use std::sync::Arc;
 
 use crate::sources::SourceLine;
 
-/// The bytes of one memory, counted as the memory analysis of the compiler counts them.
+/// The sizes of one memory space, in bytes, counted as the memory analysis of the compiler counts them.
 ///
 /// Parameters and results have their memory for the whole program. A result that is written over a parameter
-/// is counted with both, and once more as aliased. So `peak_bytes` is `argument_bytes + output_bytes -
-/// alias_bytes + temp_bytes`.
+/// is counted in `argument_bytes`, in `output_bytes` and in `alias_bytes`. So `peak_bytes` is `argument_bytes
+/// + output_bytes - alias_bytes + temp_bytes`.
 ///
 /// ```
 /// use tensor_layout_hlo::{MemoryTotal, Module};
@@ -26,21 +26,21 @@ use crate::sources::SourceLine;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemoryTotal {
-    /// The parameters.
+    /// The size of all parameters.
     pub argument_bytes: u128,
-    /// The results, tables of tuples included.
+    /// The size of all results, including the tables of pointers of tuples.
     pub output_bytes: u128,
-    /// The results that share the memory of a parameter.
+    /// The size of the results that share the memory of a parameter.
     pub alias_bytes: u128,
-    /// The most that temporaries take at one time.
+    /// The largest sum of the temporaries that are in use at one time.
     pub temp_bytes: u128,
-    /// Constants. They are part of the program, and in no other number here.
+    /// The size of the constants. They are part of the program, and are not in `peak_bytes`.
     pub constant_bytes: u128,
-    /// The most that is taken at one time.
+    /// The largest sum of parameters, results and temporaries at one time.
     pub peak_bytes: u128,
 }
 
-/// One memory space.
+/// The use of one memory space.
 ///
 /// ```
 /// use tensor_layout_hlo::{Module, SpaceUse};
@@ -60,20 +60,20 @@ pub struct SpaceUse {
     /// The number of the memory space, the `n` of `S(n)`;
     /// [`memory_space_name`](tensor_layout::tiled::memory_space_name) names it.
     pub space: u64,
-    /// The bytes of the space. If there is a buffer assignment, they are its bytes.
+    /// The sizes in this space. They come from the buffer assignment, if there is one.
     pub total: MemoryTotal,
-    /// The bytes of the arrays that are alive at the peak, parameters and results included. The rest of
-    /// `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment states. They are
-    /// more than the peak if the compiler put arrays into one place that the text keeps apart.
+    /// The sum of the arrays that are alive at the peak, parameters and results included, in bytes. The rest
+    /// of `total.peak_bytes` is fragmentation and alignment, which only a buffer assignment states. The sum
+    /// is larger than the peak if the compiler put arrays into one place that are separate in the text.
     pub live_bytes: u128,
-    /// How many buffers there are. A buffer with several names counts once.
+    /// The number of buffers in the space. A buffer with several names counts once.
     pub buffers: u64,
     /// The first time at which the temporaries take the most, as the number of an instruction in the
     /// schedule. `None` if there are no temporaries.
     pub peak_time: Option<u32>,
 }
 
-/// The use of a buffer.
+/// What a buffer is used for.
 ///
 /// ```
 /// use tensor_layout_hlo::BufferUse;
@@ -87,16 +87,16 @@ pub enum BufferUse {
     Argument,
     /// A result of the program.
     Result,
-    /// A result that shares the memory of a parameter.
+    /// A result that is written over a donated parameter.
     Aliased,
     /// A constant.
     Constant,
-    /// A value in between.
+    /// A value that is neither a parameter, a result nor a constant.
     Temporary,
 }
 
 impl BufferUse {
-    /// One word for it.
+    /// The use in one word, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -109,7 +109,7 @@ impl BufferUse {
     }
 }
 
-/// An instruction, and where it comes from.
+/// An instruction, with its place in the dump and in the source program.
 ///
 /// ```
 /// use tensor_layout_hlo::{InstructionPlace, Module};
@@ -129,15 +129,15 @@ impl BufferUse {
 pub struct InstructionPlace {
     /// The name of the instruction, without the `%`.
     pub instruction: String,
-    /// The operation.
+    /// The operation of the instruction: `add`, `fusion`.
     pub opcode: String,
-    /// The computation that the instruction belongs to.
+    /// The name of the computation that contains the instruction.
     pub computation: Arc<str>,
-    /// The operation of the source program.
+    /// The operation of the source program that the instruction comes from, if the dump names it.
     pub op_name: Option<String>,
-    /// The line of the source program.
+    /// The line of the source program that the instruction comes from, if the dump names it.
     pub source: Option<SourceLine>,
-    /// The line of the dump. The first line is 1.
+    /// The line of the dump at which the instruction starts. The first line is 1.
     pub line: u64,
 }
 
@@ -162,12 +162,13 @@ pub struct InstructionPlace {
 pub struct LiveBuffer {
     /// The instruction whose value the buffer holds at that time.
     pub place: InstructionPlace,
-    /// The index of the value in the instruction's tuple. It is empty if the result is not a tuple.
+    /// The index of the value in the tuple that the instruction returns. It is empty if the result is not a
+    /// tuple.
     pub tuple_index: Vec<usize>,
-    /// The array, or the tuple whose pointers the buffer holds.
+    /// The shape of the array, or `table of 3 pointers` for the table of a tuple.
     pub shape: String,
-    /// The bytes with padding.
+    /// The size of the buffer in bytes, with padding.
     pub bytes: u64,
-    /// The use of the buffer.
+    /// What the buffer is used for.
     pub used_as: BufferUse,
 }

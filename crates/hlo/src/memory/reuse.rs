@@ -1,7 +1,7 @@
 //! Puts temporaries into the memory of results that are not computed yet, as the `BufferAssigner` of XLA does
 //! on CPUs and GPUs. The memory of a donated parameter is used in the same way after its last use. The
-//! largest temporary is placed first. Each goes into the smallest result that is large enough and free at
-//! that time. The compiler for TPUs does not do this.
+//! largest temporary is placed first. Each temporary goes into the smallest result that is large enough and
+//! free while the temporary is in use. The compiler for TPUs does not do this.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,11 @@ use super::ranges::Ranges;
 use super::report::BufferUse;
 use super::uses::{Buffer, Use, all_uses};
 
-/// How many results are tried for one temporary. Trying all would take time in the product of their numbers.
+/// How many results are tried for one temporary. If none of them is free, the temporary keeps its own memory.
+/// Trying all results would take time in the product of the numbers of temporaries and results.
 const MOST_TRIED: usize = 64;
 
-/// Joins temporaries with results: the module says how.
+/// Joins temporaries with results, in the order that the head of this file describes.
 pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[Buffer]) {
     let buffer = |number: u32| buffers.get(place(number)).copied().unwrap_or_default();
     let uses = all_uses(aliases, ranges, |number| {
@@ -53,7 +54,8 @@ pub(super) fn reuse_results(aliases: &mut Aliases, ranges: &Ranges, buffers: &[B
     }
 }
 
-/// When the memory of a result is taken: ranges without overlap, by their starts.
+/// The ranges of time in which the memory of a result is taken: the end of each range by its start. The
+/// ranges do not overlap.
 #[derive(Debug, Default)]
 struct Times(BTreeMap<u32, u32>);
 

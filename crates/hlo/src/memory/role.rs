@@ -1,9 +1,9 @@
-//! `Role`: how an operation treats memory.
+//! `Role`: how the result of an operation shares memory with its operands.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// The relation of the result of an operation to its operands, and to the computations that it calls.
+/// How the memory of an operation's result depends on its operands, and on the computations that it calls.
 ///
 /// The rules are those of XLA's dataflow and alias analyses (`HloDataflowAnalysis`, `AliasInfo`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,20 +12,20 @@ pub(super) enum Role {
     Constant,
     GetTupleElement,
     Tuple,
-    /// The result is the first operand under another name.
+    /// The result is only another name for the first operand.
     Forward,
     While,
     Conditional,
     Call,
     Fusion,
-    /// The start of an asynchronous operation, which runs beside the next instructions. The element of the
-    /// result with this number holds the operands. Element 1 is the result of the called computation, if
+    /// The start of an asynchronous operation, which runs beside the next instructions. The number is the
+    /// element of the result that holds the operands. Element 1 is the result of the called computation, if
     /// there is one.
     Start(usize),
-    /// A later step of an asynchronous operation.
+    /// A step between the start and the end of an asynchronous operation.
     Update,
-    /// The end of an asynchronous operation. Its result is this element of the result of the start, or all of
-    /// it.
+    /// The end of an asynchronous operation. The number is the element of the start's result that it returns;
+    /// `None` means all of that result.
     Done(Option<usize>),
     /// The result is written over the first operand. If there are several results, each is written over its
     /// own operand.
@@ -34,7 +34,7 @@ pub(super) enum Role {
     Elementwise,
     /// An elementwise operation, but XLA never writes a copy over its operand.
     Copy,
-    /// A result may be written over the operand at its own position.
+    /// Each result may be written over the operand at the same position.
     Sort,
     CustomCall,
     Other,
@@ -70,7 +70,7 @@ impl Role {
         }
     }
 
-    /// Whether every part of the result only names an existing value.
+    /// Whether every part of the result is only another name for an existing value.
     pub(super) fn is_name_only(self) -> bool {
         matches!(
             self,
@@ -85,7 +85,7 @@ impl Role {
     }
 }
 
-/// The elementwise operations.
+/// The names of the elementwise operations, except `copy`.
 static ELEMENTWISE: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     "abs add and atan2 bitcast-convert cbrt ceil clamp compare complex convert cosine count-leading-zeros \
      divide erf exponential exponential-minus-one floor imag is-finite log log-plus-one logistic map \

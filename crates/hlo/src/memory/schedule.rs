@@ -1,4 +1,4 @@
-//! `Schedule`: the order in which a program runs. Called computations are in the places of their calls.
+//! `Schedule`: the order in which the instructions of a program run, including those of called computations.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -6,41 +6,42 @@ use std::ops::Range;
 use super::module::{Module, NONE, place};
 use super::role::Role;
 
-/// The time of every instruction that has buffers of its own.
+/// The time of every instruction whose result has buffers. Times count instructions from 0.
 ///
 /// The order is that of `HloLiveRange` of XLA. A computation that is called by a `while`, a `conditional`, a
-/// `call` or the start of an asynchronous operation comes before its first caller. Whatever runs inside one
+/// `call` or the start of an asynchronous operation runs before its first caller. What runs inside one
 /// instruction, such as a fusion or the function of a `reduce`, has no time.
 #[derive(Debug)]
 pub(super) struct Schedule {
-    /// The instructions in the order of their times, which count from 0.
+    /// The numbers of the instructions, in the order in which they run. The position of an instruction is its
+    /// time.
     pub(super) order: Vec<u32>,
-    /// For each computation the caller that placed it in the schedule.
+    /// For each computation, which caller placed it in the schedule, and at which times it runs.
     placed: Vec<Placed>,
-    /// The time at which the asynchronous operation ends that an instruction starts.
+    /// For an instruction that starts an asynchronous operation, the time at which the operation ends.
     ends: HashMap<u32, u32>,
-    /// Starts without operands, as for a SparseCore. An `async-update` brings the operands later, and the
-    /// called computation runs from then on.
+    /// The starts of asynchronous operations without operands, as programs for a SparseCore have them. An
+    /// `async-update` brings the operands later, and the called computation runs from then on.
     deferred: HashSet<u32>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     is_entered: bool,
-    /// The caller; [`NONE`] for the entry computation.
+    /// The instruction that calls the computation; [`NONE`] for the entry computation.
     caller: u32,
-    /// The time of the first instruction.
+    /// The time of the computation's first instruction.
     start: u32,
-    /// The time after the last instruction, which is the time of the caller.
+    /// The time after the computation's last instruction, which is the time of the caller.
     end: u32,
-    /// The start of the asynchronous operation around the computation, if there is one.
+    /// The start of the asynchronous operation that the computation runs in; [`NONE`] if there is none.
     asynchronous: u32,
 }
 
 const NOT_PLACED: Placed = Placed { is_entered: false, caller: NONE, start: 0, end: 0, asynchronous: NONE };
 
-/// A computation that is being walked: its number, its next instruction, and whether the calls of that
-/// instruction were entered.
+/// A computation that the walk is inside of: its number, its next instruction, and whether the computations
+/// that this instruction calls were entered already.
 struct Frame {
     computation: u32,
     next: u32,
@@ -48,8 +49,8 @@ struct Frame {
 }
 
 impl Schedule {
-    /// The schedule from the entry computation on. Deep nesting uses no call stack. A computation that calls
-    /// itself is entered once.
+    /// Walks the program from its entry computation. Deep nesting is safe, because the walk keeps a stack of
+    /// its own. A computation that calls itself is entered once.
     pub(super) fn new(module: &Module, entry: u32) -> Schedule {
         let mut schedule = Schedule {
             order: Vec::new(),
@@ -87,9 +88,10 @@ impl Schedule {
         schedule
     }
 
-    /// Puts the computations that an instruction calls on top of `steps`. The first one to run is on top.
+    /// Puts the computations that an instruction calls on top of the stack `steps`. The computation that runs
+    /// first is on top.
     fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Frame>) {
-        // An update that brings operands runs the computation of its start from here on.
+        // If an update brings the operands of its start, the computation of the start runs here.
         let id = match start_brought_to(module, id) {
             Some(start) => start,
             None if self.deferred.contains(&id) => return,
@@ -103,7 +105,8 @@ impl Schedule {
         }
         let body = (role == Role::While).then(|| Schedule::body(module, id)).flatten();
         let others = module.calls(id).iter().rev().copied().filter(|&called| Some(called) != body);
-        // The body of a loop runs after its condition, wherever the text names it.
+        // The body of a loop runs after its condition, even if the text names it first. So the body is pushed
+        // first.
         for called in body.into_iter().chain(others) {
             self.enter(module, called, id, asynchronous, steps);
         }
@@ -120,9 +123,9 @@ impl Schedule {
         steps.push(Frame { computation, next: found.nodes.start, called: false });
     }
 
-    /// Finds the ends of the asynchronous operations.
+    /// Finds the times at which asynchronous operations end.
     fn find_ends(&mut self, module: &Module) {
-        // The start of the asynchronous operation that a value belongs to.
+        // For each result of a start or an update, the start of its asynchronous operation.
         let mut starts: HashMap<u32, u32> = HashMap::new();
         for (time, &id) in (0_u32..).zip(&self.order) {
             let operand = module.operands(id).first().copied().unwrap_or(NONE);
@@ -145,8 +148,8 @@ impl Schedule {
         }
     }
 
-    /// The body of a `while`: the called computation that returns the shape of the loop. The condition
-    /// returns a `pred[]`.
+    /// Returns the body of a `while`: the called computation that returns the shape of the loop. The
+    /// condition returns a `pred[]`.
     pub(super) fn body(module: &Module, id: u32) -> Option<u32> {
         let calls = || module.calls(id).iter().rev().copied();
         let returns = |wanted: &dyn Fn(u32) -> bool| calls().find(|&called| module.root(called).is_some_and(wanted));
@@ -155,23 +158,23 @@ impl Schedule {
             .or_else(|| returns(&|root| module.parts(root).len() == module.parts(id).len()))
     }
 
-    /// Whether this caller placed the computation in the schedule.
+    /// Whether this caller placed the computation in the schedule, because it is the first that calls it.
     pub(super) fn is_placed_by(&self, computation: u32, caller: u32) -> bool {
         self.placed.get(place(computation)).is_some_and(|placed| placed.is_entered && placed.caller == caller)
     }
 
-    /// The times of a computation. Its end is the time of its caller.
+    /// The times at which a computation runs. The end of the range is the time of its caller.
     pub(super) fn times(&self, computation: u32) -> Range<u32> {
         self.placed.get(place(computation)).map_or(0..0, |placed| placed.start..placed.end)
     }
 
-    /// The computations in the schedule.
+    /// The numbers of the computations in the schedule.
     pub(super) fn computations(&self) -> impl Iterator<Item = u32> {
         (0_u32..).zip(&self.placed).filter(|(_, placed)| placed.is_entered).map(|(computation, _)| computation)
     }
 
-    /// The time until which values of a computation stay in use because it runs beside the instructions after
-    /// it.
+    /// The time until which the values of a computation stay in use, if an asynchronous operation runs it
+    /// beside other instructions. `None` for other computations.
     pub(super) fn asynchronous_end(&self, computation: u32) -> Option<u32> {
         let start = self.placed.get(place(computation))?.asynchronous;
         self.ends.get(&start).copied()
@@ -183,7 +186,8 @@ impl Schedule {
     }
 }
 
-/// The `async-start` without operands that this `async-update` brings operands to.
+/// Returns the `async-start` without operands that an `async-update` brings operands to. `None` for other
+/// instructions.
 fn start_brought_to(module: &Module, id: u32) -> Option<u32> {
     let (&start, brought) = module.operands(id).split_first().filter(|_| module.role(id) == Role::Update)?;
     let is_empty = matches!(module.role(start), Role::Start(_)) && module.operands(start).is_empty();
@@ -191,6 +195,6 @@ fn start_brought_to(module: &Module, id: u32) -> Option<u32> {
 }
 
 fn now(order: &[u32]) -> u32 {
-    // There are at most 2^32 instructions, and each is in the order at most once.
+    // The number fits, because there are at most 2^32 instructions and each is in the order at most once.
     u32::try_from(order.len()).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! Writes results over operands that are not needed any more, as XLA does.
+//! Puts results into the buffers of operands that are not needed any more, as XLA does.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -11,17 +11,21 @@ use super::ranges::{Ranges, get, raise};
 use super::role::Role;
 use super::schedule::Schedule;
 
-/// The most values of one buffer that are checked.
+/// The most values of one buffer that are compared with a result, and the most operands that are tried for
+/// it. Past this number the result keeps its own buffer. Without a limit, a hostile text would take time in
+/// the product of values and results.
 const MOST_PARTS: usize = 16;
 
-/// The most instructions that are searched for uses of one value.
+/// The most instructions that are searched for uses of one value. Past this number uses may be missed, and
+/// then the operand's buffer is not shared.
 const MOST_SEARCHED: usize = 256;
 
 /// Joins results with operands as the heap simulator of XLA does. A result takes the buffer of an operand if
-/// both have the same shape and layout, this is the last use of the operand, the operation allows it
-/// (`CanShareOperandBufferWithUser`), and each buffer has held one value so far. `may_give` selects the
-/// operands, which are no parameters. `may_take` selects the results. The buffer of a result may also be that
-/// of a donated parameter whose last use is before the operand is computed.
+/// both have the same shape and layout, the operation is the last use of the operand and may be written over
+/// it (`CanShareOperandBufferWithUser`), and each of the two buffers has held one value so far. The result
+/// may also be in the buffer of a donated parameter, if the last use of the parameter is before the operand
+/// is computed. `may_give` selects the operands, and must leave out parameters. `may_take` selects the
+/// results.
 pub(super) fn share(
     module: &Module,
     schedule: &Schedule,
@@ -46,7 +50,7 @@ pub(super) fn share(
         let count = get(&users, operand).saturating_add(1);
         raise(&mut users, operand, count);
     }
-    // Whether every value that a buffer holds before `time` ends before `start`.
+    // Whether every value that `buffer` holds before `time` is last used before `start`.
     let is_free = |buffer: u32, start: u32, time: u32| {
         let parts = in_several.get(&buffer).filter(|parts| parts.len() <= MOST_PARTS);
         parts
@@ -54,7 +58,7 @@ pub(super) fn share(
     };
     for (time, &id) in (0_u32..).zip(&schedule.order) {
         let Some(allowed) = Allowed::of(module, fusions, id) else { continue };
-        // The operands whose last use this is, by shape, in their order.
+        // The operands that are used here for the last time, by their shapes, in the order of the operands.
         let mut dying: HashMap<u32, VecDeque<(u32, u32)>> = HashMap::new();
         for (position, &operand) in (0_u32..).zip(module.operands(id)) {
             let PartKind::Array(array) = module.parts(operand).kind(0) else { continue };
@@ -79,14 +83,14 @@ pub(super) fn share(
             let Entry::Occupied(mut found) = dying.entry(array) else { continue };
             let is_single = !aliases.holds_several(result);
             let is_good = |&&(position, operand): &&(u32, u32)| {
-                // A sort of several arrays writes each over its own operand.
+                // A sort of several arrays may write each array over its own operand only.
                 let is_own =
                     !matches!(allowed, Allowed::OwnPosition) || part == 0 || part == position.saturating_add(1);
                 let value = module.operand(id, position);
                 let is_last = may_give(result) || uses_up_to(module, id, value) == get(&users, value);
                 is_own && is_last && (is_single || is_free(result, ranges.of(operand).0, time))
             };
-            // For a buffer of one value only the first operand is tried.
+            // XLA tries only the first operand if the result's buffer holds one value.
             let tried = if is_single { 1 } else { MOST_PARTS };
             let candidates = found.get().iter().take(tried).enumerate();
             let Some((at, &(_, operand))) = candidates.into_iter().find(|(_, candidate)| is_good(candidate)) else {
@@ -100,9 +104,9 @@ pub(super) fn share(
     }
 }
 
-/// How often a value is used by an instruction and by the operands of that, directly or not. Outside
-/// temporary memory, XLA follows the order that operands require and not the schedule: any other user may
-/// then run later.
+/// Counts the uses of a value by instruction `id` and by all instructions that `id` depends on. Outside
+/// temporary memory, XLA knows the order of instructions only from their dependencies. Any other user of the
+/// value could run after `id`, so the buffer is shared only if this counts all uses.
 fn uses_up_to(module: &Module, id: u32, value: u32) -> u32 {
     let (mut uses, mut seen, mut open) = (0_u32, HashSet::from([id]), vec![id]);
     while let Some(user) = open.pop() {
@@ -117,7 +121,7 @@ fn uses_up_to(module: &Module, id: u32, value: u32) -> u32 {
     uses
 }
 
-/// The operands that an operation may write over.
+/// Which operands the result of an operation may be written over.
 enum Allowed<'a> {
     All,
     OwnPosition,
@@ -130,8 +134,8 @@ impl Allowed<'_> {
             Role::Elementwise => Some(Allowed::All),
             Role::Sort => Some(Allowed::OwnPosition),
             Role::Fusion if module.is_marked(id) => Some(Allowed::Some(&called(module, fusions, id)?.elementwise)),
-            // The convolution must not read the operand: an example is the other side of an addition to its
-            // result.
+            // The convolution must not read the operand. An operand that is added to the result of the
+            // convolution may be overwritten.
             Role::Fusion if module.is_output_fusion(id) => {
                 let fusion = called(module, fusions, id).filter(|fusion| fusion.has_convolution)?;
                 Some(Allowed::Some(&fusion.elementwise))

@@ -1,14 +1,15 @@
-//! `Buffer` and `Use`: the buffers of a program, and when each is in use.
+//! `Buffer` and `Use`: the buffers of a program, and the times at which each is in use.
 
 use super::aliases::Aliases;
 use super::ranges::Ranges;
 use super::report::BufferUse;
 
-/// A buffer: all parts that are in one place.
+/// A buffer of the program: the memory that all parts joined by `Aliases` share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Buffer {
     pub(super) bytes: u64,
-    /// The number of the memory space, counted over the spaces that occur in ascending order.
+    /// The position of the memory space in the ascending list of spaces that occur. It is not the `n` of
+    /// `S(n)`.
     pub(super) space: u32,
     pub(super) is_argument: bool,
     pub(super) is_result: bool,
@@ -27,7 +28,7 @@ impl Buffer {
     }
 }
 
-/// The first and the last time at which a buffer is in use. Both are included.
+/// A range of time in which a buffer is in use. Both `start` and `end` are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Use {
     pub(super) buffer: u32,
@@ -35,7 +36,7 @@ pub(super) struct Use {
     pub(super) end: u32,
 }
 
-/// The uses of the wanted buffers.
+/// Returns the uses of the buffers for which `wanted` is true, sorted and merged by [`join`].
 pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u32) -> bool) -> Vec<Use> {
     let mut uses = Vec::new();
     for part in (0_u32..).take(aliases.len()) {
@@ -50,7 +51,7 @@ pub(super) fn all_uses(aliases: &mut Aliases, ranges: &Ranges, wanted: impl Fn(u
     uses
 }
 
-/// Sorts the uses. Ranges of one buffer that touch or overlap are merged.
+/// Sorts the uses by buffer and time, and merges the ranges of one buffer that touch or overlap.
 pub(super) fn join(uses: &mut Vec<Use>) {
     uses.sort_unstable();
     uses.dedup_by(|next, kept| {

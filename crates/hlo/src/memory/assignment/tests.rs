@@ -19,7 +19,7 @@ fn lines_of_allocations() {
 
 #[test]
 fn allocations_add_up_and_the_largest_values_are_kept() {
-    // 37 and 120 have no common divisor: every size from 1 to 120 occurs once.
+    // 37 and 120 have no common divisor, so each size from 1 to 120 occurs once.
     let values: String = (0..120)
         .map(|i| format!(" value: <{i} v{i} @0> (size={},offset={i}): s8[1]{{0}}\n", i * 37 % 120 + 1))
         .collect();
@@ -43,16 +43,16 @@ Total bytes used: 1212
     let assignment = BufferAssignment::read(dump.as_bytes()).unwrap();
     assert_eq!((assignment.allocations(), assignment.unreadable()), (6, 0));
     assert_eq!(assignment.spaces().collect::<Vec<_>>(), [0, 1]);
-    // Parameters take 64 + 100 bytes. Results take 100 + 32, of which 100 are in a parameter. Temporaries
-    // take 1000. Together these are 1196 bytes at once.
+    // Parameters take 64 + 100 bytes. Results take 100 + 32 bytes, and 100 of these are the second
+    // parameter's. Temporaries take 1000 bytes. The peak is 164 + 132 - 100 + 1000 = 1196 bytes.
     let total = assignment.total(0);
     assert_eq!((total.argument_bytes, total.output_bytes, total.alias_bytes), (164, 132, 100));
     assert_eq!((total.temp_bytes, total.constant_bytes, total.peak_bytes), (1000, 8, 1196));
     assert_eq!((assignment.total(1).peak_bytes, assignment.total(2)), (7, MemoryTotal::default()));
-    // The hundred largest of the temporary memory; those after the sum are in no allocation.
+    // The hundred largest of the 120 values. The value `late` after `Total bytes used` is in no allocation.
     let sizes: Vec<u64> = assignment.largest_temporaries(0).iter().map(|value| value.bytes).collect();
     assert_eq!(sizes, (21..=120).rev().collect::<Vec<_>>());
-    // Of equal values, the first one in memory comes first.
+    // Values of equal size are ordered by their offsets.
     let names: Vec<_> = assignment.largest_temporaries(1).iter().map(|value| value.name.as_str()).collect();
     assert_eq!(names, ["equal", "small"]);
 }

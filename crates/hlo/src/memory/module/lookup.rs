@@ -1,4 +1,4 @@
-//! Questions to a module about one instruction or computation.
+//! Lookups in a module by the number of an instruction or of a computation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use super::super::role::Role;
 use super::{Module, NONE, Node, place};
 
 impl Module {
-    /// Calls `handle` for every instruction that is not inlined, with its computation, and whether that is
-    /// the entry.
+    /// Calls `handle` for every instruction that is not inside a fusion or another instruction. The arguments
+    /// are the instruction, the name of its computation, and whether this computation is the entry.
     pub(crate) fn each_buffer(&self, mut handle: impl FnMut(Owner<'_>, &Arc<str>, bool)) {
         let entry = self.entry();
         for (number, computation) in (0_u32..).zip(&self.computations).filter(|(_, found)| !found.is_inlined) {
@@ -26,9 +26,9 @@ impl Module {
         }
     }
 
-    /// The entry computation. Without an `ENTRY` it is the last one, as in the reader of XLA. But XLA always
-    /// writes an `ENTRY`, and an `entry_computation_layout` in the first line, so a text with only the latter
-    /// has lost its end.
+    /// Returns the number of the entry computation. Without an `ENTRY` it is the last computation, as in the
+    /// reader of XLA. But XLA writes both an `ENTRY` and an `entry_computation_layout` in the first line. A
+    /// text with only the latter has lost its end, and `None` is returned.
     pub(in crate::memory) fn entry(&self) -> Option<u32> {
         let numbered = || (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
         if let Some((marked, _)) = numbered().find(|(_, found)| found.is_entry) {
@@ -38,12 +38,12 @@ impl Module {
         last.filter(|_| !self.is_cut && !self.header.has_entry_layout)
     }
 
-    /// The instructions of a computation.
+    /// The numbers of the instructions of a computation.
     pub(in crate::memory) fn nodes_of(&self, computation: u32) -> Range<u32> {
         self.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone())
     }
 
-    /// The parameters of a computation: the number of each, and its instruction.
+    /// The parameters of a computation, as (number of the parameter, number of its instruction).
     pub(in crate::memory) fn parameters(&self, computation: u32) -> impl Iterator<Item = (u32, u32)> {
         let nodes = self.nodes_of(computation).filter(|&id| self.role(id) == Role::Parameter);
         nodes.filter_map(|id| Some((self.node(id)?.number, id)))
@@ -57,8 +57,8 @@ impl Module {
         self.node(id).and_then(|node| self.roles.get(place(node.opcode))).copied().unwrap_or(Role::Other)
     }
 
-    /// Whether the instruction is a fusion that may write over its operands (kind `kLoop` or `kInput`, or a
-    /// fusion of YNN on a CPU), or a custom call of a `ConcatBitcast`.
+    /// Whether the instruction is a fusion that may be written over its operands (kind `kLoop` or `kInput`,
+    /// or a fusion of YNN on a CPU), or a custom call of `ConcatBitcast`.
     pub(in crate::memory) fn is_marked(&self, id: u32) -> bool {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
     }
@@ -68,22 +68,23 @@ impl Module {
         self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
     }
 
-    /// The operands of an instruction. It is [`NONE`] for a name that the computation does not define before.
+    /// The instructions that compute the operands of an instruction. An operand is [`NONE`] if its name is
+    /// not defined before.
     pub(in crate::memory) fn operands(&self, id: u32) -> &[u32] {
         list(&self.operands, &self.nodes, id, |node| node.operands_end)
     }
 
-    /// The computations that an instruction calls, in the order of the text.
+    /// The numbers of the computations that an instruction calls, in the order of the text.
     pub(in crate::memory) fn calls(&self, id: u32) -> &[u32] {
         list(&self.calls, &self.nodes, id, |node| node.calls_end)
     }
 
-    /// The parts of a result. There are none for [`NONE`].
+    /// The parts of the result of an instruction. [`NONE`] has no parts.
     pub(in crate::memory) fn parts(&self, id: u32) -> &Parts {
         self.node(id).and_then(|node| self.parts.get(place(node.shape))).unwrap_or(&self.no_parts)
     }
 
-    /// The operand at a position; [`NONE`] if there is none.
+    /// The instruction that computes the operand at a position; [`NONE`] if there is no such operand.
     pub(in crate::memory) fn operand(&self, id: u32, position: u32) -> u32 {
         self.operands(id).get(place(position)).copied().unwrap_or(NONE)
     }
@@ -100,7 +101,7 @@ impl Module {
         self.arrays.get(array)
     }
 
-    /// The number of the shape of a result. Equal shapes have equal numbers.
+    /// The number of the shape of an instruction's result. Equal shapes have equal numbers.
     pub(in crate::memory) fn shape_number(&self, id: u32) -> Option<u32> {
         self.node(id).map(|node| node.shape)
     }
@@ -116,12 +117,12 @@ impl Module {
         }
     }
 
-    /// The instruction whose result a computation returns. Without a `ROOT` it is the last one, as in the
-    /// reader of XLA.
+    /// Returns the instruction whose result a computation returns. Without a `ROOT` it is the last
+    /// instruction, as in the reader of XLA. `None` if the computation has no instructions.
     pub(in crate::memory) fn root(&self, computation: u32) -> Option<u32> {
         let found = self.computations.get(place(computation))?;
         match found.root {
-            // A computation whose instructions end at 0 has not been read.
+            // The range of a computation that was called but not read ends at 0, which has no predecessor.
             NONE => found.nodes.end.checked_sub(1),
             root => Some(root),
         }
@@ -152,7 +153,7 @@ impl Module {
     }
 }
 
-/// The part of `all` that belongs to an instruction.
+/// Returns the entries of the common list `all` that belong to an instruction.
 fn list<'a>(all: &'a [u32], nodes: &[Node], id: u32, end: fn(&Node) -> u32) -> &'a [u32] {
     let start = place(id).checked_sub(1).and_then(|before| nodes.get(before)).map_or(0, |before| place(end(before)));
     nodes.get(place(id)).and_then(|node| all.get(start..place(end(node)))).unwrap_or(&[])

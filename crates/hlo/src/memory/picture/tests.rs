@@ -19,9 +19,9 @@ fn the_picture_is_drawn_to_scale() {
     );
     let live = module.live_memory().unwrap();
     let svg = live.to_svg(0);
-    // %x and %r take 2048 bytes all the time, %y 4096 at times 1 and 2, %z 2048 at times 2 and 3: at most
-    // 8192, at time 2. So 320 pixels are 8192 bytes, 2048 bytes are 80 pixels, and the area reaches from 70
-    // down to 390. Each of the four columns has 860 / 4 = 215 pixels, from 90 on.
+    // %x and %r take 2048 bytes all the time, %y takes 4096 bytes at times 1 and 2, and %z takes 2048 bytes
+    // at times 2 and 3. The peak is 8192 bytes, at time 2. The area has 320 pixels for 8192 bytes, from 390
+    // up to 70, so 2048 bytes are 80 pixels. Each of the four columns has 860 / 4 = 215 pixels, from 90 on.
     let line = |fill: &str, above: [u32; 4], below: [u32; 4]| {
         let to: String = above.iter().map(|y| format!("V{y}.0h215.000")).collect();
         let fro: String = below.iter().rev().map(|y| format!("V{y}.0h-215.000")).collect();
@@ -34,7 +34,7 @@ fn the_picture_is_drawn_to_scale() {
         "@media(prefers-color-scheme:dark)",
         "<text x='90.0' y='28.0' class='title'>HBM: 8.0 KiB at the peak</text>",
         "<text x='90.0' y='48.0' class=''>instruction 2 of 4: z (slice), jit(f)/cut</text>",
-        // Lines at multiples of 2 KiB, a number for each instruction.
+        // Lines are at multiples of 2 KiB, and each instruction has its number.
         "<path class='grid' d='M90.0 390.0h860.0'/><text x='82.0' y='394.0' class='end'>0 B</text>",
         "<path class='grid' d='M90.0 310.0h860.0'/><text x='82.0' y='314.0' class='end'>2 KiB</text>",
         "<path class='grid' d='M90.0 70.0h860.0'/><text x='82.0' y='74.0' class='end'>8 KiB</text>",
@@ -45,7 +45,7 @@ fn the_picture_is_drawn_to_scale() {
         &line("#c8ccd0", [310; 4], [390; 4]),
         &line("#4e79a7", [310, 150, 150, 310], [310; 4]),
         &line("#f28e2b", [310, 150, 70, 230], [310, 150, 150, 310]),
-        // The middle of the third column: 90 + 2.5 * 215.
+        // The line of the peak is in the middle of the third column: 90 + 2.5 * 215.
         "<path class='peak' d='M627.5 70.0V390.0'/>",
         "<rect x='90.0' y='444.0' width='12' height='12' fill='#c8ccd0'/>\
          <text x='110.0' y='454.0' class=''>parameters and results, 2.0 KiB</text>",
@@ -56,18 +56,19 @@ fn the_picture_is_drawn_to_scale() {
     ] {
         assert!(svg.contains(piece), "{piece}\n{svg}");
     }
-    // Nothing is left for the band of all others.
+    // There are no temporaries without a band of their own, so the last band is not drawn.
     assert_eq!(svg.matches("<path fill=").count(), 3);
-    // A space that is not there has no height.
+    // The program has no buffer in space 7.
     let empty = live.to_svg(7);
     assert!(empty.contains(">S(7): 0 B at the peak<") && empty.contains("d='M90.0 390.0h860.0'"), "{empty}");
     assert!(!empty.contains("<path fill=") && !empty.contains("NaN"), "{empty}");
 }
 
-/// Numbers of an axis are round, and what the device has is a line where it is near.
+/// The numbers at an axis are round, and the capacity of the device is a line if it is near the peak.
 #[test]
 fn ticks_are_round_and_a_capacity_is_a_line() {
-    // 3 GiB in steps of 512 MiB, 700 MiB in steps of 128 MiB: 16 GiB are too far above them to be drawn.
+    // 3 GiB have lines at steps of 512 MiB, and 700 MiB at steps of 128 MiB. The capacity, 16 GiB, is too far
+    // above the peak to be drawn.
     for (bytes, last, lines) in [(3_u64 << 30, "3 GiB", 7), (700 << 20, "640 MiB", 6)] {
         let text = format!("ENTRY %e () -> u8[] {{\n  ROOT %x = u8[{bytes}]{{0:T(1024)}} parameter(0)\n}}\n");
         let module = Module::read(text.as_bytes()).unwrap();
@@ -80,7 +81,7 @@ fn ticks_are_round_and_a_capacity_is_a_line() {
     let module = Module::read(large.as_bytes()).unwrap();
     let live = module.live_memory().unwrap();
     let svg = live.to_svg_on(0, Some(TpuGeneration::V5e));
-    // Half of the area is the parameter: 16 GiB are the upper edge.
+    // The parameter takes half of the area, so the upper edge is at 16 GiB.
     assert!(
         svg.contains("<path class='limit' d='M90.0 70.0h860.0'/>") && svg.contains(">a v5e has 16.0 GiB<"),
         "{svg}"
@@ -99,14 +100,14 @@ fn the_largest_eight_temporaries_have_bands_and_names_of_their_own() {
         (0..9).map(|i| format!("%y{i}")).collect::<Vec<_>>().join(", ")
     ));
     let svg = module.live_memory().unwrap().to_svg(0);
-    // The byte of the result, eight bands, and all others.
+    // The areas are the byte of the result, eight temporaries, and all other temporaries.
     assert_eq!(svg.matches("<path fill=").count(), 10);
     assert!(svg.contains(">y0{0}, 1.0 KiB, f32[256]{0}<") && svg.contains(">y7{0}, ") && !svg.contains(">y8"), "{svg}");
 }
 
 #[test]
 fn a_column_of_several_times_shows_the_largest() {
-    // The bytes of a value, and the first and the last time at which it is needed.
+    // Each value has a size in bytes, and the first and the last time at which it is needed.
     let values = [(4096, 101, 102), (2048, 200, 299), (1024, 398, 400), (1024, 401, 403), (512, 604, 605)];
     let mut body = "  %x = f32[256]{0} parameter(0)\n".to_owned();
     for time in 1..1719_u32 {
@@ -131,12 +132,12 @@ fn a_column_of_several_times_shows_the_largest() {
     let module = program(&body);
     let live = module.live_memory().unwrap();
     assert_eq!(live.instructions(), 1720);
-    // %x and %r take 1025 bytes.
+    // %x takes 1024 bytes and %r takes one, all the time.
     let bytes = |time: u32| {
         let live = values.iter().filter(|&&(_, from, to)| (from..=to).contains(&time));
         1025 + live.map(|&(bytes, ..)| u128::from(bytes)).sum::<u128>()
     };
-    // 860 columns of two times each; of equal ones the first counts.
+    // Each of the 860 columns stands for two times. The earlier one counts if both have equal bytes.
     let larger = |time: u32| if bytes(time + 1) > bytes(time) { time + 1 } else { time };
     let expected: Vec<_> = (0..860).map(|column| larger(2 * column)).map(|time| (time, bytes(time))).collect();
     assert_eq!(live.columns(0), expected);
@@ -146,7 +147,7 @@ fn a_column_of_several_times_shows_the_largest() {
 fn numbers_and_words_of_the_picture() {
     for (power, shift) in [(0, 0), (32, 32), (64, 64), (96, 96)] {
         assert_eq!(float(7_u128 << shift), 7.0 * 2_f64.powi(power));
-        // Two pieces of 32 bits, which an f64 holds exactly.
+        // The number fits in two pieces of 32 bits, and an `f64` holds it exactly.
         if shift > 0 {
             assert_eq!(
                 float((7_u128 << shift) + (5_u128 << (shift - 32))),

@@ -8,22 +8,23 @@ fn elementwise_operations_are_known() {
     assert_eq!((Role::of("all-gather-start"), Role::of("async-done")), (Role::Start(0), Role::Done(Some(1))));
 }
 
-/// Operations of one family whose results differ: XLA's shapes say which element holds what.
+/// XLA's shapes say which element of the result holds the operands, and which holds the results.
 #[test]
 fn the_halves_of_asynchronous_operations() {
     for (opcode, role) in [
-        // The shape of an `all-reduce-start` is the shape of its result, and the `-done` returns all of it.
+        // An `all-reduce-start` has the shape of the result, and `all-reduce-done` returns all of it.
         ("all-reduce-start", Role::Other),
         ("all-reduce-done", Role::Done(None)),
-        // (operands, results, ..)
+        // An `all-gather-start` returns (operands, results, ..).
         ("all-gather-start", Role::Start(0)),
         ("all-gather-done", Role::Done(Some(1))),
         ("async-start", Role::Start(0)),
         ("async-update", Role::Update),
-        // (destination, source, ..)
+        // A `copy-start` returns (destination, source, ..).
         ("copy-start", Role::Start(1)),
         ("copy-done", Role::Done(Some(0))),
-        // (operand, .., token), and a token only; (result, .., token), and the result with a token.
+        // A `send` returns (operand, .., token) and its end a token. A `recv` returns (result, .., token) and
+        // its end the result with a token.
         ("send", Role::Start(0)),
         ("send-done", Role::Other),
         ("recv", Role::Other),
