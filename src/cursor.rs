@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
     pub fn rest(&mut self) -> &'a str {
         loop {
             let rest = self.text.get(self.at..).unwrap_or("");
-            // In most calls a token starts here already.
+            // In most calls a token starts here already, so there is nothing to skip.
             if rest.bytes().next().is_some_and(|byte| byte.is_ascii_graphic() && byte != b'/') {
                 return rest;
             }

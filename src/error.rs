@@ -83,21 +83,21 @@ pub enum Error {
         /// The offset where both elements are stored, in elements.
         offset: u64,
     },
-    /// A search was stopped at its work limit.
+    /// A search reached its work limit before it found the answer.
     Undecided {
         /// The question that the search was to decide.
         question: &'static str,
         /// The work limit, in search steps.
         work: u64,
     },
-    /// The other model cannot describe a layout.
+    /// A layout cannot be described in the form that was requested.
     NotExpressible {
-        /// The description that was requested, such as a tiled layout.
+        /// The form that was requested, such as a tiled layout.
         target: &'static str,
         /// The reason why the layout cannot be described.
         reason: String,
     },
-    /// A fill pattern has bits outside one element.
+    /// A fill pattern has set bits above the width of one element.
     FillTooWide {
         /// The fill pattern.
         pattern: u128,
@@ -126,7 +126,8 @@ pub enum Error {
     },
     /// A model file is damaged or contradicts itself, or the parts of a sharded model do not fit together.
     Model(ModelFault),
-    /// No item has the given name, or an axis order does not fit the tensor.
+    /// A name is unknown, such as the name of a data type or of limits, or the letters of an axis order are
+    /// wrong.
     UnknownName {
         /// The [code](Error::code), such as `unknown_data_type`, `unknown_limits` or `bad_axis_order`.
         code: &'static str,

@@ -40,7 +40,7 @@ pub(crate) trait Exact: PrimInt {
 
 impl<T: PrimInt> Exact for T {}
 
-/// Returns the value, which an invariant guarantees to exist.
+/// Returns the value of an option that an invariant guarantees to be `Some`. Panics on `None`.
 #[track_caller]
 #[inline]
 pub(crate) fn exact<T>(value: Option<T>) -> T {
@@ -53,13 +53,14 @@ fn broken() -> ! {
     unreachable!("a size or an offset that a constructor has checked")
 }
 
-/// Returns the number at `position` of a list that is long enough.
+/// Returns the number at `position` of a list. Panics if the list is shorter, which an invariant must
+/// exclude.
 #[track_caller]
 pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
     exact(list.get(position).copied())
 }
 
-/// Converts a length to a size.
+/// Converts the length of a list to a `u64`, the type of sizes and strides.
 pub fn count(length: usize) -> u64 {
     exact(u64::try_from(length).ok())
 }

@@ -1,12 +1,13 @@
 //! Sorts short lists, with one entry for each dimension, loop or digit.
 //!
-//! The sorts of slices compile to thousands of instructions for each type and key. This module has one sort
-//! of slices for all types.
+//! The sorts of the standard library compile to thousands of instructions for each type and key. Here, short
+//! lists are sorted by insertion, and all types share one sort for long lists.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
 /// The longest list that is sorted by insertion. Up to this length, insertion is as fast as any other sort.
+/// Longer lists are sorted by the standard library.
 const SHORT: usize = 20;
 
 /// Sorts a list by a key. Entries with equal keys keep their order.
@@ -33,7 +34,7 @@ pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Returns the positions of `count` entries in ascending order of the entries.
+/// Returns the positions of `count` entries, in the ascending order of the entries.
 #[inline(never)]
 fn places(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..count).collect();

@@ -8,7 +8,7 @@ use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
 
-/// The most dimensions an array may have in text. XLA sets no limit.
+/// The most dimensions of an array in a text. A text with more sizes is refused. XLA sets no limit.
 pub const MAX_RANK: usize = 256;
 
 /// Reads the data type and the sizes. The sizes have to be numbers.

@@ -42,7 +42,7 @@ pub enum ElementKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Naming {
-    /// XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`. Every type has one.
+    /// XLA's text form, in lower case: `f32`, `pred`, `f8e4m3fn`. Every type has such a name.
     Xla,
     /// The text after `DML_TENSOR_DATA_TYPE_`, for the thirteen types that DirectML has: `FLOAT32`. A name is
     /// read with and without that prefix.
@@ -188,8 +188,8 @@ impl DataType {
         self.row().bits.next_multiple_of(8)
     }
 
-    /// Says which element widths a device accepts, for error messages. For types below a byte, the text names
-    /// the two notations of packed elements.
+    /// The end of an error message about element widths, which says that only the width of the type is
+    /// accepted. For types below a byte, the text also names the two notations of packed elements.
     pub(crate) fn width_in_words(self) -> &'static str {
         match self.row().bits {
             1 | 2 | 4 | 6 => {

@@ -43,58 +43,59 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     ArgumentRule {
-        /// A list has one entry for each axis, or as many entries as another list. The value is the number of
-        /// entries found.
+        /// A list must have one entry for each axis, or as many entries as another list. The value is the
+        /// number of entries found, and the limit is the number expected.
         RankMismatch = "rank_mismatch",
-        /// An axis is below the rank of the tensor. The limit is the rank.
+        /// An axis must be below the rank of the tensor. The limit is the rank.
         AxisOutOfRange = "axis_out_of_range",
-        /// An index is below the size of its axis. The limit is that size.
+        /// An index must be below the size of its axis. The limit is that size.
         IndexOutOfRange = "index_out_of_range",
-        /// An offset, in elements, is below the number of elements that the layout spans. The limit is that
-        /// number.
+        /// An offset, in elements, must be below the number of elements that the layout spans. The limit is
+        /// that number.
         OffsetOutOfRange = "offset_out_of_range",
-        /// The operation handles elements of this width. The value is the width in bits.
+        /// Elements must have a width that the operation handles. The value is the width found, in bits.
         UnsupportedElementBits = "unsupported_element_bits",
-        /// The copy can be done inside one buffer.
+        /// A copy inside one buffer must be one that can be done in place.
         NotInPlace = "not_in_place",
-        /// The padding of a destination can be kept in this copy.
+        /// A copy that only writes its destination must not have to keep any padding there.
         PaddingKept = "padding_kept",
-        /// A size agrees with another size of the same axis. The limit is the size that was expected.
+        /// A size must agree with another size of the same axis. The limit is the size that was expected.
         SizeMismatch = "size_mismatch",
-        /// Two shapes hold equally many elements. The value is the number of elements of the new sizes, and
-        /// the limit is the number of elements that exist.
+        /// Two shapes must hold equally many elements. The value is the number of elements of the new sizes,
+        /// and the limit is the number of elements that exist.
         ElementCountMismatch = "element_count_mismatch",
-        /// Two layouts store one element in the same number of bits. The limit is the number of bits of the
-        /// first layout, and the value is the number of bits of the second.
+        /// Two layouts must store one element in the same number of bits. The limit is the number of bits of
+        /// the first layout, and the value is the number of bits of the second.
         ElementBitsMismatch = "element_bits_mismatch",
-        /// A list of axes names each axis once. The value is the position in the list where an axis is
+        /// A list of axes must name each axis once. The value is the position in the list where an axis is
         /// repeated.
         NotAPermutation = "not_a_permutation",
-        /// A list of axes ascends. The value is the position in the list, and the limit is the axis before
-        /// this position.
+        /// A list of axes must ascend. The value is the position in the list, and the limit is the axis
+        /// before this position.
         NotAscending = "not_ascending",
-        /// A number is not negative where sizes, strides and offsets cannot be negative.
+        /// A number must not be negative where sizes, strides and offsets cannot be negative.
         Negative = "negative",
-        /// A size is not 0 where the operation has no meaning for 0.
+        /// A size must not be 0 where the operation has no meaning for 0.
         ZeroSize = "zero_size",
-        /// An entry of a tile is not 0. The value is the number of the tile, and the axis is the number of
-        /// the entry. Both are counted from 0.
+        /// An entry of a tile must not be 0. The value is the number of the tile, and the axis is the number
+        /// of the entry. Both are counted from 0.
         ZeroTile = "zero_tile",
-        /// The last entry of a tile is not `*`. The value is the number of the tile, counted from 0.
+        /// The last entry of a tile must not be `*`. The value is the number of the tile, counted from 0.
         TrailingCombine = "trailing_combine",
-        /// A tail alignment, in elements, is not 0.
+        /// The tail alignment of a layout, in elements, must not be 0.
         ZeroTailAlignment = "zero_tail_alignment",
-        /// A total size, in bytes, is at least the size that the sizes and strides reach.
+        /// A total size, in bytes, must be at least the size that the sizes and strides reach. The limit is
+        /// that size.
         TotalSizeTooSmall = "total_size_too_small",
-        /// A total size is a multiple of 4 bytes.
+        /// A total size must be a multiple of 4 bytes.
         TotalSizeUnaligned = "total_size_unaligned",
-        /// A base offset alignment, in bytes, is 0 or a power of two. The power is at least the size of one
-        /// element.
+        /// A base offset alignment, in bytes, must be 0 or a power of two. The power must be at least the
+        /// size of one element, which is the limit.
         BadAlignment = "bad_alignment",
-        /// A pointer of a C structure is not null and is aligned. The limit is the alignment, in bytes.
+        /// A pointer in a C structure must be aligned and not null. The limit is the alignment, in bytes.
         BadPointer = "bad_pointer",
-        /// The padding of a part of a larger buffer is not overwritten. The value is the base offset of the
-        /// part, in elements.
+        /// The padding of a part of a larger buffer must not be overwritten. The value is the base offset of
+        /// the part, in elements.
         PaddingOfPart = "padding_of_part",
     }
 }
@@ -112,52 +113,52 @@ rules! {
     /// # Ok::<(), Error>(())
     /// ```
     DeviceRule {
-        /// The device accepts the rank of the tensor.
+        /// The rank of a tensor must be one that the device accepts.
         RankLimit = "rank_limit",
-        /// A size is at most the largest size that the device takes.
+        /// A size must be at most the largest size that the device takes.
         SizeLimit = "size_limit",
-        /// A stride is at most the largest stride that the device takes.
+        /// A stride must be at most the largest stride that the device takes.
         StrideLimit = "stride_limit",
-        /// The device can address all elements that the tensor spans.
+        /// A tensor must span at most as many elements as the device can address.
         ElementLimit = "element_limit",
-        /// The stride of the innermost axis is 1.
+        /// The stride of the innermost axis must be 1.
         InnerStride = "inner_stride",
-        /// A stride is a multiple of a number of bytes. The limit is that number.
+        /// A stride must be a multiple of a number of bytes. The limit is that number.
         StrideUnaligned = "stride_unaligned",
-        /// A stride is at least the product of the next stride and its size. The limit is that product.
+        /// A stride must be at least the stride times the size of the next axis. The limit is that product.
         StrideOrder = "stride_order",
-        /// A stride equals the product of the next stride and its size. The limit is that product.
+        /// A stride must equal the stride times the size of the next axis. The limit is that product.
         StrideNotPacked = "stride_not_packed",
-        /// An axis of size 1 has a stride that the device accepts, although no element uses this stride. The
-        /// limit is an accepted stride.
+        /// An axis of size 1 must have a stride that the device accepts, although no element uses this
+        /// stride. The limit is an accepted stride.
         FreeStride = "free_stride",
-        /// A size is a multiple of a number. The limit is that number.
+        /// A size must be a multiple of a number. The limit is that number.
         SizeUnaligned = "size_unaligned",
-        /// The size of a copied box along an axis is between 1 and the limit.
+        /// The size of a copied box along an axis must be between 1 and the limit.
         BoxLimit = "box_limit",
-        /// The rows of a box are a multiple of a number of bytes. The limit is that number.
+        /// The length of a box's rows must be a multiple of a number of bytes. The limit is that number.
         BoxUnaligned = "box_unaligned",
-        /// A tensor begins at the start of its buffer. The value is the offset where it begins, in bytes.
+        /// A tensor must begin at the start of its buffer. The value is the offset where it begins, in bytes.
         OffsetNotZero = "offset_not_zero",
-        /// A binding begins at a multiple of a number of bytes. The limit is that number.
+        /// A binding must begin at a multiple of a number of bytes. The limit is that number.
         OffsetUnaligned = "offset_unaligned",
-        /// A tensor begins at a whole byte. The value is the base offset of the tensor, in elements.
+        /// A tensor must begin at a whole byte. The value is the base offset of the tensor, in elements.
         OffsetInsideByte = "offset_inside_byte",
-        /// The size of a binding is a multiple of a number of bytes. The limit is that number.
+        /// The size of a binding must be a multiple of a number of bytes. The limit is that number.
         BindingUnaligned = "binding_unaligned",
-        /// The size of a binding, in bytes, is at least the limit.
+        /// The size of a binding, in bytes, must be at least the limit.
         BindingTooSmall = "binding_too_small",
-        /// The size of a binding, in bytes, is at most the limit.
+        /// The size of a binding, in bytes, must be at most the limit.
         BindingLimit = "binding_limit",
-        /// The size of a buffer, in bytes, is at most the limit.
+        /// The size of a buffer, in bytes, must be at most the limit.
         BufferLimit = "buffer_limit",
-        /// The output is not a part of a larger buffer, if the device may overwrite the gaps between its
+        /// An output must not be a part of a larger buffer, if the device may overwrite the gaps between its
         /// elements. The value is the size of the gaps, in bytes.
         GapsOverwritten = "gaps_overwritten",
-        /// A tensor that DirectML owns is not an output.
+        /// A tensor that DirectML owns must not be an output.
         OwnedOutput = "owned_output",
-        /// A binding can be divided into pieces. The value is the size of the largest piece, and the limit is
-        /// the alignment of a piece, both in bytes.
+        /// A binding that is too large must be divisible into pieces. The value is the size of the largest
+        /// piece, and the limit is the alignment of a piece, both in bytes.
         NoPieces = "no_pieces",
     }
 }
@@ -186,7 +187,8 @@ impl ArgumentRule {
         self.broken("", None, value, limit)
     }
 
-    /// Returns the error of a rule whose sentence ends with `what`: the accepted values, or a reason.
+    /// Returns the error that this rule is broken. `what` is the end of its sentence: the accepted values, or
+    /// a reason.
     #[cfg(feature = "relayout")]
     pub(crate) fn because(self, what: &'static str) -> Error {
         self.broken(what, None, 0, 0)

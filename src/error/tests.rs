@@ -18,6 +18,6 @@ fn every_code_is_on_the_page() {
         assert!(page.contains(&format!("`{code}`")), "{code}");
     }
     let listed = page.lines().filter_map(|line| line.strip_prefix("| `")).count();
-    // One row of the page lists two codes.
+    // One row of the page lists two codes, so the page has one row less than codes.
     assert_eq!(listed + 1, codes.len(), "a code of the page is none");
 }
