@@ -296,8 +296,8 @@ fn elements_that_change_their_width() {
         .has_met(&[&both[..], &["that begins inside a byte", "words of 32 bits to", "words of 32 bits of"]].concat());
 }
 
-/// Tiles that are put together to rows, and rows to one, where these end inside lines: each line that two of
-/// them share is read from both.
+/// Tiles are put together to rows, and rows to one row, and the runs end inside lines. A line that two runs
+/// share is read from both runs.
 #[test]
 fn runs_that_share_lines() {
     let mut buffers = Buffers::new(1 << 18);

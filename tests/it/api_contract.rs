@@ -1,5 +1,5 @@
-//! What holds across the whole interface: the same mistake has the same code in both models, one slice type
-//! and one text for it, errors sorted into kinds.
+//! Rules of the whole interface: a mistake has the same code in both models, slices have one type and one
+//! text, and errors are sorted into kinds.
 
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Blocks;
@@ -42,7 +42,7 @@ fn the_same_mistake_has_the_same_code_on_a_descriptor_and_on_a_map() {
         assert_eq!(desc.offset(index).unwrap_err(), map.offset(index).unwrap_err(), "{index:?}");
     }
     assert_eq!(map.contiguous_part(&[0..5, 0..6]).unwrap_err(), desc.slice_axis(0, 0..5).unwrap_err());
-    // An end before its start.
+    // The range has its end before its start.
     let backwards = std::ops::Range { start: 3, end: 2 };
     assert_eq!(
         map.contiguous_part(&[backwards.clone(), 0..6]).unwrap_err(),
@@ -114,7 +114,7 @@ fn blocks_are_a_value() {
     assert_eq!(blocks, columns.blocks());
     assert_ne!(blocks, whole.blocks());
     assert_eq!(whole.slice_axis(0, 2..2).unwrap().blocks(), Blocks::Empty);
-    // These lists are as long as memory. Comparing them does not walk them.
+    // These lists are as long as memory. Comparing the lists does not walk through them.
     let huge = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
     let same = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
     assert_eq!(huge.blocks(), same.blocks());

@@ -1,5 +1,5 @@
-//! Every public type can be sent to another thread and shared between threads, except the C structures that
-//! point to lists of others. Errors travel in a `Box<dyn Error>`.
+//! Every public type can be sent to another thread and shared between threads, except C structures that point
+//! to lists of others. Errors travel in a `Box<dyn Error>`.
 
 use std::error::Error as StdError;
 use std::path::Path;
@@ -106,19 +106,19 @@ fn public_types_are_send_and_sync() {
     shared::<notation::Notation>();
     shared::<notation::ViewStep>();
     shared::<draw::Picture>();
-    // A reader is what its stream is.
+    // A reader has the traits of its stream.
     error::<Error>();
     error::<upload::Errors>();
 }
 
-/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and what lends them
-/// (`Lent`) are neither `Send` nor `Sync`:
-/// they can be filled by anyone, and nothing says which thread may read what they point to. What owns the
-/// lists can be sent, and lends them anew.
+/// The structures with raw pointers (`Dml..`, `DlTensor`, `Pjrt..Layout`, their union) and the type that
+/// lends them (`Lent`) are neither `Send` nor `Sync`. Anyone can fill such a structure, and nothing tells
+/// which thread may read the memory behind its pointers. The types that own the lists can be sent, and lend
+/// the structures anew.
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
 macro_rules! pinned {
     ($($kind:ty),* $(,)?) => {$({
-        // If the type were `Send` or `Sync`, more than one of these would fit, and the `_` below would not
+        // If the type were `Send` or `Sync`, several of these impls would fit, and the `_` below would not
         // compile.
         trait Fits<Which: ?Sized> {
             fn once() {}
@@ -191,7 +191,7 @@ fn safetensors_types() {
 fn no_public_type_is_left_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut names = crate::public_types::missing_in(include_str!("auto_traits.rs"), &folder);
-    // Public for the private supertrait of `ToIndexMap` alone.
+    // This type is public only for the private supertrait of `ToIndexMap`.
     names.retain(|name| name != "StorageRule");
     assert!(names.is_empty(), "neither asserted to be shared nor to be pinned: {names:?}");
 }

@@ -1,4 +1,4 @@
-//! `Dims` is a list of numbers: it compares, converts and is walked as one.
+//! `Dims` is a list of numbers: it compares, converts and iterates like a list.
 
 use tensor_layout::Dims;
 
@@ -10,7 +10,7 @@ fn dims_compare_with_every_list_of_numbers() {
     assert!(dims != other && dims != *shorter && dims != [2, 3, 1] && dims != vec![3, 2]);
 }
 
-/// Nine numbers are more than are held without an allocation.
+/// Nine numbers are more than a `Dims` holds without an allocation.
 #[test]
 fn dims_are_walked_from_either_end_and_changed_in_place() {
     for count in [3, 9_u64] {

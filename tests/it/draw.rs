@@ -1,4 +1,4 @@
-//! Pictures agree with the map they are drawn from, whatever the layout.
+//! Every picture agrees with the map that it is drawn from.
 
 use tensor_layout::draw::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
 use tensor_layout::notation::Notated;
@@ -66,7 +66,7 @@ fn every_kind_of_layout_can_be_drawn() {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{layout}");
         let map = layout.parse::<Notated>().unwrap().to_index_map().unwrap();
         let cells = svg.matches("<g class=").count() as u64;
-        // A run of padding is one cell, and what is in front of the base offset is not drawn.
+        // A run of padding is one cell. Bytes in front of the base offset are not drawn.
         let folded: u64 = svg
             .split("data-count=\"")
             .skip(1)
@@ -91,8 +91,8 @@ fn what_is_too_large_to_look_at_is_refused() {
     picture(&format!("f32[{},{MAX_COLUMNS}]", MAX_ELEMENTS / MAX_COLUMNS)).unwrap();
 }
 
-/// Reads the attributes of the cells: pairs of an index and an offset in the tensor, then the offsets of the
-/// memory.
+/// Reads the attributes of the cells: pairs of an index and an offset in the tensor, and then the offsets of
+/// the memory.
 fn cells(svg: &str) -> (Vec<(String, String)>, Vec<String>) {
     let value = |line: &str, name: &str| -> Option<String> {
         let (_, rest) = line.split_once(&format!("{name}=\""))?;
@@ -121,7 +121,7 @@ fn cells_tell_scripts_where_they_are() {
     }
 }
 
-/// What a person looks at, and what is in the way.
+/// The text of a picture tells what is shared and folded, and where bytes begin.
 #[test]
 fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
     let text = |layout: &str| picture(layout).unwrap().to_string();
@@ -195,7 +195,7 @@ fn the_corner_of_a_large_layout() {
     let text = corner("f32[100000,100000]").to_string();
     let summary = "10000000000 elements, 10000000000 physical; shown: [0:16,0:16], and the physical elements 0 to 255";
     assert_eq!(text.lines().nth(1), Some(summary));
-    // What fits is drawn whole.
+    // Layouts that fit are drawn as a whole.
     assert_eq!(corner("f32[3,5]{1,0:T(2,2)}").to_string(), picture("f32[3,5]{1,0:T(2,2)}").unwrap().to_string());
     assert_eq!(
         corner("f32[2,2]:[9000000,3]+1000000000").to_string().lines().last().map(|l| l.starts_with("1000000")),

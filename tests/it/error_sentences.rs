@@ -1,5 +1,4 @@
-//! Every error is a sentence that names its values, and has a code of its own. `Debug` says what the values
-//! are.
+//! Every error is a sentence that names its values, and has a code of its own. `Debug` has the values too.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +12,7 @@ fn device(rule: DeviceRule, axis: Option<usize>, value: u64, limit: u64, bits: u
     Error::DeviceLimit { rule, axis, value, least: 0, limit, bits }
 }
 
-/// One error of each code, with values that are unlike each other.
+/// One error of each code. The values of an error differ from each other.
 fn errors() -> Vec<Error> {
     use ArgumentRule::*;
     use DeviceRule::*;
@@ -125,7 +124,8 @@ fn every_error_has_a_code_of_its_own() {
     for error in &errors {
         let code = error.code();
         assert!(code.chars().all(|c| c.is_ascii_lowercase() || c == '_'), "{code}");
-        // `Error::NotAView` is `not_a_view`, as is a rule; what is wrong with a model says so in front.
+        // The code of `Error::NotAView` is `not_a_view`, and rules have codes of this form too. The code of a
+        // fault of a model begins with `model`.
         let is_binding = matches!(error, Error::BufferTooShort { offset: Some(_), .. });
         if is_binding || matches!(error, Error::UnknownName { .. } | Error::BindingConflict { .. }) {
             continue;
@@ -148,7 +148,7 @@ fn every_error_has_a_code_of_its_own() {
     }
 }
 
-/// Programs act on kinds: of these, each has some errors, and what it is about shows in their codes.
+/// Programs act on kinds of errors. Each kind has some errors, and their codes show the kind.
 #[test]
 fn every_error_is_of_the_kind_that_its_code_says() {
     for error in errors() {
@@ -188,7 +188,7 @@ fn only_a_parse_error_points_at_a_column() {
     assert!(source.source().is_none());
 }
 
-/// Names out of a file may hold anything, and be of any length.
+/// Names from a file may hold any characters, and have any length.
 #[test]
 fn names_out_of_a_file_are_shortened_and_escaped() {
     let fault = |part: String| Error::Model(ModelFault::PartName { part }).to_string();

@@ -1,4 +1,4 @@
-//! What the library does, seen from outside: a module a topic.
+//! Tests of the library from outside, a module for each topic.
 #![allow(unsafe_code, reason = "an allocator that counts")]
 
 mod api_contract;

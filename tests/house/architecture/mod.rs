@@ -77,7 +77,8 @@ fn crates() -> BTreeMap<String, Vec<(String, String)>> {
     crates
 }
 
-/// Names and marks with a blank after each, but none around `::`. Comments and literals are left out.
+/// The names and marks of the code, each followed by a blank, with no blanks around `::`. Comments and
+/// literals are left out.
 fn code(tokens: TokenStream) -> String {
     let print = |token: TokenTree| match token {
         Group(group) if group.delimiter() == Delimiter::Brace => format!("{{ {}}} ", code(group.stream())),

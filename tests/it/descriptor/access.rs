@@ -1,4 +1,5 @@
-//! How a tensor is read, against brute force, and the recorded mistakes of engines.
+//! Access to a tensor: runs and operands of matrix products, against brute force, and the recorded mistakes
+//! of engines.
 
 use crate::literal::cases;
 use proptest::prelude::*;
@@ -115,7 +116,8 @@ fn a_broadcast_batch_is_distinguished() {
     assert_eq!(batch_of(&weights), [(3, 0)]);
 }
 
-/// A strided batched call takes one distance: axes of a batch that follow each other are one, others are not.
+/// A strided batched call takes one stride. Axes of a batch that follow each other are joined, and other axes
+/// are not.
 #[test]
 fn a_batch_is_joined_where_one_stride_walks_it() {
     let batch = |sizes: &[u64], strides: &[u64]| batch_of(&strided(sizes, strides).gemm_operand().unwrap());
@@ -123,7 +125,7 @@ fn a_batch_is_joined_where_one_stride_walks_it() {
     assert_eq!(batch(&[2, 3, 8, 4], &[96, 32, 4, 1]), vec![(6, 32)]);
     assert_eq!(batch(&[2, 3, 8, 4], &[100, 32, 4, 1]), vec![(2, 100), (3, 32)]);
     assert_eq!(batch(&[2, 3, 8, 4], &[0, 32, 4, 1]), vec![(2, 0), (3, 32)]);
-    // Matrices of other axes than the last two.
+    // The matrix is not in the last two axes.
     let turned = strided(&[8, 3, 4], &[4, 32, 1]).transpose(0, 1).unwrap().gemm_operand().unwrap();
     assert_eq!((turned.rows, turned.columns, batch_of(&turned)), (8, 4, vec![(3, 32)]));
 }
@@ -147,7 +149,7 @@ fn iterators_know_how_many_are_left() {
     }
 }
 
-// cubek 209: a matrix times a vector, chosen by strides that mean nothing.
+// cubek 209: a matrix was multiplied by a vector, and the code was chosen by strides without a meaning.
 #[test]
 fn strides_of_size_1_axes_do_not_decide() {
     let desc = strided(&[2, 2, 1, 32], &[64, 32, 1, 1]);

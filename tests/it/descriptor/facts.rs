@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tensor_layout::strided::Overlap;
 use tensor_layout::{BufferTensorDesc, DataType};
 
-/// packed, broadcast, padded, overlapping, in order, inner-packed
+/// The facts of a tensor: packed, broadcast, padded, overlapping, in order, inner-packed.
 type Row = [bool; 6];
 
 fn facts(desc: &BufferTensorDesc) -> Row {
@@ -15,7 +15,7 @@ fn facts(desc: &BufferTensorDesc) -> Row {
     [facts.packed, facts.broadcast, facts.padded, facts.overlapping.unwrap(), facts.in_order, facts.inner_packed]
 }
 
-/// The facts that have a function of their own: packed, overlapping.
+/// The facts that have a function of their own: packed and overlapping.
 fn single_facts(desc: &BufferTensorDesc) -> [bool; 2] {
     [desc.is_packed(), matches!(desc.overlap(), Overlap::Yes { .. })]
 }
@@ -24,7 +24,7 @@ fn those_of(facts: Row) -> [bool; 2] {
     [facts[0], facts[3]]
 }
 
-/// The published table (docs/DIRECTML.md): 1 for yes.
+/// The published table (docs/DIRECTML.md). 1 stands for yes.
 const TABLE: &[(&[u64], &[u64], &str)] = &[
     (&[2, 3], &[3, 1], "100011"),
     (&[2, 3], &[1, 2], "100000"),
@@ -53,7 +53,7 @@ fn the_published_truth_table() {
         let desc = BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap();
         let found: String = facts(&desc).iter().map(|&fact| if fact { '1' } else { '0' }).collect();
         assert_eq!(found, expected, "{desc}");
-        // One fact alone is the same one.
+        // A function for a single fact gives the fact of the table.
         assert_eq!(single_facts(&desc), those_of(facts(&desc)), "{desc}");
         // A base and a total set by hand change nothing.
         let moved = desc.clone().with_base_offset(8).unwrap();
@@ -105,7 +105,8 @@ proptest! {
     }
 }
 
-/// Strides that equal the largest offset further in, sizes of 1 with any stride, sizes of 0: all of them.
+/// All matrices are tried with strides that equal the largest offset further in, with sizes of 1 and any
+/// stride, and with sizes of 0.
 #[test]
 fn facts_of_all_small_matrices() {
     for number in 0..4_u64.pow(2) * 7_u64.pow(2) {
@@ -117,7 +118,7 @@ fn facts_of_all_small_matrices() {
         assert_eq!(facts(&desc)[4], offsets.is_sorted(), "{desc}");
         assert_eq!(facts(&desc)[5], live.last().is_none_or(|&stride| stride == 1), "{desc}");
         assert_eq!(single_facts(&desc), those_of(facts(&desc)), "{desc}");
-        // The longest runs that all elements fall into, one after the other in the order of the indices.
+        // The longest runs into which all elements are divided, in the order of the indices.
         let in_runs_of =
             |run: &usize| offsets.chunks(*run).all(|run| run.windows(2).all(|pair| pair[1] == pair[0] + 1));
         let whole = (1..=offsets.len()).filter(|run| offsets.len().is_multiple_of(*run)).filter(in_runs_of).max();

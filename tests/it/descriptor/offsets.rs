@@ -6,7 +6,7 @@ fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
 }
 
-// A place is a `usize`, and these are beyond 32 bits.
+// Offsets are `usize`, and these offsets are beyond 32 bits.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn the_nth_offset_is_not_walked_to() {

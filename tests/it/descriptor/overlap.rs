@@ -1,4 +1,4 @@
-//! Overlap of one tensor and of two, against brute force; and that the search keeps its limit.
+//! The overlap of one tensor and of two tensors, against brute force, and the limit of the search.
 
 use crate::literal::cases;
 use std::collections::{HashMap, HashSet};
@@ -61,7 +61,7 @@ fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::new(DataType::F32, sizes, Some(strides)).unwrap()
 }
 
-// rten's documentation names this as one its quick test gets wrong.
+// rten's documentation names this tensor as an error of its quick test.
 #[test]
 fn quick_tests_call_4_4_by_3_4_overlapping_and_it_is_not() {
     assert_eq!(strided(&[4, 4], &[3, 4]).overlap(), Overlap::No);
@@ -74,7 +74,7 @@ fn interleaved_columns_of_a_large_matrix_do_not_overlap() {
     assert_eq!(left.overlap_with(&right), Overlap::No);
     let both = whole.slice_axis(1, 511..600).unwrap();
     assert!(matches!(left.overlap_with(&both), Overlap::Yes { .. }));
-    // Every other element against the rest.
+    // The even elements are compared with the odd elements.
     let even = whole.slice_axis(1, tensor_layout::strided::Slice::ALL.step_by(2)).unwrap();
     let odd = whole.slice_axis(1, tensor_layout::strided::Slice::from(1..).step_by(2)).unwrap();
     assert_eq!(even.overlap_with(&odd), Overlap::No);

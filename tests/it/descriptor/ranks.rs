@@ -28,7 +28,7 @@ fn ranks_change_without_changing_other_strides() {
     assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Front)), (vec![1, 1, 1], vec![0, 0, 1]));
     assert_eq!(parts(&packed(&[]).rank_at_least(3, Side::Back)), (vec![1, 1, 1], vec![1, 0, 0]));
     assert_eq!(parts(&strided(&[1, 3], &[77, 1]).rank_at_least(3, Side::Front)).1, [0, 77, 1]);
-    // Kept axes keep what they were given.
+    // The axes that are kept keep their strides.
     let desc = strided(&[2, 3, 1, 4], &[12, 4, 99, 1]);
     assert_eq!(parts(&desc.rank_at_most(3, Side::Front).unwrap()), (vec![6, 1, 4], vec![4, 99, 1]));
     let desc = strided(&[2, 1, 3, 4], &[12, 55, 4, 1]);

@@ -1,4 +1,4 @@
-//! Descriptors as values, and the sentences of what their constructors and views refuse.
+//! Descriptors as values, and the sentences of the errors of their constructors and views.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -21,7 +21,7 @@ fn sentence<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
 
 #[test]
 fn equal_descriptors_are_one_key_of_a_map() {
-    // Strides of size-1 axes mean nothing, and implicit strides are the packed ones.
+    // Strides of axes of size 1 have no meaning, and implicit strides are the packed strides.
     let same = [packed(&[1, 3, 5]), strided(&[1, 3, 5], &[15, 5, 1]), strided(&[1, 3, 5], &[99, 5, 1])];
     let hashes = |of: &[BufferTensorDesc]| -> HashSet<u64> {
         of.iter().map(|desc| BuildHasherDefault::<DefaultHasher>::default().hash_one(desc)).collect()
@@ -46,7 +46,7 @@ fn a_channels_first_volume_is_packed_without_strides() {
     assert_eq!(format!("{:?} {:?}", AxisOrder::NCDHW, AxisOrder::NHWC), "AxisOrder(NCDHW) AxisOrder(NHWC)");
 }
 
-/// The table is 4 rows of 4; read as rows times rows it reaches element 3 * 4 + 3 * 4.
+/// The table has 4 rows of 4 elements. If it is read as rows times rows, it reaches element 3 * 4 + 3 * 4.
 #[test]
 fn a_total_that_a_view_outgrows_is_the_least_again() {
     let table = packed(&[4, 4]).with_total_size_in_bytes(80).unwrap();
@@ -99,7 +99,8 @@ fn slices_are_a_list_of_slices() {
     assert_eq!(Vec::from(slices), [Slice { start: 2, end: Some(5), step: 1 }, Slice { start: 0, end: None, step: 2 }]);
 }
 
-/// Two matrices of three padded rows, further apart than their rows: six stretches of 6 elements.
+/// Two matrices have three padded rows each, and are further apart than their rows. They are six blocks of 6
+/// elements.
 #[test]
 fn stretches_that_no_step_describes_have_a_length_and_starts() {
     let desc = strided(&[2, 3, 6], &[100, 8, 1]);

@@ -26,8 +26,8 @@ fn assert_same(view: &BufferTensorDesc, expected: &ArrayD<u64>) {
     assert_eq!(&offsets(view), expected, "{view}");
 }
 
-/// Whether any strides lay these offsets, in row-major order, out with these sizes. The strides
-/// are forced: each is what one step on its axis does.
+/// Whether some strides give these offsets, in row-major order, for these sizes. The strides are forced: each
+/// stride is the distance of one step along its axis.
 fn view_exists(offsets: &[u64], sizes: &[u64]) -> bool {
     let at = |u: u64| offsets[usize::try_from(u).unwrap()] as i64;
     (0..offsets.len() as u64).all(|u| {
@@ -49,7 +49,8 @@ fn desc(max_rank: usize, min_size: u64) -> impl Strategy<Value = BufferTensorDes
     (axes, 0..20_u64, 0..4_u32, any::<u64>()).prop_map(|(axes, base, kind, order)| {
         let (sizes, mut strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
         if kind > 0 && !sizes.is_empty() {
-            // Packed in a shuffled memory order, so that much can be joined; kind 2 pads the rows.
+            // The tensor is packed in a shuffled memory order, so that many axes can be joined. Kind 2 pads
+            // the rows.
             let mut order_of: Vec<usize> = (0..sizes.len()).collect();
             if kind == 3 {
                 let turn = (order % sizes.len() as u64) as usize;
@@ -304,13 +305,13 @@ fn refusals_name_the_axis_and_the_reason() {
     assert!(sentence(pitched.reinterpret(DataType::F32)).contains("axis 0 has stride 3"));
 }
 
-/// One wider element is as many narrow ones side by side, aligned as the wide one asks.
+/// One wider element is several narrow elements side by side, with the alignment of the wide element.
 #[test]
 fn elements_are_joined_where_they_fill_wider_ones() {
     let join =
         |text: &str, to| text.parse::<BufferTensorDesc>().unwrap().join_elements(to).map(|desc| desc.to_string());
     assert_eq!(join("u8[6,4]:[8,1]+16", DataType::F32).unwrap(), "f32[6]:[2]+4");
-    // An axis of one element, whatever its stride, is an element of the same width.
+    // An axis of one element is an element of the same width for every stride.
     assert_eq!(join("u32[3,1]:[2,7]", DataType::F32).unwrap(), "f32[3]:[2]");
     for (text, to, sentence) in [
         ("u8[6,2]:[8,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 4:1"),
@@ -324,27 +325,27 @@ fn elements_are_joined_where_they_fill_wider_ones() {
         assert!(error.to_string().ends_with(sentence), "{text}: {error}");
     }
     assert_eq!(join("u32[4,1]:[1,1]", DataType::F16).unwrap_err().code(), "unsupported_element_bits");
-    // A promise to begin at 2 bytes is too little for elements of 4.
+    // A promise of 2 bytes is too little for elements of 4 bytes.
     let promised = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap().with_base_offset_alignment(2).unwrap();
     assert_eq!(promised.join_elements(DataType::F32).unwrap_err().code(), "bad_alignment");
 }
 
 #[test]
 fn what_views_leave_of_strides_and_bases_that_are_not_used() {
-    // The diagonal of one element takes no step, so that strides which add up to more than 64 bits do not
-    // matter.
+    // The diagonal of one element takes no step. Strides that add up to more than 64 bits do not matter.
     let wide = BufferTensorDesc::new(DataType::U8, &[1, 4, 1], Some(&[u64::MAX, 1, u64::MAX])).unwrap();
     assert_eq!(wide.diagonal(0, 1).unwrap().sizes(), [1, 1]);
     assert_eq!(wide.diagonal(0, 2).unwrap().sizes(), [4, 1]);
     let empty = BufferTensorDesc::new(DataType::U8, &[2, 2, 0], Some(&[u64::MAX, u64::MAX, 1])).unwrap();
     assert_eq!(empty.diagonal(0, 1).unwrap().sizes(), [0, 2]);
-    // A diagonal with all the elements is the whole tensor; any other one is a part of a larger buffer.
+    // A diagonal with all elements is the whole tensor. Any other diagonal is a part of a larger buffer.
     let is_part = |first, second| wide.diagonal(first, second).unwrap().to_string().contains('+');
     assert!(!is_part(0, 2) && is_part(0, 1));
-    // An empty slice begins nowhere.
+    // An empty slice has no first element, and keeps base offset 0.
     let rows = BufferTensorDesc::packed(DataType::F32, &[4, 3]).unwrap();
     assert_eq!(rows.slice_axis(0, 2..2).unwrap().base_offset(), 0);
-    // A base set by hand leaves the total that was set by hand, and a minimum becomes the new one.
+    // A base that is set by hand leaves a total that was set by hand. A total that is the minimum becomes the
+    // new minimum.
     let moved = rows.clone().with_total_size_in_bytes(256).unwrap().with_base_offset(2).unwrap();
     assert_eq!(moved.total_tensor_size_in_bytes(), 256);
     assert_eq!(rows.with_base_offset(2).unwrap().total_tensor_size_in_bytes(), 4 * (2 + 12));
@@ -360,7 +361,7 @@ fn a_total_set_by_hand_survives_views_and_flags_do_too() {
         .unwrap();
     let view = desc.slice_axis(0, 1..3).unwrap().transpose(0, 1).unwrap();
     assert_eq!((view.total_tensor_size_in_bytes(), view.base_offset_alignment()), (256, 64));
-    // A minimum stays a minimum.
+    // A total that is the minimum stays the minimum.
     let view = BufferTensorDesc::packed(DataType::F32, &[4, 4]).unwrap().slice_axis(0, 0..2).unwrap();
     assert_eq!(view.total_tensor_size_in_bytes(), 32);
 }

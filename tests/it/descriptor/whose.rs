@@ -1,4 +1,4 @@
-//! Whose the gaps are, sizes with one meaning each, integers of any type.
+//! The owner of the gaps, sizes with one meaning each, and integers of any type.
 
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
@@ -7,7 +7,7 @@ fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
 }
 
-/// The case that zeroed other tokens: a slot of a cache from an engine's own numbers.
+/// This case once zeroed other tokens: a slot of a cache, described by an engine's own numbers.
 #[test]
 fn a_base_offset_of_any_value_makes_a_part() {
     let numbers = || BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1])).unwrap();
@@ -24,7 +24,7 @@ fn a_base_offset_of_any_value_makes_a_part() {
         copy.run(&[1; 24], &mut memory).unwrap();
         assert_eq!(memory.iter().filter(|&&byte| byte == 7).count(), 40, "tokens of others");
     }
-    // Views keep it, and texts, and what is lowered.
+    // Views, texts and lowered descriptors remain parts.
     let part = numbers().as_part();
     let turned = part.permute(&[1, 0, 2]).unwrap();
     assert!(turned.is_part() && turned.to_string().parse::<BufferTensorDesc>().unwrap() == turned);
@@ -53,7 +53,7 @@ fn a_total_set_by_hand_stays() {
     assert_eq!(total(rows.with_base_offset(15).unwrap()), 1028);
 }
 
-/// Descriptor, then logical, exact, bound, minimum, total and physical bytes.
+/// The descriptor, and then its logical, exact, bound, minimum, total and physical bytes.
 #[test]
 fn each_size_has_one_meaning() {
     let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 3]).unwrap();
@@ -76,7 +76,7 @@ fn each_size_has_one_meaning() {
         ];
         assert_eq!(found, sizes, "{desc}");
     }
-    // The slice of the guide: [8,128,192] halves, one token from 5 on.
+    // The slice of the guide is [8,128,192] halves, one token from 5 on.
     let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/DIRECTML.md")).unwrap();
     for says in [
         "`logical_size_in_bytes` | elements times",
@@ -103,16 +103,17 @@ fn directml_is_given_the_bound_bytes() {
         let binding = tensor.binding(std::ptr::null_mut(), 256).unwrap();
         let report = validate(&desc, &UploadBuffer::new(4096, 256, Role::Input), &DeviceLimits::directml()).unwrap();
         assert_eq!((binding.offset, binding.size_in_bytes), (report.bound.start, report.total_bytes));
-        // In one step; what it points to does not move with it, and is shared by a clone.
+        // The binding is made in one step. The structure behind it does not move with it, and a clone shares
+        // it.
         let moved = Box::new(DirectmlTensorDesc::new(&desc, FeatureLevel::LATEST).unwrap());
         let clone = moved.clone();
         let outer = *moved;
         assert_eq!((outer.tensor_type, outer.binding(std::ptr::null_mut(), 256).unwrap().offset), (1, binding.offset));
         let inner = tensor.lend();
         drop(outer);
-        // SAFETY: it points into `clone`, which lives.
+        // SAFETY: the pointer is into `clone`, which lives.
         let read = unsafe { (*clone.desc.cast::<RawBufferTensorDesc>()).to_desc() };
-        // SAFETY: it points into `tensor`, which lives.
+        // SAFETY: the pointer is into `tensor`, which lives.
         assert_eq!(read, unsafe { inner.to_desc() });
     }
 }

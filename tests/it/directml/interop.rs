@@ -57,7 +57,7 @@ fn a_slice_hands_its_base_to_the_binding() {
     let part = desc.slice_axis(0, 3..5).unwrap();
     let tensor = DirectmlTensor::new(&part, FeatureLevel::LATEST).unwrap();
     assert_eq!((tensor.offset_in_bytes, tensor.total_size_in_bytes), (96, 64));
-    // 256 is promised for the buffer; 96 bytes on, 32 is left of it.
+    // The buffer has a promise of 256. After 96 bytes, a promise of 32 remains.
     assert_eq!(tensor.lend().guaranteed_base_offset_alignment, 32);
 }
 
@@ -120,7 +120,7 @@ fn directml_pointers_are_checked() {
         total_tensor_size_in_bytes: 24,
         guaranteed_base_offset_alignment: 0,
     };
-    // SAFETY: both lists hold four numbers; nothing is read through an unaligned pointer.
+    // SAFETY: both lists hold four numbers, and nothing is read through an unaligned pointer.
     let read = |raw: RawBufferTensorDesc| unsafe { raw.to_desc() };
     assert_eq!(read(good).unwrap().strides(), [6, 6, 3, 1]);
     let error = read(RawBufferTensorDesc { sizes: good.sizes.wrapping_byte_add(1), ..good }).unwrap_err();
@@ -141,7 +141,7 @@ mod json {
         }
     }
 
-    // Both forms are in DxDispatch's guide and are said there to be equivalent.
+    // Both forms are in DxDispatch's guide, which says that they are equivalent.
     #[test]
     fn the_two_forms_of_the_guide() {
         let long = read(

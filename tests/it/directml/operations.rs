@@ -1,5 +1,5 @@
-//! One test for each operation that real engines wrap around DirectML's struct, with their own
-//! examples, and the folds that some of them get wrong.
+//! One test for each operation that real engines wrap around DirectML's struct, with the engines' own
+//! examples, and the folds that some engines get wrong.
 
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
@@ -107,7 +107,7 @@ fn wrong_fold_chromium_padding_hidden_by_rounding() {
     assert_eq!(desc.rank_at_most(1, Side::Front).unwrap_err().code(), "not_a_view");
 }
 
-// ONNX Runtime: a fold of nothing but broadcasts ends with stride 1 and reads outside the buffer.
+// ONNX Runtime: a fold of broadcast axes only ends with stride 1, and reads outside the buffer.
 #[test]
 fn wrong_fold_onnx_runtime_full_broadcast() {
     assert_is(&strided(&[2, 3], &[0, 0]).rank_at_most(1, Side::Front).unwrap(), &[6], &[0]);
@@ -120,7 +120,7 @@ fn wrong_refusal_onnx_runtime_size_1_axis() {
     assert_is(&strided(&[2, 3, 1], &[3, 1, 0]).rank_at_most(1, Side::Front).unwrap(), &[6], &[1]);
 }
 
-// ONNX Runtime's comments call both of these impossible.
+// ONNX Runtime's comments call both cases impossible.
 #[test]
 fn wrong_comment_onnx_runtime_collapsible() {
     assert_is(&strided(&[2, 1, 4], &[4, 0, 1]).rank_at_most(1, Side::Front).unwrap(), &[8], &[1]);
@@ -170,7 +170,7 @@ fn broadcast_keeps_the_strides_of_its_source_and_checks_sizes() {
     assert_eq!(packed(&[2, 4]).broadcast_to(&[3, 4]).unwrap_err().code(), "size_mismatch");
 }
 
-// ONNX Runtime's PermuteDimensions and fold leave the total size as it was.
+// ONNX Runtime's PermuteDimensions and fold do not update the total size.
 #[test]
 fn views_recompute_the_total_size() {
     let part = packed(&[4, 4]).select(0, 0).unwrap();
@@ -181,7 +181,7 @@ fn views_recompute_the_total_size() {
 
 #[test]
 fn simplify_a_transpose_to_few_axes() {
-    // [2,3,4,5,6] with (4,5) and (2,3) swapped as groups: three axes are enough.
+    // In [2,3,4,5,6], the groups (4,5) and (2,3) are swapped. Three axes are enough.
     let source = packed(&[2, 3, 4, 5, 6]).permute(&[0, 3, 4, 1, 2]).unwrap();
     let target = packed(&[2, 5, 6, 3, 4]);
     assert_is(&source.coalesce(), &[2, 30, 12], &[360, 1, 30]);
@@ -237,7 +237,7 @@ fn int64_by_32_bit_with_doubled_strides_and_end_padding() {
     let words = low_words(&desc);
     assert_eq!((words.data_type(), words.sizes(), words.strides()), (DataType::U32, &[2, 3][..], &[6, 2][..]));
     assert_eq!((words.min_size_in_bytes(), words.total_tensor_size_in_bytes()), (44, 44 + 4));
-    // A slice of an int64 tensor stays where it is.
+    // A slice of an int64 tensor keeps its place.
     let part = low_words(&BufferTensorDesc::packed(DataType::S64, &[4]).unwrap().slice_axis(0, 1..3).unwrap());
     assert_eq!((part.base_offset(), part.span_elements(), part.total_tensor_size_in_bytes()), (2, 5, 24));
 }

@@ -1,7 +1,7 @@
-//! The nine cases of DirectML's page on strides, by name, and the traps in it.
+//! The nine cases of DirectML's page on strides, by name, and the traps of the page.
 //!
-//! The page's letters A, B, C, ... are the elements; a case is right if walking the tensor in logical
-//! order reads them in alphabetical order from the buffer the page draws.
+//! The page's letters A, B, C, ... are the elements. A case is right if a walk in logical order reads the
+//! letters in alphabetical order from the buffer that the page draws.
 
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Side;
@@ -25,7 +25,7 @@ fn case_1_rows_major_2_by_3() {
 #[test]
 fn case_2_columns_major_2_by_3() {
     let tensor = BufferTensorDesc::with_order(DataType::U8, &[2, 3], "WH".parse().unwrap());
-    // W, H alone are letters of the engines: sizes are in the order H, W.
+    // In an order of W and H only, these are letters of the engines: the sizes are in the order H, W.
     let tensor = tensor.unwrap();
     assert_eq!((tensor.strides(), tensor.min_size_in_bytes()), (&[1, 2][..], 8));
     assert_eq!(read(&tensor, "ADBECF"), "ABCDEF");
@@ -52,7 +52,7 @@ fn case_5_broadcast_of_one_row() {
     assert_eq!(read(&tensor, "ABC"), "ABCABC");
     assert_eq!((tensor.element_count(), tensor.span_elements(), tensor.min_size_in_bytes()), (6, 3, 4));
     assert!(tensor.facts().broadcast && !tensor.is_packed());
-    // Every channel has the same values where the C-stride is 0.
+    // If the C-stride is 0, every channel has the same values.
     let channels = BufferTensorDesc::packed(DataType::U8, &[1, 1, 2, 2]).unwrap().broadcast_to(&[1, 3, 2, 2]).unwrap();
     assert_eq!(read(&channels, "ABCD"), "ABCDABCDABCD");
 }
@@ -62,7 +62,7 @@ fn case_6_padding_rows_to_5() {
     let tensor = desc(&[2, 3], &[5, 1]);
     assert_eq!(read(&tensor, "ABCxxDEFxx"), "ABCDEF");
     assert!(tensor.facts().padded && !tensor.is_packed());
-    // The page draws 10 elements; the smallest buffer ends with the last one that is used.
+    // The page draws 10 elements. The smallest buffer ends with the last element that is used.
     assert_eq!((tensor.span_elements(), tensor.min_size_in_bytes()), (8, 8));
     let drawn = tensor.with_total_size_in_bytes(12).unwrap();
     assert_eq!(drawn.total_tensor_size_in_bytes(), 12);
@@ -111,7 +111,7 @@ fn trap_equal_sizes_alone_do_not_make_it_packed() {
     assert!(!facts.packed && facts.broadcast && facts.padded);
 }
 
-// Broadcasting is only the usual case of overlap.
+// Broadcasting is only the most common case of overlap.
 #[test]
 fn trap_overlap_without_a_stride_of_0() {
     let facts = desc(&[2, 2], &[1, 1]).facts();

@@ -10,7 +10,7 @@ fn list(text: &str) -> Vec<u64> {
     text.split(',').filter(|part| !part.is_empty()).map(|part| part.parse().unwrap()).collect()
 }
 
-/// The short names of the file.
+/// The type of a short name of the file.
 fn data_type(name: &str) -> DataType {
     let name = match name.split_at(1) {
         ("F", bits) => format!("FLOAT{bits}"),
@@ -37,7 +37,7 @@ fn every_recorded_size() {
             Some(exact) if !sizes.contains(&0) => assert_eq!(found, Ok(exact), "{line}"),
             _ => assert!(matches!(found.unwrap_err().code(), "overflow" | "zero_size"), "{line}"),
         }
-        // Where the newest helper is right, so is every number of this crate that is named like it.
+        // If the newest helper is right, all numbers of this crate with its names are right.
         if line.ends_with("[ok]") {
             let desc = BufferTensorDesc::new(data_type, &sizes, strides.as_deref()).unwrap();
             assert_eq!(desc.min_size_in_bytes().to_string(), field("head").unwrap(), "{line}");
@@ -93,7 +93,7 @@ fn every_recorded_calculate_strides() {
             .map(|(axis, &size)| if broadcast.get(axis) == Some(&true) { 1 } else { size })
             .collect();
         let found = BufferTensorDesc::with_order(DataType::F32, &once, order).unwrap().broadcast_to(&sizes).unwrap();
-        // Where a size is 1, the recorded stride of 0 is never used.
+        // The recorded stride of an axis of size 1 is 0, and is never used.
         for (axis, stride) in list(strides.trim()).into_iter().enumerate().filter(|&(axis, _)| sizes[axis] > 1) {
             assert_eq!(found.strides()[axis], stride, "{line}");
         }
@@ -123,13 +123,13 @@ proptest! {
         let exact = product.saturating_mul(data_type.bits().into()).div_ceil(8).checked_next_multiple_of(4);
         match calc_buffer_tensor_size(data_type, &sizes, None) {
             Ok(size) => prop_assert_eq!(Some(u128::from(size)), exact),
-            // Elements have to be countable: more than 2^64 bits are refused, though their bytes would fit.
+            // Elements must be countable. More than 2^64 bits are refused, even if their bytes would fit.
             Err(_) => prop_assert!(exact.is_none_or(|exact| exact > u128::from(u64::MAX)) || !countable),
         }
     }
 }
 
-// What the helper answers here was measured; all of it is wrong.
+// These wrong answers of the helper were measured.
 #[test]
 fn sizes_where_the_original_wraps() {
     let exact = |t, sizes: &[u64], strides: &[u64]| calc_buffer_tensor_size(t, sizes, Some(strides)).unwrap();
@@ -146,7 +146,7 @@ fn sizes_where_the_original_wraps() {
 fn rank_0_is_one_element() {
     assert_eq!(calc_buffer_tensor_size(DataType::F64, &[0_u64; 0], Some(&[])), Ok(8));
     assert_eq!(calc_buffer_tensor_size(DataType::U8, &[0_usize; 0], None), Ok(4));
-    // Integers of any type, as engines have them.
+    // Integers may have any type, as engines have them.
     assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_u8, 3], Some(&[5, 1])), Ok(32));
     assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_u32, 3], Some(&[5, 1])), Ok(32));
     assert_eq!(calc_buffer_tensor_size(DataType::F32, &[2_usize, 3], Some(&[5, 1])), Ok(32));

@@ -13,20 +13,20 @@ use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
 use windows::Win32::AI::MachineLearning::DirectML as dml;
 
-/// The bytes of a structure; both of a pair are made from zeroed memory or field by field, so padding is
-/// compared by no one.
+/// The words of a structure. Both structures of a pair are zeroed before their fields are set, or are made
+/// field by field, so padding is not compared.
 fn words<T: Copy>(value: &T) -> Vec<u32> {
     assert!(align_of::<T>() >= 4 && size_of::<T>() % 4 == 0);
     let start: *const u32 = std::ptr::from_ref(value).cast();
-    // SAFETY: `T` is one of DirectML's structures, zeroed before its fields were set, so that its padding has
-    // a value too.
+    // SAFETY: `T` is one of DirectML's structures. It was zeroed before its fields were set, so its padding
+    // has a value too.
     unsafe { std::slice::from_raw_parts(start, size_of::<T>() / 4) }.to_vec()
 }
 
 #[test]
 fn a_pointer_to_one_is_a_pointer_to_the_other() {
     let (sizes, strides) = ([2_u32, 3, 5, 7], [105_u32, 35, 7, 1]);
-    // SAFETY: numbers and raw pointers, for which zero is a value.
+    // SAFETY: the fields are numbers and raw pointers, for which zero is a valid value.
     let (mut ours, mut theirs): (RawBufferTensorDesc, dml::DML_BUFFER_TENSOR_DESC) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     ours.data_type = 2;
@@ -45,7 +45,7 @@ fn a_pointer_to_one_is_a_pointer_to_the_other() {
     theirs.GuaranteedBaseOffsetAlignment = 256;
     assert_eq!(words(&ours), words(&theirs));
 
-    // SAFETY: as above.
+    // SAFETY: the fields are numbers and raw pointers, for which zero is a valid value.
     let (mut outer, mut their_outer): (RawTensorDesc, dml::DML_TENSOR_DESC) =
         unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
     outer.tensor_type = DML_TENSOR_TYPE_BUFFER;

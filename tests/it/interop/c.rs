@@ -16,7 +16,7 @@ const CPU: DlDevice = DlDevice { device_type: 1, device_id: 0 };
 
 fn pjrt(layout: &PjrtLayout, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
     let raw = layout.raw();
-    // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
+    // SAFETY: `layout` owns the lists that the structure points to, and outlives the call.
     unsafe { raw.fields() }?.to_layout(data_type, sizes)
 }
 
@@ -108,7 +108,7 @@ fn descriptors_survive_dlpack() {
     ] {
         let layout = DlLayout::try_from(&desc).unwrap();
         let raw = layout.raw(ptr::null_mut(), CPU);
-        // SAFETY: `layout` owns the lists the structure points to, and outlives the call.
+        // SAFETY: `layout` owns the lists that the structure points to, and outlives the call.
         let read = BufferTensorDesc::try_from(unsafe { raw.fields(0) }.unwrap()).unwrap();
         assert_eq!((read.sizes(), read.strides()), (desc.sizes(), desc.strides()));
         assert_eq!((read.data_type(), read.base_offset()), (desc.data_type(), desc.base_offset()));
@@ -187,7 +187,7 @@ fn misaligned_dlpack_strides_are_refused() {
         strides: strides.as_mut_ptr(),
         byte_offset: 0,
     };
-    // SAFETY: both lists hold two numbers; nothing is read through an unaligned pointer.
+    // SAFETY: both lists hold two numbers, and nothing is read through an unaligned pointer.
     let read = |raw: &DlTensor| BufferTensorDesc::try_from(unsafe { raw.fields(0) }?);
     assert_eq!(read(&raw).unwrap().strides(), [5, 1]);
     raw.strides = raw.strides.wrapping_byte_add(4);
@@ -201,7 +201,7 @@ fn misaligned_dlpack_strides_are_refused() {
     assert_eq!(read(&raw).unwrap().rank(), 0);
 }
 
-/// Every element by hand: index 0 is `first`, and each step adds a stride, whatever its sign.
+/// Reads every element by hand. Index 0 is at `first`, and each step adds a stride, which may be negative.
 fn elements(sizes: &[i64], strides: &[i64], first: u64, buffer: &[u8]) -> Vec<u8> {
     let mut offsets = vec![i64::try_from(first).unwrap()];
     for (&size, &stride) in sizes.iter().zip(strides) {
@@ -266,11 +266,11 @@ fn dlpack_strides_are_null_without_axes_or_from_an_older_producer() {
     };
     // SAFETY: the shape holds two numbers, or there are no axes.
     let read = |raw: DlTensor| BufferTensorDesc::try_from(unsafe { raw.fields(0) }.unwrap()).unwrap();
-    // Version 1.2: both may be null of a tensor without axes.
+    // In version 1.2, a tensor without axes may have two null pointers.
     assert_eq!(read(raw(0, ptr::null_mut())).to_string(), "f32[2]:[1]+2");
-    // Before: packed. The lanes are one more axis.
+    // Before version 1.2, null strides mean packed. The lanes are one more axis.
     assert_eq!(read(raw(2, shape.as_mut_ptr())).to_string(), "f32[2,3,2]:[6,2,1]+2");
-    // What is written has strides.
+    // Descriptors that are written have strides.
     let scalar = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[0_u64; 0]).unwrap()).unwrap();
     assert_eq!(scalar.fields().strides, Some(&[][..]));
     let packed = DlLayout::try_from(&BufferTensorDesc::packed(DataType::F32, &[2, 3]).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Other libraries' types.
+//! Types of other libraries.
 
 mod c;
 mod ndarray;

@@ -1,4 +1,4 @@
-//! ndarray, both ways.
+//! Conversions to and from ndarray.
 #![cfg(feature = "ndarray")]
 
 use crate::literal::cases;
@@ -75,7 +75,7 @@ fn arrays_describe_themselves() {
     assert_eq!(describe_in(&part, &elsewhere).unwrap_err().code(), "offset_out_of_range");
 }
 
-/// Turned round, it begins at its lowest address.
+/// After it is turned round, the part begins at its lowest address.
 #[test]
 fn a_reversed_part_is_described_in_its_buffer_once_it_is_turned_round() {
     let array = Array3::<u8>::zeros((4, 3, 2));
@@ -136,7 +136,7 @@ fn half_precision_arrays() {
     assert_eq!(describe(&array.mapv(|x| half::bf16::from_f32(x.into()))).unwrap().data_type(), DataType::BF16);
 }
 
-/// Views of all kinds: permuted, sliced, reversed, broadcast.
+/// The views are of all kinds: permuted, sliced, reversed, broadcast.
 #[test]
 fn arrays_go_into_any_layout_and_come_back() {
     let array = Array3::from_shape_fn((3, 5, 4), |(i, j, k)| (i * 20 + j * 4 + k) as u32);

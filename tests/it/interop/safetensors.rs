@@ -1,4 +1,4 @@
-//! `interop::safetensors`: laid-out models in code, held against the safetensors crate, and inconsistent
+//! `interop::safetensors`: laid-out models in code, compared with the safetensors crate, and inconsistent
 //! files.
 #![cfg(feature = "safetensors")]
 
@@ -20,7 +20,7 @@ fn bytes(layout: &Notated) -> usize {
     layout.to_index_map().unwrap().physical_size_in_bytes().try_into().unwrap()
 }
 
-/// The bytes of a layout, none of which is zero.
+/// The bytes of a layout. No byte is zero.
 fn some_bytes(layout: &Notated) -> Vec<u8> {
     (0..bytes(layout)).map(|place| (place % 251 + 1) as u8).collect()
 }
@@ -75,7 +75,7 @@ fn what_is_written_is_read_back() {
         let map = layout.to_index_map().unwrap();
         assert_eq!((tensor.sizes(), tensor.data_type()), (map.sizes(), Some(map.data_type())));
     }
-    // Any reader of the format takes the file, and finds each tensor at a multiple of its element.
+    // Any reader of the format can read the file, and finds each tensor at a multiple of its element's size.
     let other = SafeTensors::deserialize(&written).unwrap();
     assert_eq!(other.len(), held.len());
     let (header, metadata) = SafeTensors::read_metadata(&written).unwrap();
@@ -104,9 +104,9 @@ fn packed_models_are_written_as_the_safetensors_crate_writes_them() {
         });
         let metadata = (!words.is_empty()).then(|| words.iter().cloned().collect::<HashMap<_, _>>());
         let expected = safetensors::serialize(views, metadata).unwrap();
-        // Read and written again, it is the same file.
+        // If the file is read and written again, it does not change.
         assert_eq!(file(&Model::read(&expected).unwrap()), expected);
-        // A model that is laid out and brought back gives these bytes, too.
+        // A model that is laid out and brought back also gives these bytes.
         let model = Model::read(&expected).unwrap();
         let laid_out: Vec<(String, Notated, Vec<u8>)> = model
             .tensors()
@@ -154,7 +154,7 @@ fn layouts_of_no_tensor_are_ordinary_metadata() {
     assert_eq!(model.tensor("a").unwrap().layout().unwrap().to_string(), "u8[1]:[1]");
 }
 
-/// The sentence about a layout that a tensor of 24 bytes cannot have.
+/// Checks the error for a layout that a tensor of 24 bytes cannot have.
 #[track_caller]
 fn bad_layout(layout: &str, dtype: &str, shape: &str, complaint: &str) {
     let layout = serde_json::to_string(layout).unwrap();
@@ -176,16 +176,16 @@ fn layouts_that_lie_are_refused_by_name() {
     bad_layout("f32[2,3]:[1,2]", "I32", "[6]", "elements are I32");
     bad_layout("u8[2,6]:[18,1]", "F32", "[6]", "elements are F32");
     bad_layout("f32[2,3]:[1,2]", "F32", "[3,2]", "sizes [3, 2]");
-    // Elements that share their place.
+    // Some elements share their place.
     bad_layout("f32[2,3]:[0,1]+3", "F32", "[6]", "are both stored at element 3");
     bad_layout("f32[3,4]:[1,1]", "F32", "[6]", "are both stored at element 2");
     bad_layout("f32((2,2),3):((0,1),1)", "F32", "[6]", "it takes 16 bytes");
-    // Sizes that cannot be counted, or only just.
+    // The sizes cannot be counted, or can only just be counted.
     bad_layout("f32[4294967296,4294967296,4294967296]:[1,1,1]", "F32", "[6]", "");
     bad_layout("u8[18446744073709551615]:[1]", "U8", "[24]", "does not fit into 64 bits");
     bad_layout("f32[9223372036854775807]{0:T(4294967296)}", "F32", "[6]", "");
     bad_layout(&"(".repeat(100_000), "F32", "[6]", "column 1");
-    // What is printed is short and moves no cursor.
+    // The printed text is short and moves no cursor.
     let error =
         Tensor::new("a\u{7}", layout(&format!("u8[1]{{0:T({})}}", vec!["1"; 1000].join(","))), &[]).unwrap_err();
     assert!(error.to_string().len() < 2000 && !error.to_string().contains(char::is_control), "{error}");
@@ -203,7 +203,7 @@ fn headers_that_lie_are_refused_by_name() {
     assert!(Model::read(&raw(&one, 4)).is_ok());
     refused(&raw(&one, 3), "model_truncated");
     refused(&raw(&one, 5), "model_trailing_bytes");
-    // The last of two would win in a map, and a gap of no one's bytes be left.
+    // In a map, the last of two equal names would win, and the bytes of the other would belong to no tensor.
     let twice = format!(r#"{{"a":{},"a":{}}}"#, entry(0, 4), entry(0, 4));
     assert!(refused(&raw(&twice, 4), "model_repeated_name").contains("`a` is twice in the header"));
     let words = format!(r#"{{"__metadata__":{{"k":"1","k":"2"}},"a":{}}}"#, entry(0, 4));
@@ -312,7 +312,7 @@ fn an_inconsistent_index_is_refused_by_name() {
 }
 
 proptest! {
-    /// Whatever is done to a file, it is read or refused: never a panic.
+    /// A damaged file is read or refused, and never causes a panic.
     #[test]
     fn damaged_files_are_read_or_refused(
         place in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>(),
@@ -346,15 +346,15 @@ fn an_index_keeps_the_order_of_its_tensors() {
     let second = Header::new([("norm", &layout)], &[]).unwrap();
     let parts = || [("1.safetensors", &first), ("2.safetensors", &second)];
     assert_eq!(Index::new(parts(), Some(&old)).unwrap().to_string(), text);
-    // Without it, or with other tensors, the order is that of the alphabet.
+    // Without the old index, or with other tensors, the order is alphabetical.
     let place = |index: &Index, name: &str| index.to_string().find(name).unwrap();
     for index in [Index::new(parts(), None).unwrap(), Index::new([("1.safetensors", &first)], Some(&old)).unwrap()] {
         assert!(place(&index, "\"a\"") < place(&index, "\"head\""));
     }
 }
 
-/// Found by fuzzing: serde_json's quick way to read numbers is wrong in the last digit of some long ones, so
-/// metadata changed with every reading and writing of an index.
+/// Found by fuzzing: serde_json's fast number reader is wrong in the last digit of some long numbers, so
+/// metadata changed each time an index was read and written.
 #[test]
 fn numbers_in_the_metadata_of_an_index_do_not_change() {
     let text = r#"{"metadata": {"t": [1, 0.09223372036854775807, 3]}, "weight_map": {"a": "1.safetensors"}}"#;

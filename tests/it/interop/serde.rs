@@ -1,5 +1,5 @@
-//! What serde writes reads back to the same value, in the form the module promises; damaged JSON is refused
-//! by a sentence.
+//! Values that serde writes are read back as equal values, in the form that the module promises. Damaged JSON
+//! is refused by a sentence.
 #![cfg(feature = "serde")]
 
 use std::fmt::{Debug, Display};
@@ -17,7 +17,7 @@ use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Dims, Err
 
 use crate::literal::{any_shape, cases};
 
-/// Through a text and through a tree of values; gives the text.
+/// Checks that a value is read back from a text and from a tree of values. Returns the text.
 fn reads_back<T: Serialize + DeserializeOwned + Debug + PartialEq>(value: &T) -> String {
     let json = serde_json::to_string(value).unwrap();
     assert_eq!(&serde_json::from_str::<T>(&json).unwrap(), value, "{json}");
@@ -51,7 +51,7 @@ fn desc() -> impl Strategy<Value = BufferTensorDesc> {
     )
 }
 
-/// DeviceLimits that something can keep, every field of its own.
+/// Limits with a different value in every field.
 fn limits() -> impl Strategy<Value = DeviceLimits> {
     let number = || prop_oneof![Just(u64::MAX), 1..512_u64, any::<u32>().prop_map(|number| u64::from(number) + 1)];
     let types = prop::option::of(prop::collection::vec(data_type(), 0..5));
@@ -71,7 +71,7 @@ fn limits() -> impl Strategy<Value = DeviceLimits> {
             let [zero, base, padding, exclusive, usage] = switches;
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
             (limits.exclusive_ranges, limits.one_usage) = (exclusive, usage);
-            // The rules of devices that are given strides, from the same numbers.
+            // The rules of devices that are given strides are made from the same numbers.
             (limits.takes_strides, limits.unit_inner_stride, limits.ordered_strides) = (usage, exclusive, padding);
             (limits.zero_offset, limits.whole_elements) = (base, zero);
             (limits.stride_multiple, limits.max_stride_bytes, limits.max_extent) = (unit, copy, buffer);
@@ -94,7 +94,7 @@ proptest! {
     fn descriptors_read_back(desc in desc()) {
         let json = reads_back(&desc);
         let back: BufferTensorDesc = serde_json::from_str(&json).unwrap();
-        // What `==` may pass over.
+        // `==` may ignore these fields.
         prop_assert_eq!(back.explicit_strides(), desc.explicit_strides());
         prop_assert_eq!(back.total_tensor_size_in_bytes(), desc.total_tensor_size_in_bytes());
         prop_assert_eq!(back.base_offset_alignment(), desc.base_offset_alignment());
@@ -127,12 +127,12 @@ proptest! {
         reads_back(&Shape::Tuple(vec![Shape::Token, Shape::Array(shape)]));
     }
 
-    /// A descriptor in which one number was replaced is refused, or is one that its own constructors accept.
+    /// A descriptor in which one number was replaced is refused, or has values that its constructors accept.
     #[test]
     fn damaged_numbers_are_refused_or_checked(desc in desc(), which in any::<prop::sample::Index>(), number in any::<u64>()) {
         let json = reads_back(&desc);
         let digit = |at: usize| json.as_bytes()[at].is_ascii_digit();
-        // Not the one in the name of the type.
+        // The digits in the name of the type are skipped.
         let from = json.find("\"sizes\"").unwrap();
         let starts: Vec<usize> = (from..json.len()).filter(|&at| digit(at) && !digit(at - 1)).collect();
         prop_assume!(!starts.is_empty());
@@ -156,7 +156,7 @@ where
         let value: T = text.parse().unwrap_or_else(|error| panic!("{error}"));
         let json = reads_back(&value);
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), value.to_string());
-        // What people write is read as well as what is printed.
+        // Texts that people write are read like texts that are printed.
         assert_eq!(serde_json::from_str::<T>(&serde_json::to_string(text).unwrap()).unwrap(), value);
     }
 }
@@ -200,8 +200,8 @@ fn what_has_no_text_has_the_form_of_its_table() {
     assert_eq!(buffer, UploadBuffer::new(64, 0, Role::Input));
 }
 
-/// The rules of WebGPU among them: two usages of a buffer, ranges of written bindings, words that are written
-/// at once.
+/// WebGPU's rules are among the limits: two usages of a buffer, ranges of written bindings, and words that
+/// are written at once.
 #[test]
 fn named_limits_read_back() {
     let named = DeviceLimits::NAMES.iter().map(|name| name.parse::<DeviceLimits>().unwrap());
@@ -220,7 +220,7 @@ fn named_limits_read_back() {
     for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_unit":4"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
-    // What is left out is not a limit.
+    // A field that is left out is not a limit.
     let mut mine = DeviceLimits::none();
     mine.name = "mine".into();
     mine.max_binding = 1024;
@@ -323,7 +323,7 @@ fn damaged_paddings_and_kernel_levels_are_refused() {
     }
 }
 
-/// A text that is refused where it is parsed is refused in JSON, by the same sentence.
+/// A text that the parser refuses is refused in JSON, by the same sentence.
 #[test]
 fn damaged_texts_are_refused_by_the_sentence_of_the_text() {
     fn refused<T: FromStr<Err = Error> + DeserializeOwned + Debug>(texts: &[&str]) {

@@ -1,4 +1,4 @@
-//! Equality and first differences, of layouts that are hard to compare.
+//! Equality and first differences of layouts that are hard to compare.
 
 use crate::literal::{any_shape, bounded, indices};
 use proptest::prelude::*;
@@ -53,19 +53,20 @@ fn ragged_layouts_of_a_thousand_million_elements_differ_where_they_do() {
     let first = a.first_difference(&b).unwrap().unwrap()[0];
     assert_eq!(a.offset(&[first - 1]), b.offset(&[first - 1]));
     assert_ne!(a.offset(&[first]), b.offset(&[first]));
-    // Both put a hole after the first tile of 250000013 in the second half, one element apart.
+    // Both layouts have a hole after the first tile of 250000013 in the second half. The holes are one
+    // element apart.
     assert_eq!(first, 500_000_003);
 }
 
 #[test]
 fn a_comparison_that_takes_too_long_says_so() {
-    // Dividing by 7 and then by 5 is dividing by 35, of 6 million values in the first tile.
+    // Dividing by 7 and then by 5 is dividing by 35. There are 6 million values in the first tile.
     let (first, second) = ("{1,0:T(2001,3001)(*,7)(5,1)}", "{1,0:T(2001,3001)(*,35)(7)(5,1)}");
     let compare = |sizes: &str| map(&format!("f32{sizes}{first}")).same_places(&map(&format!("f32{sizes}{second}")));
     assert_eq!(compare("[6000,6000]").unwrap_err().code(), "undecided");
     let difference = map(&format!("f32[6000,6000]{first}")).first_difference(&map(&format!("f32[6000,6000]{second}")));
     assert_eq!(difference.unwrap_err().code(), "undecided");
-    // The forms differ: `==` says so at once, and promises no more.
+    // The forms differ. `==` returns `false` at once, and promises no more.
     assert_ne!(map(&format!("f32[6000,6000]{first}")), map(&format!("f32[6000,6000]{second}")));
 }
 
@@ -78,7 +79,7 @@ fn what_a_star_joins_again_is_the_number_it_was() {
 proptest! {
     #![proptest_config(crate::literal::cases(1500))]
 
-    /// Equal spellings, and nearly equal ones, of any class.
+    /// The spellings are of any class, and are equal or nearly equal.
     #[test]
     fn comparisons_are_those_of_a_walk(shape in any_shape(1500), entries in prop::collection::vec(1..=6_i64, 1..=3), join in any::<bool>()) {
         let mut entries = entries;

@@ -1,4 +1,5 @@
-//! Layouts whose normal form is known, each for what it shows, and the worked examples of XLA's pages.
+//! Layouts whose normal form is known, each as an example of one property, and the worked examples of XLA's
+//! pages.
 
 use tensor_layout::bridge::{Lowering, lower, raise};
 use tensor_layout::relayout::Relayout;
@@ -12,7 +13,7 @@ fn map(text: &str) -> IndexMap {
     shape(text).to_index_map().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The components as text: `d0[(2,16), (1,1)] d1[(1,2)]`, and `d3,4[..]` for fused ones.
+/// The components as text: `d0[(2,16), (1,1)] d1[(1,2)]`, and `d3,4[..]` for fused components.
 fn components(map: &IndexMap) -> String {
     let parts: Vec<String> = map
         .components()
@@ -30,7 +31,7 @@ fn offsets(map: &IndexMap) -> Vec<Vec<u64>> {
     (0..*rows).map(|row| (0..*columns).map(|column| map.offset(&[row, column]).unwrap()).collect()).collect()
 }
 
-// The pages' own examples.
+// These are the examples of XLA's pages.
 
 #[test]
 fn figure_1_puts_element_2_3_at_17() {
@@ -66,7 +67,7 @@ fn a_to_f_in_column_order_is_a_d_b_e_c_f() {
     assert_eq!(&turned, b"adbecf");
 }
 
-// What shows whether the normal form was understood.
+// These layouts check the normal form.
 
 #[test]
 fn a_tile_larger_than_the_array_is_a_row_pitch() {
@@ -131,7 +132,7 @@ fn figure_1_has_two_digits_a_dimension() {
     assert_eq!((tpu.class(), tpu.physical_elements()), (LayoutClass::Split, 167_772_160));
 }
 
-// Capability traps.
+// Easily missed properties of layouts.
 
 #[test]
 fn strides_of_size_1_dimensions_carry_no_meaning() {
@@ -141,7 +142,7 @@ fn strides_of_size_1_dimensions_carry_no_meaning() {
     for strides in [[2, 1, 50], [0, 1, 0], [1, 1, 2]] {
         assert!(raise(&desc(&strides)).unwrap().shape.layout().tiles().is_empty(), "{strides:?}");
     }
-    // Nor do those of an array without elements.
+    // Strides of an array without elements have no meaning either.
     let empty = BufferTensorDesc::new(DataType::U8, &[2, 0, 3], Some(&[0, 5, 7])).unwrap();
     assert_eq!(raise(&empty).unwrap().shape.to_string(), "u8[2,0,3]{2,1,0}");
 }

@@ -1,4 +1,4 @@
-//! Work and memory that stay bounded, and numbers that do not wrap.
+//! Limits of work and memory, and numbers that do not wrap.
 
 use std::collections::BTreeSet;
 use tensor_layout::relayout::{Padding, Relayout};
@@ -23,13 +23,14 @@ fn a_chain_past_its_extent_does_not_wrap() {
 
 #[test]
 fn boxes_of_a_buffer_are_counted_before_they_are_made() {
-    // A million elements apart from each other; and two boxes for each of 18 dimensions, multiplied.
+    // The first buffer has a million elements that are apart from each other. The second has two boxes for
+    // each of 18 dimensions, multiplied.
     let apart = strided(&[100, 100, 100], &[10007, 10009, 10037]).to_index_map().unwrap();
     assert_eq!(apart.buffer_boxes().unwrap_err().code(), "undecided");
     let order: Vec<String> = (0..18).rev().map(|dim| dim.to_string()).collect();
     let text = format!("f32[{}]{{{}:T({})}}", ["3"; 18].join(","), order.join(","), ["2"; 18].join(","));
     assert_eq!(map(&text).buffer_boxes().unwrap_err().code(), "undecided");
-    // What is found element by element, where strides do not nest and where one is 0.
+    // Boxes are found element by element if strides do not nest, or if a stride is 0.
     for (sizes, strides) in [(vec![4, 3], vec![3, 4]), (vec![3, 1 << 40, 3], vec![5, 0, 3])] {
         let map = strided(&sizes, &strides).to_index_map().unwrap();
         let boxes = map.buffer_boxes().unwrap();
@@ -44,7 +45,7 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
     }
 }
 
-/// Each block was looked into twice for every digit: 2^30 times, and 2^40.
+/// Each block was once searched twice for every digit: 2^30 times, and 2^40 times.
 #[test]
 fn the_largest_offset_of_many_digits_needs_no_search() {
     let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
@@ -58,7 +59,7 @@ fn the_largest_offset_of_many_digits_needs_no_search() {
     assert_eq!(map.contiguous_part(std::slice::from_ref(&(1..size - 1))), Ok(None));
 }
 
-/// The process ended.
+/// This call once ended the process.
 #[cfg(feature = "ndarray")]
 #[test]
 fn offsets_of_more_elements_than_memory_holds_are_an_error() {
@@ -67,8 +68,8 @@ fn offsets_of_more_elements_than_memory_holds_are_an_error() {
     assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
 }
 
-/// Tiles in tiles, each by a factor of 1.6 smaller than the one around it, and a size that cuts every one of
-/// them.
+/// Tiles in tiles. Each tile is smaller than the tile around it by a factor of 1.6, and the size cuts every
+/// tile.
 fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
     let mut tiles = vec![2_u64];
     while tiles.len() <= digits {
@@ -80,7 +81,7 @@ fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {
     (top - 1, tiles.iter().rev().map(|tile| format!("({tile})")).collect())
 }
 
-/// Every such digit doubles the boxes of a copy, and those of a buffer.
+/// Each digit of this kind doubles the boxes of a copy and the boxes of a buffer.
 #[test]
 fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
     let shape = |digits: usize| {
@@ -101,7 +102,8 @@ fn boxes_of_tiles_that_do_not_divide_each_other_are_bounded() {
     }
 }
 
-/// Every piece looked at every loop of every box, and half as many pieces began from the start.
+/// Each piece once looked at every loop of every box, and a try with half as many pieces began from the
+/// start.
 #[test]
 fn copies_of_thousands_of_boxes_are_cut_into_pieces() {
     let order: Vec<String> = (0..12).rev().map(|dim| dim.to_string()).collect();

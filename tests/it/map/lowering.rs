@@ -1,4 +1,5 @@
-//! Tiles as strides: the strides that are chosen where any would do, and the reason where there are none.
+//! Tiles as strides: the choice of strides where any stride would do, and the reason where there are no
+//! strides.
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::Notated;
@@ -8,8 +9,9 @@ fn lowered(text: &str) -> Lowering {
     lower(&text.parse::<ArrayShape>().unwrap()).unwrap()
 }
 
-/// Predicates and equality ignore the strides of dimensions of one element, and of tensors without any;
-/// whoever prints them or hands them to a device does not. They are those of a packed neighbour.
+/// Predicates and equality ignore the strides of dimensions of one element, and of tensors without elements.
+/// Code that prints the strides or passes them to a device does not. They are the strides of a packed
+/// neighbour.
 #[test]
 fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
     for (text, strides) in [
@@ -21,7 +23,7 @@ fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
         ("f32[1,3,100]{2,1,0:T(8,128)}", &[384, 128, 1]),
         ("f32[1,1,3,100]{3,2,1,0:T(8,128)}", &[384, 384, 128, 1]),
         ("f32[3,1,100]{2,1,0:T(8,128)}", &[1024, 100, 1]),
-        // Without elements, as if sizes of 0 were 1.
+        // Without elements, strides are chosen as if sizes of 0 were 1.
         ("f32[3,0,5]{2,1,0}", &[5, 5, 1]),
         ("f32[4,0,6]{0,1,2}", &[1, 4, 4]),
         ("f32[0,4,6]{0,1,2}", &[1, 1, 4]),
@@ -33,10 +35,10 @@ fn strides_that_do_not_matter_are_those_of_a_packed_neighbour() {
         assert_eq!(lowered(text).name(), "strided");
         assert_eq!(lowered(text).reason(), None);
     }
-    // A map has no order of its own: as row-major ones.
+    // A map has no order of its own. Its strides are chosen in row-major order.
     let Lowering::Strided(desc) = lower(&"f32(4,1,8):(8,77,1)".parse::<Notated>().unwrap()).unwrap() else { panic!() };
     assert_eq!(desc.strides(), [8, 8, 1]);
-    // The total is that of the tiles, in multiples of 4 bytes.
+    // The total is the total of the tiles, in multiples of 4 bytes.
     let Lowering::Strided(desc) = lowered("u8[3,7]{1,0:T(1,9)}") else { panic!() };
     assert_eq!((desc.strides(), desc.total_tensor_size_in_bytes()), (&[9, 1][..], 28));
 }
@@ -77,7 +79,7 @@ fn a_split_names_each_dimension_and_its_digits() {
     }
 }
 
-/// Each class that has no strides says its own reason.
+/// Each class without strides has its own reason.
 #[test]
 fn the_reason_is_that_of_the_class() {
     for (text, class, reason) in [

@@ -1,4 +1,4 @@
-//! `IndexMap`, and layouts in it.
+//! `IndexMap`, and layouts as index maps.
 
 mod equality;
 mod golden_layouts;

@@ -35,7 +35,7 @@ fn one_row_of_a_combined_layout_is_no_longer_fused() {
 }
 
 /// A dimension of size 1 that a tile pads is always 0, but the number that `*` makes of it counts its
-/// padding: `f32[7,5,1]` with `T(2)` is at 2 (5 i + j), of which the next tile takes digits.
+/// padding. `f32[7,5,1]` with `T(2)` is at 2 (5 i + j), and the next tile takes digits of this number.
 #[test]
 fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
     for sizes in ["7,5,1", "7,1,5", "1,7,5", "4,5,1", "6,1,1", "2,3,2"] {
@@ -59,8 +59,8 @@ fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
 proptest! {
     #![proptest_config(crate::literal::cases(1500))]
 
-    /// What is left of a fused component after a slice is in normal form: no dimension of size 1, no place to
-    /// cut.
+    /// The fused component that remains after a slice is in normal form: it has no dimension of size 1, and
+    /// cannot be cut.
     #[test]
     fn slices_of_combined_layouts_are_in_normal_form(
         shape in any_shape(1500),
@@ -88,7 +88,7 @@ proptest! {
             let outer: Vec<u64> = index.iter().zip(&ranges).map(|(i, range)| i + range.start).collect();
             prop_assert_eq!(part.offset(&index), map.offset(&outer));
         }
-        // A map of these offsets, made from strides, has an equal form.
+        // A map of these offsets that is made from strides has an equal form.
         if let Some(strides) = part.strides() {
             let desc = BufferTensorDesc::new(DataType::F32, part.sizes(), Some(&strides)).unwrap();
             prop_assert!(desc.with_base_offset(part.base()).unwrap().to_index_map().unwrap().same_places(&part).unwrap());
@@ -119,7 +119,7 @@ proptest! {
 
 #[test]
 fn overlapping_maps_have_no_contiguous_part_with_holes() {
-    // Offsets 0 1 1 2 5 6 6 7: as many as from 0 to 7, but 3 and 4 are not among them.
+    // The offsets are 0 1 1 2 5 6 6 7. They are as many as from 0 to 7, but 3 and 4 are not among them.
     let map = strided(&[2, 2, 2], &[5, 1, 1]).to_index_map().unwrap();
     assert_eq!(map.contiguous_part(&[0..2, 0..2, 0..2]), Ok(None));
     assert_eq!(map.contiguous_part(&[0..1, 0..2, 0..1]), Ok(Some(0..2)));

@@ -1,4 +1,4 @@
-//! The index map against the literal pad-reshape-transpose: offsets, inverse, size, class, equality.
+//! The index map against the literal pad, reshape and transpose: offsets, inverse, size, class, equality.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -15,7 +15,7 @@ fn hash(map: &IndexMap) -> u64 {
     hasher.finish()
 }
 
-/// Is the offset function a sum of one function for each dimension? By trying all indices.
+/// Whether the offset function is a sum of one function for each dimension. All indices are tried.
 fn is_separable(shape: &ArrayShape, offsets: &[usize]) -> bool {
     let strides = row_major(shape.sizes());
     indices(shape.sizes()).zip(offsets).all(|(index, &offset)| {
@@ -28,7 +28,7 @@ fn row_major(sizes: &[u64]) -> Vec<u64> {
     (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect()
 }
 
-/// Is each function of one dimension a multiple of the index?
+/// Whether each function of one dimension is a multiple of the index.
 fn is_affine(shape: &ArrayShape, offsets: &[usize]) -> bool {
     let strides = row_major(shape.sizes());
     shape.sizes().iter().zip(&strides).all(|(&size, &stride)| {
@@ -69,7 +69,8 @@ proptest! {
             prop_assert_eq!(map.class(), LayoutClass::Affine);
             return Ok(());
         }
-        // An Irreducible layout may turn out to be anything: the digits `*` joined can happen to recombine.
+        // An Irreducible layout may turn out to be of any class, because the digits that `*` joined may
+        // recombine.
         if map.class() != LayoutClass::Irreducible {
             prop_assert_eq!(map.class() == LayoutClass::Affine, is_affine(&shape, &table));
         }
@@ -77,7 +78,7 @@ proptest! {
         match map.class() {
             LayoutClass::Affine | LayoutClass::Split | LayoutClass::RaggedSplit => prop_assert!(separable),
             LayoutClass::Fused => prop_assert!(!separable),
-            // Nothing is claimed but that the digits of `*` were not the dimensions' own.
+            // The only claim is that the digits of `*` were not the dimensions' own digits.
             _ => prop_assert!(shape.layout().tiles().iter().skip(1).any(|tile| tile.entries().contains(&TileSize::Combine))),
         }
     }
@@ -92,7 +93,7 @@ proptest! {
         let same = offsets(&a) == offsets(&b);
         prop_assert_eq!(first.same_places(&second), Ok(same));
         let same_size = physical(&a).len() == physical(&b).len();
-        // `==` compares normal forms, of which a layout that is not Affine or Split may have several.
+        // `==` compares normal forms. A layout that is not Affine or Split may have several normal forms.
         let unique = [&first, &second].iter().all(|map| matches!(map.class(), LayoutClass::Affine | LayoutClass::Split));
         prop_assert!(first != second || same && same_size);
         prop_assert!(first == second || !unique || !(same && same_size));
@@ -149,7 +150,7 @@ proptest! {
         if let Lowering::Strided(desc) = lower(&shape).unwrap() {
             match raise(&desc) {
                 Ok(raised) => prop_assert!(raised.shape.to_index_map().unwrap().same_places(&shape.to_index_map().unwrap()).unwrap()),
-                // Without `*` every affine layout has nested strides.
+                // Without `*`, every affine layout has nested strides.
                 Err(_) => prop_assert!(shape.layout().tiles().iter().any(|tile| tile.entries().contains(&TileSize::Combine))),
             }
         }

@@ -1,4 +1,4 @@
-//! Views, padding boxes and contiguous parts, against the literal pad-reshape-transpose.
+//! Views, padding boxes and contiguous parts, against the literal pad, reshape and transpose.
 
 use crate::literal::{any_shape, cases, indices, offsets, physical, strided_offsets};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn refactored(elements: u64, seed: u64) -> Vec<u64> {
     sizes
 }
 
-/// Is the list of offsets, under these sizes, a sum of one function for each dimension?
+/// Whether the list of offsets, under these sizes, is a sum of one function for each dimension.
 fn separates(sizes: &[u64], offsets: &[usize]) -> bool {
     let strides: Vec<u64> = (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect();
     let first = offsets[0];
@@ -62,7 +62,7 @@ proptest! {
             Err(error) => {
                 prop_assert_eq!(error.code(), "not_a_view");
                 if matches!(map.class(), LayoutClass::Affine | LayoutClass::Split | LayoutClass::RaggedSplit) {
-                    // Not even with any function for each dimension.
+                    // Not even arbitrary functions, one for each dimension, give these offsets.
                     prop_assert!(!separates(&sizes, &expected), "{} as {:?}: {}", shape, sizes, error);
                 }
             }
@@ -173,7 +173,7 @@ proptest! {
 
     #[test]
     fn the_first_difference_is_that_of_a_walk(shape in any_shape(2000), other in any_shape(2000), turn in 1..4_usize) {
-        // These sizes are laid out as the other layout says, if its rank allows that, or in a rotated order.
+        // These sizes have the other layout if its rank allows that, and a rotated order otherwise.
         let mut order = shape.layout().minor_to_major().to_vec();
         let rank = order.len().max(1);
         order.rotate_left(turn % rank);
@@ -251,7 +251,7 @@ fn a_tile_is_a_view_and_a_reshape_of_whole_tiles_too() {
     let tiled = map("bf16[16,256]{1,0:T(8,128)(2,1)}");
     let view = tiled.reshape(&[2, 4, 2, 2, 128]).unwrap();
     assert_eq!(view.strides().as_deref(), Some(&[2048, 256, 1, 1024, 2][..]));
-    // 300 columns do not fill their tiles, so rows cannot join them, but still split.
+    // 300 columns do not fill their tiles. So rows cannot be joined with columns, but can still be split.
     let ragged = map("f32[50,300]{1,0:T(8,128)}");
     assert_eq!(ragged.reshape(&[25, 2, 300]).unwrap().class(), LayoutClass::Split);
     let error = ragged.reshape(&[50, 3, 100]).unwrap_err();
@@ -270,7 +270,7 @@ fn a_large_buffer_has_few_boxes() {
 
 #[test]
 fn rows_of_a_tiled_buffer_are_not_addressable() {
-    // The block dimension inside the tile: neighbouring blocks share 32-bit words.
+    // If the block dimension is inside the tile, neighbouring blocks share 32-bit words.
     let row = |text: &str| {
         let map = map(text);
         let mut ranges: Vec<_> = map.sizes().iter().map(|&size| 0..size).collect();
@@ -314,7 +314,7 @@ fn two_spellings_of_one_layout_are_the_same() {
     assert!(same("f32[16,256]{1,0}", "f32[16,256]{1,0:T(1,256)}"));
     assert!(!same("f32[16,256]{1,0}", "s32[16,256]{1,0}"));
     assert!(!same("f32[16,256]{1,0}", "f32[256,16]{0,1}"));
-    // Ragged chains and irreducible layouts.
+    // These are ragged chains and Irreducible layouts.
     assert!(same("f32[12,4]{1,0:T(6,2)(4,1)}", "f32[12,4]{1,0:T(6,2)(4,1)L(7)}"));
     assert!(same("f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}", "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)(1)}"));
 }

@@ -1,4 +1,4 @@
-//! A map that is given a base.
+//! Maps that are given a base.
 
 use crate::literal::indices;
 use tensor_layout::relayout::Relayout;
@@ -25,7 +25,7 @@ fn a_map_can_be_given_a_base() {
         assert_eq!(moved.same_places(&plain), Ok(false));
         assert_eq!(moved.clone().with_base(0).unwrap(), plain);
 
-        // And data makes the round trip.
+        // Data can be copied there and back.
         let packed = ArrayShape::row_major(DataType::F32, plain.sizes()).unwrap().to_index_map().unwrap();
         let source: Vec<u32> = (1..).take(usize::try_from(packed.physical_elements()).unwrap()).collect();
         let mut there = vec![0_u32; usize::try_from(moved.physical_elements()).unwrap()];

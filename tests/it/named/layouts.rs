@@ -1,6 +1,5 @@
-//! Every layout with a name, against the cases that were made from the sources' own loops
-//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of
-//! copies.
+//! Every layout with a name, against cases that were made from the sources' own loops
+//! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of copies.
 #![cfg(feature = "named")]
 
 use serde_json::Value;
@@ -12,7 +11,7 @@ use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, valid
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
 struct Case {
-    /// `tensorrt.kCHW32:s8[2,33,3,2]`.
+    /// The layout as text, such as `tensorrt.kCHW32:s8[2,33,3,2]`.
     text: String,
     value: Value,
 }
@@ -30,7 +29,7 @@ impl Case {
         numbers(&self.value["sizes"])
     }
 
-    /// Sampled indices, and where they are stored.
+    /// Sampled indices, with the places where they are stored.
     fn samples(&self) -> Vec<(Vec<u64>, u64)> {
         let split = |sample: &Value| {
             let mut index = numbers(sample);
@@ -122,7 +121,7 @@ fn the_texts_of_the_sources_and_the_strides() {
     let (mut texts, mut strided) = (0, 0);
     for case in cases() {
         let layout = case.layout();
-        // The pitches end with their last row, which no tile says.
+        // A buffer of pitches ends with its last row, which no tile expresses.
         if let Some(xla) = case.value["xla"].as_str().filter(|_| case.value["elements_xla"].is_null()) {
             assert_eq!(layout.shape.as_ref().map(ToString::to_string).as_deref(), Some(xla), "{}", case.text);
             texts += 1;
@@ -140,7 +139,7 @@ fn the_texts_of_the_sources_and_the_strides() {
     assert_eq!((texts, strided), (148, 54));
 }
 
-/// Copies there, part by part, and back.
+/// Data is copied there, part by part, and back.
 #[test]
 fn there_and_back() {
     for case in cases() {
@@ -162,7 +161,7 @@ fn there_and_back() {
             Relayout::new(&part.map, &slice).unwrap().run(&there, &mut back).unwrap();
         }
         assert_eq!(back, source, "{}", case.text);
-        // Every sampled element is where the source of the case says.
+        // Every sampled element is at the place that the source of the case gives.
         let bits = usize::try_from(data_type.bits()).unwrap();
         let element = |buffer: &[u8], at: u64| -> Vec<bool> {
             let at = usize::try_from(at).unwrap() * bits;
@@ -175,8 +174,7 @@ fn there_and_back() {
     }
 }
 
-/// Bias values, scales and sums that are stored beside the elements are left alone, and padding of others is
-/// set.
+/// Bias values, scales and sums that are stored beside the elements are left alone. Other padding is set.
 #[test]
 fn what_is_stored_beside_the_elements_stays() {
     let layout: NamedLayout = "ggml.q8_0x4.qs<4>:s8[4,32]".parse().unwrap();
@@ -204,7 +202,7 @@ fn names_are_a_notation() {
     assert_eq!(spaced.to_string(), "xnnpack.f32_gemm_goi.weights<8,2>:f32[10,5]");
 }
 
-/// A layout finds the name that it was made from, whatever it is given as.
+/// A layout finds the name that it was made from, in whatever form it is given.
 #[test]
 fn layouts_know_their_names() {
     for case in cases().iter().filter(|case| case.layout().parts.len() == 1) {
@@ -224,7 +222,7 @@ fn layouts_know_their_names() {
     }
 }
 
-/// Names of different systems for one layout.
+/// Different systems have different names for one layout.
 #[test]
 fn aliases_are_equal() {
     let same = |names: &[&str], shape: &str| {
@@ -241,7 +239,7 @@ fn aliases_are_equal() {
     same(&["tensorrt.kCHW32", "cudnn.NCHW_VECT_C<32>", "cutlass.TensorNCxHWx<32>"], "s8[2,64,3,2]");
     same(&["cublaslt.COL32", "cutlass.ColumnMajorInterleaved<32>"], "s8[5,64]");
     same(&["d3d12.row_pitch_256", "webgpu.bytes_per_row_256"], "f32[3,100]");
-    // oneDNN's tags.
+    // These are oneDNN's tags.
     for (tag, named) in [
         ("f16[2,19,3,2]:nChw16c", "openvino.b_fs_yx_fsv16:f16[2,19,3,2]"),
         ("f32[2,12,2,2]:nChw8c", "onnxruntime.NCHWc8:f32[2,12,2,2]"),
@@ -256,7 +254,7 @@ fn aliases_are_equal() {
         let map = |text: &str| text.parse::<Notated>().unwrap().to_index_map().unwrap();
         assert_eq!(map(tag), map(named), "{tag}");
     }
-    // Names on other axes.
+    // These are names on other axes.
     let known = known_as(&"f32[2,2,2,6]{2,1,3,0:T(4,1,1)}".parse::<ArrayShape>().unwrap().to_index_map().unwrap());
     let on_axes: Vec<String> = known.iter().map(ToString::to_string).collect();
     assert!(on_axes.contains(&"tflite_gpu.PHWC4:f32[2,2,2,6]".to_owned()), "{on_axes:?}");
@@ -298,7 +296,7 @@ fn refusals_say_why() {
         assert!(error.ends_with(end), "{text}: {error}");
         assert!(text.parse::<Notated>().unwrap_err().to_string().ends_with(end), "{text}");
     }
-    // More than one map: as a notation it is refused, with what it takes.
+    // A layout of several maps is refused as a notation, and the error has the number of parts.
     let parts = "xnnpack.f32_gemm_goi_s4.weights<8>:f32[8,8]";
     assert_eq!(parts.parse::<NamedLayout>().unwrap().parts.len(), 16);
     let error = parts.parse::<Notated>().unwrap_err().to_string();
@@ -309,7 +307,7 @@ fn refusals_say_why() {
     );
 }
 
-/// No sizes and no name make the reader panic, and what is read is within 64 bits.
+/// No sizes and no name make the reader panic. Layouts that are read stay within 64 bits.
 #[test]
 fn extreme_sizes_are_refused_or_exact() {
     const TYPES: &[&str] = &["s8", "u8", "f16", "f32", "u4", "c128", "f8e4m3fn", "f8e8m0fnu"];
@@ -340,11 +338,12 @@ fn extreme_sizes_are_refused_or_exact() {
     }
 }
 
-/// The repacks of llama.cpp that move bytes only: one copy a field, held against the loop over blocks.
+/// llama.cpp's repacks that only move bytes are one copy for each field, compared with the loop over blocks.
 #[test]
 fn gguf_repacks_are_copies() {
     let (rows, blocks) = (8_u64, 3_u64);
-    // Bytes of the scale and of the values of a block, and how many bytes of values are interleaved.
+    // The numbers are the bytes of a block's scale, the bytes of its values, and how many bytes of values are
+    // interleaved.
     for (scale, values, interleave) in [(2_u64, 32_u64, 4_u64), (2, 32, 8), (2, 16, 4), (1, 16, 4)] {
         let block = scale + values;
         let source: Vec<u8> = (0..rows * blocks * block).map(|byte| (byte * 89 + byte / 256) as u8).collect();
@@ -362,7 +361,7 @@ fn gguf_repacks_are_copies() {
                 }
             }
         }
-        // By the table for Q8_0, by digits for the others.
+        // Q8_0 is made by its table, and the other formats by digits.
         let bytes = |digits: [Vec<(u64, u64)>; 2], base: u64| {
             let digits = digits.map(|pairs| pairs.into_iter().map(|(size, stride)| Mode::new(size, stride)).collect());
             IndexMap::from_digits(DataType::U8, 8, &digits).unwrap().with_base(base).unwrap()
@@ -399,7 +398,7 @@ fn buffers_are_aligned() {
     assert!(!report.zero_padding && report.alignment_required == 512);
     assert!(validate(&pitch, &UploadBuffer::new(4096, 256, Role::Input), &DeviceLimits::none()).is_err());
 
-    // Two tensors of scales, and one without an alignment in front.
+    // There are two tensors of scales, and a tensor without an alignment in front of them.
     let odd: Notated = "u8[5]:[1]".parse().unwrap();
     let packed = pack_buffer([&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
     assert_eq!(packed.offsets, [0, 16, 16 + 3072]);

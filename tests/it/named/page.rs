@@ -1,4 +1,4 @@
-//! docs/DEVICE_LAYOUTS.md and its pictures are those that the table makes.
+//! docs/DEVICE_LAYOUTS.md and its pictures are the page and the pictures that the table makes.
 //!
 //! `DEVICE_LAYOUTS=write cargo test --features named --test it named::page` writes them.
 #![cfg(feature = "named")]
@@ -11,7 +11,7 @@ use tensor_layout::ToIndexMap;
 use tensor_layout::draw::Picture;
 use tensor_layout::named::{NamedLayout, Row, known_as, rows};
 
-/// Where the generated lines begin.
+/// The line after which generated lines begin.
 const MARK: &str = "--test it named::page -->\n";
 
 /// The pictures of the page.
@@ -32,7 +32,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Compares a file with what it should hold, or writes it.
+/// Compares a file with its wanted contents, or writes them.
 fn held(path: &str, wanted: &str) {
     let path = root().join(path);
     if std::env::var_os("DEVICE_LAYOUTS").is_some_and(|word| word == "write") {
@@ -60,12 +60,12 @@ fn the_pictures_are_current() {
     }
 }
 
-/// A case of the row: the text, a sampled index, its offset, and how many cases its name has.
+/// Returns a case of the row: the layout, a sampled index, its offset, and the number of cases of its name.
 fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
     let cases =
         include_str!("../../data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let cases: Vec<Value> = cases.filter(|case| case["name"] == row.name.as_str()).collect();
-    // The largest one shows most.
+    // The largest case shows most.
     let layout = |case: &Value| {
         let numbers =
             ["block_k", "block", "k", "x", "v", "nr", "kr", "interleave"].map(|word| case["params"][word].as_u64());
@@ -116,10 +116,10 @@ fn table() -> String {
     page
 }
 
-/// What the notes of a section begin with, in their order.
+/// The first words of the notes of a section, in their order.
 const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Read", "Not checked"];
 
-/// Each text once.
+/// Removes repeated texts.
 fn distinct(texts: &[String]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     texts.iter().for_each(|text| {
@@ -134,7 +134,7 @@ fn short(row: &Row) -> &str {
     row.name.split_once('.').unwrap().1
 }
 
-/// What holds for several rows: source, padding, alignment, and what is weaker than the rest.
+/// The notes that hold for several rows: source, padding, alignment, and weaker guarantees.
 fn notes(row: &Row) -> Vec<String> {
     let mut notes = vec![format!("Source: {}.", row.source)];
     let align = match row.align {

@@ -1,10 +1,10 @@
-//! How much each notation can say: its ranks and numbers, the words for what it cannot, and the steps of an
-//! offset.
+//! What each notation can express: its ranks and numbers, the words for layouts that it cannot express, and
+//! the steps of an offset.
 
 use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, all};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
-/// The line of a notation, of the layout alone: without the spelling in which it was read.
+/// The line of a notation for the layout alone, without the spelling in which the layout was read.
 fn line(text: &str, notation: Notation) -> Result<String, String> {
     let layout = text.parse::<Notated>().unwrap_or_else(|error| panic!("{error}")).layout().clone();
     let line = all(layout).into_iter().find(|line| line.notation == notation).unwrap();
@@ -55,7 +55,7 @@ fn numbers_that_directml_holds() {
     assert_eq!(flagged.parse::<Notated>().unwrap().to_string(), owned);
 }
 
-/// The letters of an axis order from the slowest axis to the fastest; an axis of size 1 is after the axis
+/// The letters of an axis order go from the slowest axis to the fastest. An axis of size 1 is after the axis
 /// before it.
 #[test]
 fn axis_orders_of_strides() {
@@ -85,13 +85,13 @@ fn axis_orders_of_strides() {
 fn a_word_without_digits_is_an_axis_order_or_a_tag() {
     let refused = |text: &str| text.parse::<Notated>().unwrap_err().to_string();
     assert!(refused("u8[2,3]:xyz").contains("or a oneDNN tag such as nChw16c"), "{}", refused("u8[2,3]:xyz"));
-    // With blocks it can only be a tag, and what is wrong with the tag is said.
+    // A text with blocks can only be a tag, and the error describes what is wrong with the tag.
     assert!(refused("u8[2,3]:nChw16c").contains("letters in the oneDNN tag"), "{}", refused("u8[2,3]:nChw16c"));
     // A mode of CuTe has as many strides as sizes, also inside of a mode.
     assert!(refused("u8((2,3),4):((1,2,9),6)").contains("strides nested like the shape"));
 }
 
-/// Worked by hand: see the arithmetic in each line.
+/// These steps were worked out by hand: see the arithmetic in each line.
 #[test]
 fn the_steps_of_an_offset_are_worked_out() {
     let steps = |text: &str, index: &[u64]| text.parse::<Notated>().unwrap().layout().offset_steps(index).unwrap();
@@ -108,11 +108,11 @@ fn the_steps_of_an_offset_are_worked_out() {
         steps("u8[4,6]:[7,1]", &[2, 5]),
         ["dimension 0 at 2: 2*7 = 14", "dimension 1 at 5: 5*1 = 5", "element 19 of the buffer, at byte 19"]
     );
-    // `*` joins 4 x 6 to 24: (3, 5) is 23, in row 5 and column 3 of 6 x 4, which (2, 1) divides into 3 x 4
-    // tiles.
+    // `*` joins 4 x 6 to 24. Then (3, 5) is 23, in row 5 and column 3 of 6 x 4, which (2, 1) divides into 3 x
+    // 4 tiles.
     let joined = steps("u8[4,6]{1,0:T(*,4)(2,1)}", &[3, 5]);
     assert!(joined[0].starts_with("dimensions 0, 1 together at 23 = "), "{joined:?}");
-    // Digits that clash: the index after each tile.
+    // The digits contradict each other, so the steps have the index after each tile.
     let text = "f32[4,6]{1,0:T(2,2)(*,3,1)}";
     let through_tiles = steps(text, &[3, 5]);
     assert_eq!(through_tiles[0], "major to minor: index [3,5] of [4,6]");
@@ -120,7 +120,7 @@ fn the_steps_of_an_offset_are_worked_out() {
     assert_eq!(through_tiles.len(), 4, "{through_tiles:?}");
 }
 
-/// A tiled array stays one under views that its tiles can say: the text shows it.
+/// A tiled array stays tiled under views that its tiles can express, as the text shows.
 #[test]
 fn views_of_tiled_arrays_stay_tiled() {
     let tiled: Notated = "f32[16,256]{1,0:T(8,128)S(1)}".parse().unwrap();

@@ -1,6 +1,6 @@
-//! The shortest spelling, held against every spelling there is: all orders of the dimensions and all tiles of
-//! some levels, of which each is written out literally. None that puts the elements at the same places has
-//! fewer tiles, or as many in a shorter text.
+//! The shortest spelling is compared with every possible spelling: all orders of the dimensions and all tiles
+//! of some levels, each written out literally. No spelling that puts the elements at the same places has
+//! fewer tiles, or as many tiles in a shorter text.
 
 use std::collections::HashMap;
 
@@ -34,8 +34,8 @@ fn orders(rank: usize) -> Vec<Vec<usize>> {
     orders(last).into_iter().flat_map(with_last).collect()
 }
 
-/// The shortest of the layouts with these orders and up to this many of these tiles, for each set of places
-/// that they have, and how many layouts there are. Of what is not `wanted` no more tiles are tried.
+/// The shortest layout for each set of places, among the layouts with these orders and up to this many of
+/// these tiles, and the number of layouts. A layout that is not `wanted` gets no more tiles.
 fn shortest(
     sizes: &[u64],
     orders: &[Vec<usize>],
@@ -73,7 +73,7 @@ fn length(shape: &ArrayShape) -> (usize, usize) {
     (shape.layout().tiles().len(), shape.to_string().len())
 }
 
-/// Whether nothing is shorter than what is spelled.
+/// Checks that no layout is shorter than the spelling.
 fn check(found: &HashMap<Places, ArrayShape>) {
     for (places, shape) in found {
         let spelled = spell(&shape.to_index_map().unwrap()).unwrap();

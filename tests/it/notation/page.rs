@@ -1,4 +1,4 @@
-//! docs/NOTATIONS.md: every line is what the library writes, and no line is left out.
+//! docs/NOTATIONS.md: every line is a line that the library writes, and no line is left out.
 
 use tensor_layout::element::Naming;
 use tensor_layout::notation::{AnyLayout, Notated, Notation};
@@ -13,7 +13,7 @@ const NOTATIONS: [(&str, Notation); 7] = [
     ("DirectML", Notation::Directml),
 ];
 
-/// How PyTorch makes an empty tensor of this layout, if it has strides.
+/// PyTorch's call that makes an empty tensor of this layout. `None` if the layout has no strides.
 fn pytorch(layout: &Notated) -> Option<String> {
     let strided = layout.text_in(Notation::Strides).ok()?.parse::<Notated>().ok()?;
     let AnyLayout::Strided(desc) = strided.layout() else { return None };
@@ -31,7 +31,8 @@ fn the_page_has_every_notation_of_its_tensors() {
         let lines: Vec<(&str, &str)> =
             tensor.lines().skip(1).map(|line| line.trim().split_once(' ').unwrap()).collect();
         let written = |title: &str| lines.iter().find(|line| line.0 == title).map(|line| line.1.trim().to_owned());
-        // Tiles can be longer than what strides reach, and a tag has several spellings, so those come first.
+        // Tiles can be longer than the reach of strides, and a tag has several spellings, so these texts come
+        // first.
         let layout: Notated = written("strides").or(written("oneDNN")).unwrap().parse().unwrap();
         for (title, notation) in NOTATIONS {
             assert_eq!(written(title), layout.text_in(notation).ok(), "{title} of {layout}");

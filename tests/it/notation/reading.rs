@@ -1,4 +1,4 @@
-//! One layout in every notation: what is written reads back to the same layout.
+//! One layout in every notation: every written text reads back to the same layout.
 
 use crate::literal::{any_shape, cases, indices};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn any_desc() -> impl Strategy<Value = BufferTensorDesc> {
                     let mut next = 1;
                     for axis in order {
                         strides[axis] = next;
-                        // Most often without a gap after the axis.
+                        // Most axes have no gap after them.
                         next *= sizes[axis].max(1) + axes[axis].2.saturating_sub(1);
                     }
                 }
@@ -59,23 +59,24 @@ fn any_map() -> impl Strategy<Value = IndexMap> {
     })
 }
 
-/// The offset of every index in bits, by the map's own evaluation, which other tests hold to the literal one.
+/// The offset of every index in bits, by the map's own evaluation. Other tests compare that with the literal
+/// offsets.
 fn places(layout: &impl ToIndexMap) -> Vec<u64> {
     let map = layout.to_index_map().unwrap();
     let bits = u64::from(map.element_bits());
     indices(map.sizes()).map(|index| map.offset(&index).unwrap() * bits).collect()
 }
 
-/// Every text reads back to the same type, sizes and places, in the notation it is said to be in; every other
-/// line is one line that says why.
+/// Checks that every text reads back to the same type, sizes and places, in the notation that it claims.
+/// Every other line has a reason.
 fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let map = layout.to_index_map().unwrap();
     let lines = notation::all(layout);
-    // One line each, and one for every name that the table of named layouts has for it.
+    // Each notation has one line, and the table of named layouts has one line for every name.
     let (named, others): (Vec<_>, Vec<_>) =
         Notation::ALL.iter().copied().partition(|notation| notation.to_string() == "named");
     let mut found: Vec<_> = lines.iter().map(|line| line.notation).collect();
-    // Several axis orders, where axes of size 1 allow them.
+    // If axes of size 1 allow it, there are several axis orders.
     found.dedup();
     prop_assert_eq!(&found[..others.len()], &others[..]);
     prop_assert!(found[others.len()..].iter().all(|notation| named.contains(notation)));
@@ -90,10 +91,10 @@ fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
                 prop_assert_eq!(places(&back), places(&map), "{}", text);
                 prop_assert!(same_layout(&back, &map).unwrap(), "{}", text);
                 prop_assert_eq!(back.element_bits(), map.element_bits(), "{}", text);
-                // A tag without blocks is an axis order as well.
+                // A tag without blocks is an axis order too.
                 let both = (line.notation, read.notation()) == (Notation::OneDnn, Notation::AxisOrder);
                 prop_assert!(both || read.notation() == line.notation, "{}", text);
-                // What was read is written back as it is.
+                // A text that was read is written back unchanged.
                 prop_assert_eq!(read.to_string().to_lowercase(), text.to_lowercase());
             }
             Err(error) => {
@@ -115,9 +116,9 @@ proptest! {
     #[test]
     fn strided_layouts_read_back_from_every_notation(desc in any_desc()) {
         let lines = check(&AnyLayout::from(&desc))?;
-        // Sizes and strides say every strided layout.
+        // Sizes and strides express every strided layout.
         prop_assert!(lines[1].text.is_ok());
-        // And so does NumPy, where the type has whole bytes.
+        // NumPy expresses it too, if the type has whole bytes.
         let whole = desc.data_type().bits() >= 8;
         let line = |notation| lines.iter().find(|line| line.notation == notation).unwrap();
         let (numpy, json) = (line(Notation::Numpy), line(Notation::Directml));
@@ -125,7 +126,7 @@ proptest! {
         let directml = desc.data_type().name_in(Naming::Directml).is_some() && desc.base_offset() == 0
             && desc.rank() > 0 && !desc.sizes().contains(&0);
         prop_assert_eq!(json.text.is_ok(), directml, "{}", json);
-        // DirectML's form says the size of the buffer too.
+        // DirectML's form also has the size of the buffer.
         if let Ok(text) = &json.text {
             let AnyLayout::Strided(back) = text.parse::<Notated>().unwrap().layout().clone() else { panic!() };
             let round = |bytes: u64| bytes.next_multiple_of(4);
@@ -200,7 +201,7 @@ fn one_layout_in_seven_notations() {
     );
 }
 
-/// Types below a byte: XLA and NumPy give an element a byte, the others its own bits.
+/// For types below a byte, XLA and NumPy give an element a byte, and other notations give it its own bits.
 #[test]
 fn widths_below_a_byte() {
     let own = lines("s4[2,3]:[3,1]");
@@ -223,7 +224,7 @@ fn a_divided_array_says_why() {
     }
 }
 
-/// Every way to write NumPy's arguments, and DirectML's object.
+/// NumPy's arguments and DirectML's object can be written in several ways.
 #[test]
 fn other_spellings_are_read() {
     let same = |text: &str, canonical: &str| {
@@ -238,7 +239,7 @@ fn other_spellings_are_read() {
     ] {
         same(text, canonical);
     }
-    // Who says where it begins has a larger buffer, be it at 0.
+    // A text that gives a start has a larger buffer, even if the start is 0.
     let part = "ndarray(shape=(2,3), dtype=float32, strides=(12,4), offset=0)";
     same("ndarray(shape=(2,3), dtype=float32, offset=0)", part);
     same("ndarray(shape=7, dtype=int8)", "ndarray(shape=(7,), dtype=int8, strides=(1,))");
@@ -251,7 +252,7 @@ fn other_spellings_are_read() {
     ] {
         same(text, canonical);
     }
-    // Letters that only oneDNN has, and more of them than an axis order can have.
+    // The letters are letters that only oneDNN has, and more letters than an axis order can have.
     same("f32[5,2,8]:tnc", "f32[5,2,8]:tnc");
     same("u8[1,2,1,1,1,1,1,1,3]:abcdefghi", "u8[1,2,1,1,1,1,1,1,3]:abcdefghi");
 }

@@ -1,4 +1,4 @@
-//! The text of a view: what it says, what it keeps of the operand, and how short it is.
+//! The text of a view: its meaning, what it keeps of the operand, and its length.
 
 use std::fs;
 use std::path::Path;
@@ -22,12 +22,12 @@ fn reshaped(text: &str, sizes: &[u64]) -> String {
     spell_view(&view, &operand).unwrap().to_string()
 }
 
-/// What is printed is read back, and says the same places, the same width and the same size of the buffer.
+/// Checks that the text reads back, with the same places, the same width and the same size of the buffer.
 fn assert_says(spelled: &ArrayShape, map: &IndexMap) {
     let read: ArrayShape = spelled.to_string().parse().unwrap();
     assert_eq!(&read, spelled);
     let own = read.to_index_map().unwrap();
-    // XLA has no word for a part of a larger buffer, so of a slice the places are compared.
+    // XLA has no notation for a part of a larger buffer, so the places of slices are compared.
     assert!(own == *map || same_layout(&own, map).unwrap(), "{spelled}: {own:?}, {map:?}");
     assert_eq!(own.physical_size_in_bytes(), map.physical_size_in_bytes(), "{spelled}");
 }
@@ -64,9 +64,9 @@ fn what_a_layout_says_besides_places_is_kept() {
         ("f32[30,100]{1,0:L(1024)}", &[3000], "f32[3000]{0:L(1024)}"),
         ("f32[30,100]{1,0:#(u32)S(5)M(16)}", &[3000], "f32[3000]{0:#(u32)S(5)M(16)}"),
         ("f32[16,<=256]{1,0:T(8,128)}", &[16, 1, 256], "f32[16,1,<=256]{2,0,1:T(8,128)}"),
-        // A width that is said stays said.
+        // A width that the operand's text has stays in the text.
         ("f32[16,128]{1,0:T(8,128)E(32)}", &[2048], "f32[2048]{0:T(1024)E(32)}"),
-        // A bound that was joined with another size is a bound of neither.
+        // If a size with a bound is joined with another size, the bound is dropped.
         ("f32[16,<=256]{1,0}", &[4096], "f32[4096]{0}"),
     ] {
         assert_eq!(reshaped(operand, sizes), expected, "{operand} as {sizes:?}");
@@ -89,7 +89,7 @@ fn views_of_tiled_arrays_have_few_tiles() {
         ("f32[2,35,9,9]{3,2,1,0:T(16,1,1)}", &[2, 35, 81], "f32[2,35,81]{2,1,0:T(16,1)}"),
         ("f32[6,4]{0,1}", &[2, 3, 4], "f32[2,3,4]{1,0,2}"),
         ("f32[8,100]", &[8, 100, 1], "f32[8,100,1]{2,1,0}"),
-        // Tiles that are not those of a TPU are carried over, though a TPU would have others.
+        // Tiles that no TPU would choose are kept, although a TPU would have other tiles.
         ("f32[16,512]{1,0:T(4,256)}", &[4, 4, 512], "f32[4,4,512]{2,1,0:T(4,256)}"),
     ] {
         assert_eq!(reshaped(operand, sizes), expected, "{operand} as {sizes:?}");
@@ -108,9 +108,9 @@ fn a_slice_at_the_start_keeps_the_tiles_and_the_buffer() {
         let view = operand.to_index_map().unwrap().slice(&[Slice::from(0..8), Slice::ALL]).unwrap();
         spell_view(&view, &operand).unwrap()
     };
-    // The operand's tiles stay, though one that is as large as the buffer would need no other padding.
+    // The operand's tiles stay, although a tile as large as the buffer would need no other padding.
     assert_eq!(first_half("f32[16,256]{1,0:T(8,256)}").to_string(), "f32[8,256]{1,0:T(8,256)L(4096)}");
-    // Without tiles there are none to keep, and XLA reads over a tail alignment.
+    // An untiled operand has no tiles to keep, and XLA ignores a tail alignment.
     let spelled = first_half("f32[16,256]{1,0}");
     assert_eq!(spelled.to_string(), "f32[8,256]{1,0:T(16,256)}");
     assert_eq!(offsets(&spelled), (0..8 * 256).collect::<Vec<_>>());
@@ -144,7 +144,7 @@ fn raising_finds_the_shortest_tiles_and_keeps_the_size_of_the_buffer() {
     }
 }
 
-/// `reshape 2,3; permute 1,0` of tests/data/tpu_bitcasts.tsv, done with maps.
+/// Makes the view of a line of tests/data/tpu_bitcasts.tsv, such as `reshape 2,3; permute 1,0`, with maps.
 fn view(operand: &ArrayShape, steps: &str) -> IndexMap {
     steps.split("; ").fold(operand.to_index_map().unwrap(), |map, step| {
         let (operation, numbers) = step.split_once(' ').unwrap();
@@ -157,7 +157,8 @@ fn view(operand: &ArrayShape, steps: &str) -> IndexMap {
     })
 }
 
-/// A bitcast stays in its memory; that of a result inside a fusion is not printed.
+/// Returns a shape without its memory space. A bitcast stays in its memory, and the memory space of a result
+/// inside a fusion is not printed.
 fn but_memory_space(shape: &ArrayShape) -> String {
     let mut layout = shape.layout().clone();
     layout.memory_space = 0;
@@ -178,7 +179,8 @@ fn views_are_spelled_as_the_tpu_compiler_spells_them() {
         let (ours, compilers) = (but_memory_space(&spelled), but_memory_space(&result));
         assert!(ours.len() <= compilers.len(), "{ours}: {line}");
         (same, all) = (same + usize::from(ours == compilers), all + 1);
-        // Without the operand there is no telling which spelling the compiler has, but it has no fewer tiles.
+        // Without the operand, the compiler's spelling is not known, but it has no fewer tiles than the
+        // shortest spelling.
         let fewest = spell(&view).unwrap();
         assert!(fewest.layout().tiles().len() <= result.layout().tiles().len(), "{fewest}: {line}");
     }
@@ -209,7 +211,7 @@ fn regrouped(sizes: &[u64], choice: &[u8]) -> Vec<u64> {
     result
 }
 
-/// A shape with the tiles a TPU gives it, or some that it does not.
+/// A shape with the tiles that a TPU gives it, or with other tiles.
 fn tpu_shape() -> impl Strategy<Value = ArrayShape> {
     let size = prop::sample::select(vec![1_u64, 2, 3, 4, 8, 12, 16, 32]);
     let tiles = prop::sample::select(vec![
@@ -238,7 +240,7 @@ proptest! {
     fn every_spelling_of_a_view_says_the_view(operand in prop_oneof![any_shape(2000), tpu_shape()], choice in prop::collection::vec(0..255_u8, 4), turn in 0..4_usize, cut in 0..4_u64) {
         let own = operand.to_index_map().unwrap();
         if let Ok(view) = own.reshape(&regrouped(operand.sizes(), &choice)) {
-            // The elements in row-major order are where the operand has them.
+            // In row-major order, the elements are at the operand's places.
             if let Ok(spelled) = spell_view(&view, &operand) {
                 assert_says(&spelled, &view);
                 prop_assert_eq!(offsets(&spelled), offsets(&operand), "{} as {}", operand, spelled);

@@ -7,8 +7,8 @@ use tensor_layout::map::same_layout;
 use tensor_layout::notation::{AnyLayout, Notated, Notation, text_in};
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
 
-/// oneDNN's rule, literally: peel the blocks from the innermost, then the dense outer strides.
-/// Offsets of all indices in row-major order, and the number of elements.
+/// oneDNN's rule, literally: the blocks are peeled from the innermost block on, and then come the dense outer
+/// strides. Returns the offsets of all indices in row-major order, and the number of elements.
 fn onednn_offsets(sizes: &[u64], outer: &[usize], blocks: &[(u64, usize)]) -> (Vec<u64>, u64) {
     let mut total = vec![1; sizes.len()];
     for &(block, dim) in blocks {
@@ -42,17 +42,17 @@ fn tag_of(outer: &[usize], blocks: &[(u64, usize)]) -> String {
     outer.collect::<String>() + &blocks.iter().map(|&(size, dim)| format!("{size}{}", letter(dim))).collect::<String>()
 }
 
-/// What a text in CuTe's notation says of elements of a type.
+/// Reads a text in CuTe's notation, for elements of a type.
 fn cute(data_type: DataType, text: &str) -> Result<IndexMap, tensor_layout::Error> {
     format!("{data_type}{text}").parse::<Notated>()?.to_index_map()
 }
 
-/// CuTe's text without the type.
+/// Writes a layout in CuTe's notation without the type.
 fn cute_text(layout: impl Into<AnyLayout>) -> Result<String, tensor_layout::Error> {
     text_in(layout, Notation::CuTe).map(|text| text.trim_start_matches(|c| c != '(').to_owned())
 }
 
-/// What a oneDNN tag says.
+/// Reads a oneDNN tag.
 fn tagged(data_type: DataType, sizes: &[u64], tag: &str) -> Notated {
     format!("{data_type}{sizes:?}:{tag}").parse().unwrap_or_else(|error| panic!("{sizes:?}:{tag}: {error}"))
 }
@@ -85,10 +85,10 @@ proptest! {
         prop_assert_eq!(map.physical_elements(), elements, "{}", tag);
         prop_assert_eq!(offsets(&map), expected, "{}", tag);
 
-        // And back: some tag for the same places and size.
+        // A tag for the same places and size is found again.
         let back = onednn_tag(&map).unwrap();
         prop_assert_eq!(&tagged(DataType::F32, &sizes, &back).to_index_map().unwrap(), &map, "{} {}", tag, back);
-        // The sort reaches it as well.
+        // The radix sort reaches the layout as well.
         prop_assert_eq!(&spell(&map).unwrap().to_index_map().unwrap(), &map, "{}", tag);
     }
 
@@ -111,7 +111,7 @@ proptest! {
                 prop_assert_eq!(error.code(), "not_expressible");
                 let text = shape.to_string();
                 let exact = matches!(map.class(), LayoutClass::Affine | LayoutClass::Split);
-                // A permutation of one level of tiles is always expressible.
+                // A permutation of one level of tiles can always be expressed.
                 let simple = shape.layout().tiles().len() <= 1 && !text.contains('*') && !text.contains("L(");
                 prop_assert!(!exact || !simple || reshaped, "{} as {:?}: {}", text, map.sizes(), error);
             }
@@ -159,7 +159,7 @@ fn tags_both_ways() {
         assert_eq!(onednn_tag(&shape).unwrap(), tag);
     }
     let tag = |text: &str| onednn_tag(text.parse::<ArrayShape>().unwrap());
-    // Where the outer rows go on counting after the block of 16, one block of 48 says the same.
+    // If the outer rows continue to count after the block of 16, one block of 48 is the same layout.
     let shape = tagged(DataType::BF16, &[133, 130], "BA16a64b4a");
     assert_eq!(shape.text_in(Notation::Xla).unwrap(), "bf16[133,130]{0,1:T(64,64)(64,4)}");
     assert_eq!(onednn_tag(&shape).unwrap(), "AB48a64b4a");

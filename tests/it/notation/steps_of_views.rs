@@ -1,5 +1,5 @@
-//! What the notations share: lists, names, views of layouts as they are typed, the steps of an offset, and
-//! the spelling of any order of digits.
+//! The common parts of the notations: lists, names, views of layouts that are typed, the steps of an offset,
+//! and the spelling of any order of digits.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn lists_are_read_with_brackets_and_without() {
     }
 }
 
-/// Every layout of 4 x 6 elements, by each view, against the arithmetic of indices.
+/// Every layout of 4 x 6 elements is viewed by each view, and compared with the arithmetic of indices.
 #[test]
 fn a_view_has_the_elements_that_its_text_says() {
     let layouts = [
@@ -63,7 +63,8 @@ fn a_view_has_the_elements_that_its_text_says() {
         for (name, argument, sizes, from) in views {
             let view = match layout.view(&ViewStep::read(name, argument).unwrap()) {
                 Ok(view) => view,
-                // A slice across the blocks of a tile, a reshape that joins what has a gap: no view is there.
+                // A slice across the blocks of a tile, or a reshape that joins axes with a gap, is not a
+                // view.
                 Err(error) => {
                     assert_eq!(error.code(), "not_a_view", "{name} {argument}: {error}");
                     refused.push((layout.to_text().unwrap(), name));
@@ -75,7 +76,7 @@ fn a_view_has_the_elements_that_its_text_says() {
             for index in indices(sizes) {
                 assert_eq!(found.offset(&index), map.offset(&from(&index)), "{name} {argument} at {index:?}");
             }
-            // Where there is a text, it says the same.
+            // If the view has a text, the text has the same places.
             if let Ok(text) = view.to_text() {
                 let read: Notated = text.parse().unwrap();
                 assert!(read.to_index_map().unwrap().same_places(&found).unwrap(), "{name} {argument}: {text}");
@@ -91,7 +92,7 @@ fn a_view_has_the_elements_that_its_text_says() {
             assert_eq!(error.code(), code, "{name} {argument}: {error}");
         }
     }
-    // Strides take every step; the others most.
+    // Strides take every step. Other layouts take most steps.
     assert!(refused.len() <= 4 && refused.iter().all(|(text, _)| !text.contains(":[")), "{refused:?}");
     let error = ViewStep::read("turn", "1,0").unwrap_err();
     assert_eq!(
@@ -100,7 +101,7 @@ fn a_view_has_the_elements_that_its_text_says() {
     );
 }
 
-/// A dimension of size 1 has no place of its own that could be found again.
+/// A dimension of size 1 has no place of its own from which its position could be found again.
 #[test]
 fn a_permuted_layout_has_the_order_it_had() {
     let view = |text: &str, axes: &str| {
@@ -111,7 +112,7 @@ fn a_permuted_layout_has_the_order_it_had() {
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
 }
 
-/// Digits say places; tiles have padding after the last row too.
+/// Digits express places. Tiles also have padding after the last row.
 #[test]
 fn digits_whose_end_no_tiles_have_are_spelled_by_their_places() {
     let layout: Notated = "f32(2,3):(5,1)".parse().unwrap();
@@ -151,7 +152,7 @@ fn a_notation_is_read_by_its_name() {
     assert_eq!("latin".parse::<Notation>().unwrap_err().kind(), tensor_layout::ErrorKind::Parse);
 }
 
-/// Digits of 2 and 3 in any order, more of them than the search for the shortest spelling goes through.
+/// Digits of 2 and 3 in any order. There are more digits than the search for the shortest spelling visits.
 fn digits() -> impl Strategy<Value = (Vec<usize>, Vec<u64>, usize)> {
     (4..=11_usize, 1..=3_usize).prop_flat_map(|(count, dims)| {
         let order = Just((0..count).collect::<Vec<_>>()).prop_shuffle();

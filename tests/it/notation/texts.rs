@@ -1,5 +1,5 @@
 //! Everything that has a text reads it back: `Display` and `FromStr`, and with the feature `serde` the same
-//! through JSON.
+//! text through JSON.
 
 use std::fmt::{Debug, Display};
 use std::num::NonZeroU64;
@@ -15,7 +15,7 @@ use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error, La
 
 use crate::literal::{any_shape, cases};
 
-/// What it takes to have a text, and with the feature `serde` a form in JSON that is the text as a string.
+/// The traits of a type with a text. With the feature `serde`, its form in JSON is the text as a string.
 #[cfg(not(feature = "serde"))]
 trait Texted: Display + Debug + PartialEq + FromStr<Err = Error> {}
 #[cfg(not(feature = "serde"))]
@@ -159,7 +159,7 @@ proptest! {
         reads_back(&format!("f32[{sizes}]:{order}").parse::<Notated>().unwrap());
     }
 
-    /// Any text is refused with a column in it or just after it, or read back.
+    /// Any text is read back, or is refused with a column in it or just after it.
     #[test]
     fn nonsense_is_refused_where_it_is(text in "[\\[\\]0-9:,+x ()*?<=NCHWf32{}]{0,12}") {
         fn check<T: Texted>(text: &str) -> Result<(), TestCaseError> {
@@ -244,7 +244,7 @@ fn a_descriptor_is_read_with_strides_or_an_axis_order() {
     assert_eq!(parse("f32[2,3]:[18446744073709551615,1]").unwrap_err().code(), "overflow");
 }
 
-/// Everything that makes two descriptors different is in what a failed assertion shows.
+/// The debug text that a failed assertion shows has everything that makes two descriptors different.
 #[test]
 fn the_debug_text_of_a_descriptor_has_all_of_its_fields() {
     let desc = BufferTensorDesc::new(DataType::F16, &[2, 3], Some(&[5, 1])).unwrap();
@@ -261,12 +261,12 @@ fn the_debug_text_of_a_descriptor_has_all_of_its_fields() {
     ] {
         assert!(text.contains(field), "{field} is not in {text}");
     }
-    // Strides that were not given are those of a packed tensor, and are not shown as if they had been.
+    // Strides that were not given are the strides of a packed tensor, and are not shown as given strides.
     assert!(format!("{:?}", BufferTensorDesc::packed(DataType::F16, &[2, 3]).unwrap()).contains("strides: None"));
 }
 
-/// Which of the two is wrong with a dimension of an order: it is there twice, or the array has none of this
-/// number.
+/// An order may be wrong in two ways: it has a dimension twice, or the array has no dimension of this number.
+/// The error tells which.
 #[test]
 fn an_order_says_which_dimension_is_wrong_and_how() {
     for (text, column, expected) in [

@@ -1,5 +1,5 @@
-//! `run_uninit` writes what `run` does: pairs of layouts that are made to catch a plan that leaves a byte
-//! out, or writes one twice.
+//! `run_uninit` writes the same bytes as `run`. The pairs of layouts are made to find a plan that leaves out
+//! a byte, or writes a byte twice.
 
 use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
@@ -7,9 +7,9 @@ use std::mem::MaybeUninit;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
 
-/// Layouts of the same elements. Each is copied to each.
+/// Layouts of the same elements. Each layout is copied to each layout of its group.
 const GROUPS: [&[&str]; 8] = [
-    // Tiles that do not divide each other, ragged on every side, and strides that only just nest.
+    // Tiles do not divide each other and are ragged on every side. Strides nest by a small margin.
     &[
         "u8[13,17]",
         "u8[13,17]{0,1}",
@@ -23,7 +23,7 @@ const GROUPS: [&[&str]; 8] = [
         "u8[13,17]{1,0:T(*,7)(5)}",
         "u8[13,17]{1,0:T(14)}",
     ],
-    // Elements that share bytes with each other and with padding.
+    // Elements share bytes with each other and with padding.
     &[
         "s4[9,7]{1,0:E(4)}",
         "s4[9,7]{0,1:E(4)}",
@@ -43,7 +43,7 @@ const GROUPS: [&[&str]; 8] = [
         "f6e2m3fn[9,7]{0,1}",
     ],
     &["pred[5,67]{1,0:E(1)}", "pred[5,67]{0,1:E(1)}", "pred[5,67]{1,0}", "pred[5,67]{1,0:T(3,5)E(1)}"],
-    // Rows of a line and of a page and a bit, elements of two lines, axes of one index and of none.
+    // Rows are a line, or a page and a few bytes. Elements are two lines. Axes have one index, or none.
     &[
         "f32[65,1025]",
         "f32[65,1025]{0,1}",
@@ -58,7 +58,7 @@ const GROUPS: [&[&str]; 8] = [
         "c128[1,33,1,5]{3,2,1,0:T(2,2)}",
     ],
     &["bf16[3,0,5]", "bf16[3,0,5]{0,1,2:T(8,128)(2,1)}", "bf16[3,0,5]:[1,1,1]+2"],
-    // A total that is rounded up after the last element.
+    // The total is rounded up after the last element.
     &["u8[3]", "u8[3]{0:T(2)}", "u8[3]:[5]", "u8[3]:[1]+2"],
 ];
 
@@ -66,8 +66,7 @@ fn fresh(bytes: &[u8]) -> Vec<MaybeUninit<u8>> {
     bytes.iter().copied().map(MaybeUninit::new).collect()
 }
 
-/// Memory that held one thing and memory that held another are the same after a copy, if all of it is
-/// written.
+/// If all of the memory is written, it is equal after a copy, whatever it held before.
 #[test]
 fn every_byte_is_written_whatever_it_held() {
     for (from, to) in

@@ -13,13 +13,13 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
 
-/// A descriptor; sizes alone are packed.
+/// Reads a descriptor. Sizes without strides are packed.
 fn desc(text: &str) -> BufferTensorDesc {
     let packed = |shape: ArrayShape| BufferTensorDesc::packed(shape.data_type(), shape.sizes()).unwrap();
     text.parse().unwrap_or_else(|_| packed(text.parse().unwrap()))
 }
 
-/// Sizes, strides of both sides, and where index 0 is on both.
+/// The sizes, the strides of both sides, and the place of index 0 on both sides.
 #[derive(Debug, Clone)]
 struct Case {
     data_type: DataType,
@@ -28,7 +28,7 @@ struct Case {
     destination: (Vec<isize>, usize),
 }
 
-/// The places of all elements, in order of the indices.
+/// The places of all elements, in the order of the indices.
 fn places(sizes: &[usize], strides: &[isize], offset: usize) -> Vec<usize> {
     let mut places = vec![offset as isize];
     for (&size, &stride) in sizes.iter().zip(strides) {
@@ -118,7 +118,7 @@ proptest! {
         Relayout::new(&from, &to).unwrap().run(&source, &mut planned).unwrap();
         prop_assert!(planned == expected, "a kept plan: {case:?}");
 
-        // Into memory that holds nothing: elements are written, what is between them is not.
+        // The memory holds nothing. Elements are written, and the bytes between them are not.
         let mut memory = vec![MaybeUninit::new(0xa5_u8); expected.len()];
         let plan = Relayout::new(&from, &to).unwrap();
         if !plan.reads_destination() {
@@ -175,7 +175,7 @@ fn copies_up_to_rank_8_allocate_nothing() {
     ];
     for (from, to) in pairs {
         let (from, to) = (desc(from), desc(to));
-        // Where short axes are fused, a plane has lists of loops and offsets.
+        // If short axes are fused, a plan has lists of loops and offsets.
         let tables = if from.rank() == 8 { 4 } else { 0 };
         let source = vec![1; usize::try_from(from.min_size_in_bytes()).unwrap()];
         let mut destination = vec![0; usize::try_from(to.min_size_in_bytes()).unwrap()];
@@ -214,7 +214,8 @@ fn layouts_of_all_kinds_are_copied_once() {
 
 #[test]
 fn a_part_of_a_buffer_without_contents_is_written_and_nothing_else() {
-    // One token of 12 heads appended to a cache; and the same as a concatenation along the middle axis.
+    // One token of 12 heads is appended to a cache. The copy is then made as a concatenation along the middle
+    // axis.
     let cache = BufferTensorDesc::packed(DataType::F16, &[12, 40, 64]).unwrap();
     let token = BufferTensorDesc::packed(DataType::F16, &[12, 3, 64]).unwrap();
     let place = cache.slice_axis(1, 17..20).unwrap();
@@ -245,10 +246,10 @@ fn plans_are_bounded_and_the_oldest_goes() {
         plans.misses()
     };
     assert_eq!([2, 3, 4, 2, 3].map(&mut get), [1, 2, 3, 3, 3]);
-    // The fourth takes the place of 4, which was not used for longest.
+    // The fourth plan replaces plan 4, which was not used for the longest time.
     assert_eq!([5, 2, 3, 4, 5].map(&mut get), [4, 4, 4, 5, 6]);
     assert_eq!(plans.len(), 3);
-    // Other settings are other plans; so are parts.
+    // Other settings are other plans. Parts of a buffer are other plans too.
     let reversed = Settings { reversed: vec![0], ..Settings::default() };
     let zeroed = Settings { padding: Padding::Zero, ..Settings::default() };
     let (a, b) = (desc(9), turned(9));

@@ -1,5 +1,6 @@
-//! What a plan says about itself: the facts that people look for, not the sentences around them. That the
-//! kernels it names are those that run is tested in `src/relayout/tests/kernels.rs`.
+//! The explanation of a plan: the facts that people look for, not the sentences around them.
+//! `src/relayout/tests/kernels.rs` tests that the kernels that the explanation names are the kernels that
+//! run.
 
 use crate::literal::replanned::Replanned;
 use tensor_layout::notation::Notated;
@@ -31,7 +32,7 @@ fn a_plan_of_one_pass() {
     says(&words, &["L1 data cache of ", "prefetch: above ", "rules: "]);
 }
 
-/// Both directions of a loop are said by signs.
+/// Signs show both directions of a loop.
 #[test]
 fn what_counts_down_has_a_sign() {
     let side: Notated = "u8[40,300]".parse().unwrap();
@@ -53,7 +54,7 @@ fn the_rules_of_each_family() {
     }
 }
 
-/// The panels, their staging buffer and how far ahead is prefetched belong to the kernel that is named.
+/// The panels, their staging buffer and the prefetch distance belong to the kernel that is named.
 #[test]
 fn the_numbers_of_a_kernel() {
     let words = plan("f32[32,64,112,112]:NCHW", "f32[32,64,112,112]:NHWC").explain();
@@ -62,7 +63,7 @@ fn the_numbers_of_a_kernel() {
         return says(kernel, &["loops in safe Rust"]);
     }
     says(kernel, &["register blocks in panels", "64 rows x ", " ahead into the L"]);
-    // Three channels are interleaved, in no panels.
+    // Three channels are interleaved without panels.
     let words = plan("f32[32,3,224,224]:NCHW", "f32[32,3,224,224]:NHWC").explain();
     says(&words, &["kernel: interleave in registers"]);
     assert!(!words.contains("panels of "), "{words}");

@@ -1,4 +1,5 @@
-//! The plan as data: boxes, places and pairs of descriptors, each run literally against the literal copy.
+//! The plan as data: boxes, places and pairs of descriptors. Each is run literally and compared with the
+//! literal copy.
 
 use crate::literal::bits::{read_bits, write_bits};
 use crate::literal::cases;
@@ -17,7 +18,7 @@ fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
             Loop::Strided { extent, source, destination } => {
                 (0..*extent).map(|i| (i * source, i * destination)).collect()
             }
-            // Back in the source: added with wrapping.
+            // The loop goes backwards in the source, so its offsets are added with wrapping.
             Loop::Reversed { extent, source, destination } => {
                 (0..*extent).map(|i| ((i * source).wrapping_neg(), i * destination)).collect()
             }
@@ -42,7 +43,7 @@ fn set(boxes: &[OffsetBox], bits: u32, pattern: u128, buffer: &mut [u8]) {
     }
 }
 
-/// What someone else's backend would do with nothing but the public plan.
+/// Runs a copy as another back end would do with the public plan alone.
 fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     let bits = relayout.source().element_bits();
     let passes: Vec<_> = relayout.passes().collect();
@@ -87,7 +88,7 @@ fn offsets_of(desc: &BufferTensorDesc) -> Vec<u64> {
     crate::literal::strided_offsets(desc).into_iter().map(|offset| offset as u64).collect()
 }
 
-/// Every pair as an identity operator would do it: the same index on both sides.
+/// Runs every pair like an identity operator: equal indices on both sides.
 fn run_pairs(relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     let pairs = relayout.descriptor_pairs()?;
     let bits = u64::from(relayout.source().element_bits());
@@ -101,7 +102,7 @@ fn run_pairs(relayout: &Relayout, source: &[u8], destination: &mut [u8]) -> Resu
             let (a, b) = (&pair.source, &pair.destination);
             assert_eq!((a.sizes(), a.data_type()), (b.sizes(), b.data_type()));
             for desc in [a, b] {
-                // A tensor at the start of its buffer: the base offset goes into the binding.
+                // The tensor is at the start of its buffer, because the base offset goes into the binding.
                 let desc = desc.clone().with_base_offset(0).unwrap();
                 validate_description(&desc, &DeviceLimits::directml()).unwrap();
             }
@@ -133,7 +134,7 @@ proptest! {
     #[test]
     fn descriptor_pairs_run_literally_are_the_copy((from, to) in pair()) {
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { return Ok(()) };
-        // Padding of an Irreducible destination is kept by boxes of its own, which are not part of this.
+        // The padding of an Irreducible destination is kept by other boxes, which this test leaves out.
         let irreducible = relayout.passes().count() > 1;
         let source = noise(from.bytes(), 1);
         let mut expected = if irreducible { vec![0; to.bytes()] } else { noise(to.bytes(), 2) };
@@ -164,8 +165,8 @@ proptest! {
     }
 }
 
-/// Do all places with smaller strides together reach less far than one step of each? Then dividing by the
-/// strides finds the index at an offset.
+/// Whether the places with smaller strides together reach less far than one step of each place. If so,
+/// dividing by the strides finds the index at an offset.
 fn places_nest(map: &IndexMap) -> bool {
     let mut reach = 0;
     map.levels().is_none()
@@ -176,7 +177,7 @@ fn places_nest(map: &IndexMap) -> bool {
         })
 }
 
-/// The numbers of all components at an offset, as `digit_places` says it is done.
+/// The numbers of all components at an offset, by the method that `digit_places` describes.
 fn by_places(map: &IndexMap, offset: u64) -> Option<Vec<u64>> {
     let mut rest = offset.checked_sub(map.base())?;
     if map.element_count() == 0 {
@@ -220,11 +221,11 @@ fn pairs_of(from: &str, to: &str) -> Result<Vec<String>, Error> {
     Ok(pairs.iter().map(|pair| format!("{} {} -> {}", pair.pass, pair.source, pair.destination)).collect())
 }
 
-// No buffer is that large where addresses have 32 bits: `Relayout::new` refuses there.
+// With addresses of 32 bits, no buffer is that large, and `Relayout::new` refuses.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn what_needs_more_than_32_bits_is_cut() {
-    // More than 2^32 elements: halves.
+    // There are more than 2^32 elements, so the pair is cut into halves.
     assert_eq!(
         pairs_of("u8[65536,65536]{1,0}", "u8[65536,65536]{1,0}").unwrap(),
         [
@@ -232,7 +233,7 @@ fn what_needs_more_than_32_bits_is_cut() {
             "0 u8[2147483648]:[1]+2147483648 -> u8[2147483648]:[1]+2147483648"
         ]
     );
-    // A stride past 32 bits: a pair for each step.
+    // A stride is past 32 bits, so there is a pair for each step.
     assert_eq!(
         pairs_of("f32[2,3]:[5000000000,1]", "f32[2,3]:[1,2]").unwrap(),
         ["0 u32[3]:[1] -> u32[3]:[2]", "0 u32[3]:[1]+5000000000 -> u32[3]:[2]+1"]
@@ -241,21 +242,22 @@ fn what_needs_more_than_32_bits_is_cut() {
 
 #[test]
 fn what_directml_cannot_say_in_one_pair_is_cut() {
-    // Ten axes that nothing merges: those with the fewest steps become pairs.
+    // No two of the ten axes can be merged. The axes with the fewest steps become pairs.
     let sizes = "2,2,2,2,2,2,2,2,2,2";
     let found =
         pairs_of(&format!("f32[{sizes}]{{9,8,7,6,5,4,3,2,1,0}}"), &format!("f32[{sizes}]{{0,1,2,3,4,5,6,7,8,9}}"));
     let found = found.unwrap();
     assert_eq!(found.len(), 4);
     assert!(found[3].contains("2,2,2,2,2,2,2,2]:"), "{}", found[3]);
-    // Elements of 16 and of 3 bytes.
+    // The elements have 16 bytes.
     let wide = pairs_of("c128[2,3]{1,0}", "c128[2,3]{0,1}").unwrap();
     assert_eq!(wide, ["0 u64[3,2,2]:[2,6,1] -> u64[3,2,2]:[4,2,1]"]);
-    // One element.
+    // The tensors have one element.
     assert_eq!(pairs_of("f32[]", "f32[1,1]:[7,7]").unwrap_err().code(), "rank_mismatch");
     assert_eq!(pairs_of("f32[1]{0}", "f32[1]:[7]").unwrap(), ["0 u32[1]:[1] -> u32[1]:[1]"]);
     assert_eq!(pairs_of("f32[0]{0}", "f32[0]:[7]").unwrap(), [""; 0]);
-    // Half bytes have a type, and travel as bytes where they can; bits have none.
+    // Elements of half a byte have a type, and are copied as bytes where possible. Elements of one bit or two
+    // have no type.
     assert_eq!(pairs_of("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}").unwrap(), ["0 u4[2,2]:[1,2] -> u4[2,2]:[2,1]"]);
     assert_eq!(pairs_of("s4[4,2]{1,0:E(4)}", "s4[4,2]:[4,1]").unwrap(), ["0 u8[4,1]:[1,1] -> u8[4,1]:[2,1]"]);
     let error = pairs_of("u2[2,2]{1,0:E(2)}", "u2[2,2]{0,1:E(2)}").unwrap_err();
@@ -265,7 +267,7 @@ fn what_directml_cannot_say_in_one_pair_is_cut() {
     );
 }
 
-/// A strided destination of which only some bytes belong to the tensor.
+/// Only some bytes of a strided destination belong to the tensor.
 #[test]
 fn a_strided_destination_keeps_its_neighbours() {
     let side = |text: &str| Side::strided(&text.parse().unwrap());

@@ -1,5 +1,6 @@
-//! Relayout against the literal copy: read each element where the literal layout has it, write it where the
-//! other one has it, on random pairs of layouts, element widths and padding modes.
+//! Relayout against the literal copy, on random pairs of layouts, element widths and padding modes. The
+//! literal copy reads each element at its literal offset on one side, and writes it at its literal offset on
+//! the other side.
 
 use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
@@ -35,7 +36,7 @@ proptest! {
                 let relayout = relayout.with_padding_everywhere(padding).unwrap().with_kernel_level(level);
                 prop_assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
                 prop_assert!(!relayout.explain().is_empty());
-                // Odd addresses, and bytes before and after that must stay as they are.
+                // Addresses are odd, and bytes before and after the buffers must not change.
                 let source = noise(shift + from.bytes() + guard, 1);
                 let mut expected = noise(shift + to.bytes() + guard, 2);
                 let mut destination = expected.clone();
@@ -74,7 +75,7 @@ proptest! {
         }
         prop_assert_eq!(next, to.bytes());
 
-        // Each piece into a buffer of its own, which begins with what is stored there: exactly its range.
+        // Each piece is written to a buffer of its own, which begins with the old bytes of exactly its range.
         let mut joined = start.clone();
         let mut order: Vec<usize> = (0..pieces.len()).map(|i| (i + order as usize % pieces.len()) % pieces.len()).collect();
         order.reverse();
@@ -84,7 +85,7 @@ proptest! {
             own.extend([0xa5; 3]);
             piece.run(&source, &mut own).unwrap();
             prop_assert_eq!(own.split_off(range.len()), [0xa5; 3], "a piece wrote after its range");
-            // Nothing outside the source's range counts; its first and its last byte do.
+            // Bytes outside the source's range have no effect. Its first and its last byte have an effect.
             let reads = piece.source_range();
             let piece_of = |inverted: &dyn Fn(usize) -> bool| {
                 let other: Vec<u8> = (0..).zip(&source).map(|(at, &byte)| if inverted(at) { !byte } else { byte }).collect();
@@ -101,7 +102,7 @@ proptest! {
         prop_assert!(joined == expected, "{}", relayout.explain());
     }
 
-    /// Into memory that holds nothing, and into memory that is only written: whole, and in pieces.
+    /// Copies go into memory that holds nothing, and into memory that is only written: whole, and in pieces.
     #[test]
     fn memory_that_is_not_read_gets_the_same_bytes(
         (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,
@@ -146,7 +147,7 @@ proptest! {
             let mut joined = before.clone();
             for piece in &pieces {
                 let own = DestinationBytes::from(&mut joined[piece.destination_range()]);
-                // Its boxes may be cut inside of bytes, some of which are padding.
+                // The piece's boxes may be cut inside of bytes that are padding in part.
                 if piece.reads_destination() {
                     prop_assert!(padding == Padding::Keep && holes && from.map.element_bits() < 8);
                     prop_assert_eq!(piece.run_write_only(&source, own).unwrap_err().code(), "padding_kept");
@@ -216,8 +217,8 @@ proptest! {
     }
 }
 
-/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32, 64 units and a few more or
-/// less.
+/// Two-dimensional pairs around every block boundary of the kernels: 8, 16, 32 and 64 units, and a few units
+/// more or less.
 fn planes() -> impl Strategy<Value = (Side, Side)> {
     let near = || {
         prop_oneof![
@@ -244,13 +245,13 @@ fn planes() -> impl Strategy<Value = (Side, Side)> {
                 return (desc(&rows_first), desc(&columns_first));
             }
             if block == 16 {
-                // Micro-tiles, units that are small planes themselves: tiles on both sides, the other way
-                // round.
+                // These are micro-tiles, which are units that are small planes themselves. Both sides are
+                // tiled, with opposite orders.
                 let text = |order: &str| format!("{data_type}[{planes},{rows},{columns}]{{{order}:T(8,16)(2,1)}}");
                 let side = |order: &str| Side::tiled(&with_own_bits(text(order).parse().unwrap()));
                 return (side("2,1,0"), side("1,2,0"));
             }
-            // Rows interleaved in blocks: (2,1), (3,1), (4,1) ...
+            // Rows are interleaved in blocks: (2,1), (3,1), (4,1) ...
             let text = format!("{data_type}[{planes},{rows},{columns}]{{2,1,0:T({block},{columns})({block},1)}}");
             (desc(&rows_first), Side::tiled(&with_own_bits(text.parse().unwrap())))
         },
@@ -275,20 +276,21 @@ proptest! {
     }
 }
 
-/// Sub-byte elements, in rows that are interleaved or are columns on the other side, around the lengths of
-/// registers, and beginning and ending anywhere: inside a byte as well, with neighbours that must stay.
+/// Sub-byte elements in rows that are interleaved, or are columns on the other side. The lengths are around
+/// the lengths of registers. Rows begin and end anywhere, also inside a byte whose other elements must not
+/// change.
 fn bits() -> impl Strategy<Value = (Side, Side)> {
     let kinds = prop::sample::select(vec![DataType::S4, DataType::U2, DataType::S1]);
     let rows =
         (prop::sample::select(vec![2_u64, 4, 8, 16, 32]), 1..=2_u64, prop_oneof![2 => Just(0_u64), 1 => 0..4_u64]);
-    // Whole bytes of every width, whole registers and a few more, and any number.
+    // Columns are whole bytes of every width, whole registers and a few more, or any number.
     let columns = prop_oneof![
         3 => (1..=20_u64).prop_map(|n| 8 * n),
         2 => (1..=4_u64, 0..=2_u64).prop_map(|(n, more)| 128 * n + 8 * more),
         1 => Just(1032_u64),
         2 => 1..=140_u64,
     ];
-    // Bases and gaps of whole bytes, or any.
+    // Bases and gaps are whole bytes, or any number.
     let place = || prop_oneof![3 => Just(0_u64), 1 => Just(8_u64), 1 => 0..9_u64];
     (kinds, rows, columns, [place(), place(), place()], 0..4_usize).prop_map(
         |(data_type, (block, blocks, fewer), columns, [base, gap, other], kind)| {
@@ -299,7 +301,7 @@ fn bits() -> impl Strategy<Value = (Side, Side)> {
             };
             let packed = desc([columns + gap, 1], base);
             match kind {
-                // Interleaved with a base of their own; columns with gaps; rows again.
+                // Rows are interleaved with a base of their own, become columns with gaps, or stay rows.
                 0 => (packed, desc([1, rows], other)),
                 1 => (packed, desc([1, rows + other], base)),
                 2 => (packed, desc([columns + other, 1], other)),
@@ -330,7 +332,8 @@ proptest! {
     }
 }
 
-/// One pair of layouts as each family plans it, past the cache and through it, with the kernels at hand.
+/// Copies one pair of layouts as each family plans it, with non-temporal and ordinary stores, with the
+/// kernels of this CPU.
 fn check_families(from: &Side, to: &Side, name: impl std::fmt::Display) {
     let source = noise(from.bytes(), 3);
     let mut expected = vec![0x5a; to.bytes()];
@@ -346,8 +349,8 @@ fn check_families(from: &Side, to: &Side, name: impl std::fmt::Display) {
     }
 }
 
-/// Planes that are staged in runs of any length, from rows that conflict in the cache and rows that do not,
-/// into destinations that begin anywhere.
+/// Planes are staged in runs of any length. Their rows conflict in the cache or do not, and destinations
+/// begin anywhere.
 #[test]
 fn staged_panels_change_no_byte() {
     for (data_type, columns, rows, pitch) in [
@@ -371,8 +374,9 @@ fn staged_panels_change_no_byte() {
     }
 }
 
-/// What stays in the L2 cache: blocks and lines in an order that hardware prefetchers do not follow, whole
-/// ones and what is left of them. (Less would fit an L1 cache, more would be prefetched, on any machine.)
+/// Copies that stay in the L2 cache have blocks and lines in an order that hardware prefetchers do not
+/// follow. There are whole blocks, and remaining lines. (Smaller copies would fit an L1 cache, and larger
+/// copies would be prefetched, on any machine.)
 #[test]
 fn an_order_changes_no_byte() {
     let side = |data_type, sizes: &[u64], strides: &[u64]| {
@@ -389,7 +393,7 @@ fn an_order_changes_no_byte() {
             (side(data_type, &[rows, columns], &[columns, 1]), side(data_type, &[rows, columns], &[1, rows]));
         check_families(&from, &to, data_type);
     }
-    // Rows that share a set of the L1 cache: of the source, of the destination.
+    // Rows share a set of the L1 cache, on the source or on the destination.
     for (data_type, rows, columns, pitch) in [
         (DataType::F32, 40, 500, 1024),
         (DataType::F32, 16, 1024, 1024),
@@ -401,7 +405,7 @@ fn an_order_changes_no_byte() {
         let sizes = [columns, rows];
         check_families(&side(data_type, &sizes, &[rows, 1]), &side(data_type, &sizes, &[1, pitch]), data_type);
     }
-    // Runs of all lengths that jump on one side, and of one line to few rows that share a set.
+    // Runs of all lengths jump on one side. Runs of one line go to a few rows that share a set.
     for [outer, inner, run] in
         [[20, 8, 130], [40, 9, 75], [40, 8, 64], [80, 14, 17], [300, 14, 5], [6, 4, 1000], [5, 1, 4200], [64, 16, 16]]
     {
@@ -413,7 +417,8 @@ fn an_order_changes_no_byte() {
     }
 }
 
-/// Short destination runs whose rows are whole pages apart, joined with those of the neighbouring tiles.
+/// Short destination runs have rows that are whole pages apart, and are joined with the runs of neighbouring
+/// tiles.
 #[test]
 fn joined_runs_change_no_byte() {
     for (shape, pitch) in [
@@ -437,7 +442,7 @@ fn joined_runs_change_no_byte() {
     }
 }
 
-/// Planes of bits that are cut into blocks, either way round, and rest of blocks.
+/// Planes of bits are cut into blocks, in either direction, with smaller blocks at the edges.
 #[test]
 fn large_planes_of_bits_are_copied() {
     for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
@@ -500,7 +505,8 @@ fn more_pieces_than_there_can_be_are_not_counted_through() {
     assert!(short.partition(usize::MAX).unwrap().len() <= 3);
 }
 
-/// Blocks of 48 and of 32 share no boundary but multiples of 16 and 96: the table digit.
+/// Blocks of 48 and blocks of 32 have common boundaries at multiples of 96 only. Their common digit is a
+/// table.
 #[test]
 fn blocks_of_48_become_blocks_of_32() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -518,8 +524,8 @@ fn blocks_of_48_become_blocks_of_32() {
     }
 }
 
-/// The boundaries of this pair have no common divisor: a table would list every row, so it goes through a
-/// packed buffer.
+/// The boundaries of this pair have no common divisor. A table would list every row, so the copy goes through
+/// a packed buffer.
 #[test]
 fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -534,7 +540,7 @@ fn tiles_that_would_need_an_endless_table_are_copied_in_two_passes() {
     assert!(relayout.explain().contains("pass 2 of 2"), "{}", relayout.explain());
 }
 
-/// Large copies are cut between tiles, and into as many pieces as were requested.
+/// Large copies are cut between tiles, and into the requested number of pieces.
 #[test]
 fn the_pieces_of_large_copies_are_of_one_size() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
@@ -564,8 +570,8 @@ fn the_pieces_of_large_copies_are_of_one_size() {
     }
 }
 
-/// Two layouts over the same places: axes of one size exchanged, in strides or in tiles; and pairs of any
-/// kind.
+/// Two layouts over the same places, with axes of one size exchanged, in strides or in tiles. Some pairs are
+/// of any kind.
 fn exchanged() -> impl Strategy<Value = (Side, Side)> {
     let size = prop_oneof![3 => 1..=9_u64, 1 => 60..=70_u64, 1 => Just(130_u64)];
     (size, 1..=3_u64, 0..4_u64, data_type(), 0..6_usize).prop_map(|(size, planes, gap, data_type, kind)| {
@@ -582,7 +588,8 @@ fn exchanged() -> impl Strategy<Value = (Side, Side)> {
                 let sizes = [planes, size, size];
                 (desc(&[pitch * size, pitch, 1], &sizes), desc(&[pitch * size, 1, pitch], &sizes))
             }
-            // Channels that stay together; and planes inside, the exchanged axes outside.
+            // Channels stay together. In other cases the planes are inside, and the exchanged axes are
+            // outside.
             1 => {
                 let sizes = [size, size, planes];
                 (desc(&[pitch * planes, planes, 1], &sizes), desc(&[planes, pitch * planes, 1], &sizes))
@@ -625,8 +632,8 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1000))]
 
-    /// A slice of a cache is moved along one of its axes, whatever the order of the axes in memory, to the
-    /// front or to the back.
+    /// A slice of a cache is moved along one of its axes, to the front or to the back. The axes may have any
+    /// order in memory.
     #[test]
     fn slices_are_moved_along_their_own_axis_in_place(
         sizes in prop::collection::vec(1..6_u64, 1..5), order in any::<prop::sample::Index>(), axis in any::<prop::sample::Index>(),
@@ -652,7 +659,7 @@ proptest! {
         prop_assert!(buffer == expected, "{}", relayout.explain());
     }
 
-    /// Rows are moved apart, or together, and each to another distance from the front.
+    /// Rows are moved apart or together, and their distance from the front of the buffer changes.
     #[test]
     fn rows_change_their_pitch_in_place(
         sizes in (1..5_u64, 1..6_u64, 1..7_u64), gaps in (0..4_u64, 0..4_u64, 0..4_u64, 0..4_u64), bases in (0..40_u64, 0..40_u64),
@@ -706,17 +713,17 @@ fn exchanges_of_axes_of_one_size_are_done_in_place() {
     assert_eq!(refused("s4[2,2]{1,0:E(4)}", "s4[2,2]{0,1:E(4)}"), nibbles);
 }
 
-/// Padding of all kinds, in copies large enough to be done in blocks.
+/// Copies with padding of all kinds are large enough to run in blocks.
 #[test]
 fn padding_of_large_copies_is_written() {
     let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
     for (from, to) in [
-        // Runs of a few bytes, everywhere; long ones; half bytes.
+        // Padding is in runs of a few bytes everywhere, then in long runs, and then in half bytes.
         ("u16[600000,3]{1,0}", "u16[600000,3]{1,0:T(1,4)}"),
         ("f32[1001,1500]{0,1}", "f32[1001,1500]{1,0:T(8,128)}"),
         ("s4[3001,3003]{0,1:E(4)}", "s4[3001,3003]{1,0:T(64,128)(8,1)E(4)}"),
-        // Blocks of 16 channels, of which the second has three; a byte after each row; two places in each row
-        // of tiles.
+        // Padding is in blocks of 16 channels, of which the second has three; then a byte after each row;
+        // then two places in each row of tiles.
         ("f32[8,3500,19]{1,2,0}", "f32[8,3500,19]{2,1,0:T(3500,16)}"),
         ("u8[2100,2047]{1,0}", "u8[2100,2047]{1,0:T(1,2048)}"),
         ("f32[800,1100]{1,0}", "f32[800,1100]{1,0:T(2,3)}"),
@@ -767,7 +774,7 @@ fn progress_only_rises_and_ends_at_all_bytes() {
     }
 }
 
-/// What is between the elements of a slice, of any kind, is not written unless that is requested by name.
+/// The bytes between the elements of a slice are not written, unless a call requests that by name.
 #[test]
 fn the_gaps_of_a_slice_are_not_its_own() {
     let cache = BufferTensorDesc::packed(DataType::U8, &[3, 4, 2]).unwrap();
@@ -803,7 +810,7 @@ fn the_gaps_of_a_slice_are_not_its_own() {
     }
     let from = BufferTensorDesc::packed(DataType::U8, &[2, 2]).unwrap();
     assert!(Relayout::new(&from, &tile).unwrap().with_padding(Padding::Zero).is_err());
-    // The pitch of rows and the padding of tiles are the tensor's own, and rows without a gap have none.
+    // The pitch of rows and the padding of tiles belong to the tensor. Rows without a gap have no padding.
     let from = BufferTensorDesc::packed(DataType::U8, own.sizes()).unwrap();
     assert!(Relayout::new(&from, &own).unwrap().with_padding(Padding::Zero).is_ok());
     let rows = cache.slice_axis(0, 0..2).unwrap();
@@ -812,7 +819,7 @@ fn the_gaps_of_a_slice_are_not_its_own() {
     assert_ne!("u8[3,1,2]:[8,2,1]+0".parse::<BufferTensorDesc>().unwrap(), own);
 }
 
-/// `u8[3]` takes 4 bytes, the last of which is padding like any other.
+/// `u8[3]` takes 4 bytes. The last byte is padding like any other.
 #[test]
 fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
     let three = BufferTensorDesc::packed(DataType::U8, &[3]).unwrap();
@@ -843,7 +850,7 @@ fn the_tail_that_a_size_is_rounded_up_by_is_padding() {
         // A buffer that ends with the elements has no tail.
         assert!(relayout.run(&[1, 2, 3], &mut runs[0][..relayout.destination_size_in_bytes() as usize]).is_ok());
     }
-    // After a slice is what is not its own.
+    // The bytes after a slice do not belong to it.
     let rows = BufferTensorDesc::packed(DataType::U8, &[2, 3]).unwrap().select(0, 0).unwrap();
     let mut buffer = [9; 6];
     Relayout::new(&three, &rows).unwrap().with_padding(Padding::Zero).unwrap().run(&[1, 2, 3], &mut buffer).unwrap();

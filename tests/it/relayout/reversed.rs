@@ -1,4 +1,4 @@
-//! Copies that walk axes backwards, against the literal one.
+//! Copies that walk axes backwards, against the literal copy.
 
 use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
@@ -28,7 +28,7 @@ fn level() -> impl Strategy<Value = KernelLevel> {
     prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
 }
 
-/// Runs a copy whole, in pieces and on threads, each against the literal one.
+/// Runs a copy whole, in pieces and on threads, and compares each with the literal copy.
 fn check(
     (from, to): (&Side, &Side),
     axes: &[usize],
@@ -59,7 +59,7 @@ fn check(
         relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
         prop_assert!(parallel == expected, "{:?} backwards: {}", axes, words);
     }
-    // Memory without contents: there, padding cannot be kept.
+    // The memory has no contents, so its padding cannot be kept.
     let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
     match relayout.run_uninit(&source[shift..], &mut memory) {
         Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{:?} backwards: {}", axes, words),
@@ -158,9 +158,9 @@ proptest! {
     }
 }
 
-/// What the kernel is for each kind of mirror, and that the ragged edges of two tilings need a buffer in
-/// between. Pixels of 1 to 16 bytes, mirrored and with their channels turned: shuffles write some bytes after
-/// a vector's whole units again.
+/// Each kind of mirror has its kernel, and the ragged edges of two tilings need an intermediate buffer.
+/// Pixels of 1 to 16 bytes are mirrored, and their channels are reversed. Shuffles write some bytes after a
+/// vector's whole units again.
 #[test]
 fn units_of_every_length_are_reversed_at_every_level() {
     for (unit, columns) in (1..=17_usize).flat_map(|unit| (1..=70).map(move |columns| (unit, columns))) {
@@ -212,8 +212,8 @@ fn plans_that_go_backwards_say_so() {
     }
 }
 
-/// A dimension that is fused with another one, reversed on the way to a layout that is built a tile level a
-/// pass.
+/// A dimension that is fused with another dimension is reversed, on the way to a layout that is built by one
+/// pass for each tile level.
 #[test]
 fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     let fused = Side::tiled(&"f32[7,5]{0,1:T(*,3)(2,1)}".parse().unwrap());
@@ -226,7 +226,7 @@ fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     }
 }
 
-/// Elements of 4 bits, packed and unpacked, with an axis backwards.
+/// Elements of 4 bits are packed and unpacked, with an axis backwards.
 #[test]
 fn widths_change_backwards_too() {
     let side = |text: &str| Side::tiled(&text.parse().unwrap());
@@ -246,7 +246,7 @@ fn widths_change_backwards_too() {
     }
 }
 
-/// Large enough to be done in parts that report progress: rows bottom up.
+/// The copy is large enough to run in parts that report progress. Its rows go bottom up.
 #[test]
 fn progress_is_reported_backwards_too() {
     let image: ArrayShape = "u8[5000,4000]{1,0}".parse().unwrap();

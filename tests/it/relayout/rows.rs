@@ -1,12 +1,12 @@
-//! Rows of every short length, planes of units of several bytes, and rows that are interleaved: copied
-//! exactly, with nothing written beside them.
+//! Rows of every short length, planes of units of several bytes, and rows that are interleaved are copied
+//! exactly. Nothing is written beside them.
 
 use crate::literal::replanned::Replanned;
 use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType};
 
-/// Copies `[sizes]` bytes between strides at every level and in buffers just as long as they must be, and
-/// compares with a loop over the indices.
+/// Copies `[sizes]` bytes between strides at every level, in buffers of exactly the needed length, and
+/// compares the result with a loop over the indices.
 fn check<const RANK: usize>(sizes: [u64; RANK], from: [u64; RANK], to: [u64; RANK]) {
     let desc = |strides: [u64; RANK]| BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).unwrap();
     let (from, to) = (desc(from), desc(to));
@@ -44,7 +44,7 @@ fn planes_of_units() {
     }
 }
 
-/// One run of every power of two, repeated in rows that begin and end anywhere in a register.
+/// A run of every power of two is repeated in rows that begin and end anywhere in a register.
 #[test]
 fn rows_that_are_filled() {
     for unit in [1, 2, 4, 8, 16, 32, 64] {
@@ -56,8 +56,8 @@ fn rows_that_are_filled() {
     }
 }
 
-/// Units of 3 to 33 bytes of 2 to 5 rows, interleaved and deinterleaved, around every number of registers and
-/// a piece of a row.
+/// Units of 3 to 33 bytes in 2 to 5 rows are interleaved and deinterleaved, around every number of registers
+/// and a piece of a row.
 #[test]
 fn rows_that_are_interleaved() {
     for unit in (3..=33).filter(|unit: &u64| !unit.is_power_of_two() || *unit == 32) {
@@ -76,7 +76,7 @@ fn rows_that_are_interleaved() {
     }
 }
 
-/// Several such planes, whose rows begin anywhere in a line.
+/// Several planes of interleaved rows follow each other, and their rows begin anywhere in a line.
 #[test]
 fn planes_whose_rows_are_interleaved() {
     for (rows, columns, unit) in [(2, 41, 12), (2, 300, 3), (3, 77, 24), (2, 400, 20), (4, 31, 20), (3, 90, 6)] {

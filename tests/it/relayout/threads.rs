@@ -1,4 +1,4 @@
-//! Copies that are large enough for threads are the same on any number of them.
+//! Copies that are large enough for threads give equal bytes on any number of threads.
 #![cfg(feature = "rayon")]
 
 use crate::literal::replanned::Replanned;
@@ -6,7 +6,7 @@ use rayon::ThreadPoolBuilder;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 
-/// Pairs whose loops threads share, and pairs that are cut into pieces of the destination instead.
+/// Pairs with loops that threads share, and pairs that are cut into pieces of the destination instead.
 const PAIRS: [(&str, &str); 10] = [
     ("f32[16,64,28,28]:NCHW", "f32[16,64,28,28]:NHWC"),
     ("f32[24,9,20,17,16]{4,3,2,1,0}", "f32[24,9,20,17,16]{0,1,2,3,4}"),
@@ -45,7 +45,7 @@ fn threads_write_what_one_does() {
     }
 }
 
-/// Mirrored rows of bytes, and of pixels of three.
+/// Rows of bytes, and rows of pixels of three bytes, are mirrored.
 #[test]
 fn threads_share_rows_that_are_mirrored() {
     for (text, unit, pixels) in [("u8[1200,1500]{1,0}", 1, 1500), ("u8[800,700,3]{2,1,0}", 3, 700)] {

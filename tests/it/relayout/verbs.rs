@@ -1,4 +1,4 @@
-//! The verbs that copy: one order of arguments, buffers of any kind, whose padding it is.
+//! The functions that copy: one order of arguments, buffers of any kind, and the owner of padding.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Plans, Relayout, Settings, Strided, copy, copy_strided, copy_typed};
@@ -8,7 +8,7 @@ fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
 }
 
-/// Layouts first, then bytes: `from`, `to`, `source`, `destination`.
+/// Layouts come first, and then bytes: `from`, `to`, `source`, `destination`.
 #[test]
 fn every_verb_takes_a_vector_a_slice_and_an_array() {
     let (from, to) = (desc("u8[2,3]:[3,1]"), desc("u8[2,3]:[1,2]"));
@@ -46,7 +46,7 @@ fn plans_are_kept_for_any_layout() {
         plans.get(&tiled, &rows, &settings).unwrap();
         plans.get(&named, &tiled, &settings).unwrap();
     }
-    // An axis order is a descriptor, the one that `rows` is.
+    // An axis order is a descriptor, equal to `rows`.
     assert_eq!((plans.misses(), plans.len()), (2, 2));
     let other: ArrayShape = "u8[20,16]{1,0:T(4,8)}".parse().unwrap();
     let plan = plans.get(&rows, &other, &settings).unwrap();
@@ -55,7 +55,7 @@ fn plans_are_kept_for_any_layout() {
 
 #[test]
 fn pieces_come_with_their_parts_of_the_destination() {
-    // 7 elements of 3 bytes: a tail of 3 bytes after them, which the last piece sets.
+    // There are 7 elements of 3 bytes and a tail of 3 bytes, which the last piece sets.
     let (from, to) = (desc("u8[7,3]:[3,1]"), desc("u8[7,3]:[1,7]"));
     let plan = Relayout::new(&from, &to).unwrap().with_padding(Padding::Zero).unwrap();
     let source: Vec<u8> = (1..=21).collect();
@@ -70,7 +70,7 @@ fn pieces_come_with_their_parts_of_the_destination() {
     assert_eq!(plan.partition_of(3, &mut [0; 20]).unwrap_err().code(), "buffer_too_short");
 }
 
-/// `with_padding_everywhere` would destroy what is between the elements: no sentence names it as the remedy.
+/// `with_padding_everywhere` would destroy the bytes between the elements, so no sentence recommends it.
 #[test]
 fn fresh_memory_of_a_part_is_written_by_run_write_only() {
     let cache = desc("u8[2,8,4]:[32,4,1]").slice_axis(1, 0..3).unwrap();

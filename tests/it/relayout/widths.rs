@@ -1,5 +1,5 @@
-//! Copies that change the storage width of their elements, against the literal one: 1, 2, 4 and 6 bits
-//! unpacked to 8, and packed.
+//! Copies that change the storage width of their elements, against the literal copy: 1, 2, 4 and 6 bits are
+//! unpacked to 8 bits, and packed.
 
 use crate::literal::replanned::Replanned;
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, DataType};
 
-/// Small types, and truth values as bits.
+/// Small types, and truth values as bits. Each has the number of bits of a packed element.
 fn data_type() -> impl Strategy<Value = (DataType, u32)> {
     use DataType::{F4E2M1FN, F6E2M3FN, F6E3M2FN, Pred, S1, S2, S4, U1, U2, U4};
     let fours = [(S4, 4), (U4, 4), (S2, 4), (F4E2M1FN, 4)];
@@ -19,7 +19,7 @@ fn data_type() -> impl Strategy<Value = (DataType, u32)> {
     prop::sample::select([&fours[..], &others[..]].concat())
 }
 
-/// A tiled shape in this many bits, or a descriptor if its elements take as many.
+/// A tiled shape with this many bits for each element, or a descriptor if its elements have this many bits.
 fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
     let tiled = shape_of(sizes.clone(), kind, data_type).prop_map(move |shape| {
         let shape = of_bounded_size(shape);
@@ -32,7 +32,7 @@ fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl St
     })
 }
 
-/// Packed, then a byte for each; of any layouts.
+/// A packed side, and a side with a byte for each element. Both have any layout.
 fn pair() -> impl Strategy<Value = (Side, Side)> {
     let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
     let sizes = prop_oneof![3 => sizes(4, 7), 1 => prop::collection::vec(1..=40_u64, 2)];
@@ -41,7 +41,7 @@ fn pair() -> impl Strategy<Value = (Side, Side)> {
     })
 }
 
-/// The layouts that weights have, around the lengths of registers, lines and the stage.
+/// The layouts of weights, around the lengths of registers, lines and the staging buffer.
 fn weights() -> impl Strategy<Value = (Side, Side)> {
     let length = || {
         prop_oneof![
@@ -75,7 +75,7 @@ fn level() -> impl Strategy<Value = KernelLevel> {
     prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
 }
 
-/// Runs a copy whole, in pieces and on threads, each against the literal one.
+/// Runs a copy whole, in pieces and on threads, and compares each with the literal copy.
 fn check(
     (from, to): (&Side, &Side),
     padding: Padding,
@@ -115,7 +115,7 @@ fn check(
         relayout.run_parallel(&source[shift..], &mut parallel[shift..]).unwrap();
         prop_assert!(parallel == expected, "{}", words);
     }
-    // Memory without contents: there, padding cannot be kept.
+    // The memory has no contents, so its padding cannot be kept.
     let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
     match relayout.run_uninit(&source[shift..], &mut memory) {
         Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{}", words),
@@ -161,7 +161,7 @@ fn numbers_keep_their_value() {
         ("u2", vec![0b1110_0100], vec![0, 1, 2, 3]),
         ("s1", vec![0b1000_0110], vec![0, -1, -1, 0, 0, 0, 0, -1]),
         ("pred", vec![0b1000_0110], vec![0, 1, 1, 0, 0, 0, 0, 1]),
-        // 111111 000010 100001 000011, the last element first: nothing is sign-extended.
+        // The bits are 111111 000010 100001 000011, the last element first. No element is sign-extended.
         ("f6e2m3fn", vec![0b0100_0011, 0b0010_1000, 0b1111_1100], vec![0b00_0011, 0b10_0001, 0b00_0010, 0b11_1111]),
         ("f6e3m2fn", vec![0x42, 0x0c, 0x40, 0xff, 0x07, 0xfc], vec![2, 49, 0, 16, 63, 31, 0, 63]),
     ] {
@@ -180,7 +180,7 @@ fn numbers_keep_their_value() {
     }
 }
 
-/// Larger than the stage, with a rest in each direction.
+/// The arrays are larger than the staging buffer, with remaining elements in each direction.
 #[test]
 fn large_arrays_are_unpacked_and_packed() {
     for (packed, bytes) in [

@@ -1,7 +1,7 @@
-//! The reader of shapes against XLA's own, on texts whose outcome was recorded
+//! The reader of shapes is compared with XLA's reader, on texts whose outcome was recorded
 //! (tests/data/xla_differential.py).
 //!
-//! docs/XLA.md lists the differences; each has its line here, and there are no others.
+//! docs/XLA.md lists the differences. Each difference has a line here, and there are no others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,12 +9,13 @@ use std::path::Path;
 
 use tensor_layout::{DataType, Error, Shape};
 
-/// Why this crate refuses what XLA reads: a part of the error, and the difference in docs/XLA.md.
+/// The reasons why this crate refuses texts that XLA reads: a part of the error, and the difference in
+/// docs/XLA.md.
 const REFUSED: [(&str, &str); 24] = [
     ("a dimension that was not named before", "a permutation"),
     ("a dimension below the rank", "a permutation"),
     ("the number of a dimension", "a permutation"),
-    // XLA goes on with the next part where one is not finished.
+    // XLA continues with the next part if a part is not finished.
     ("expected `,` or `)`, found", "unfinished parts"),
     ("expected `)`, found", "unfinished parts"),
     ("expected `(` and a", "unfinished parts"),
@@ -38,14 +39,14 @@ const REFUSED: [(&str, &str); 24] = [
     ("a number of bits below 2^32", "numbers that wrap"),
 ];
 
-/// Why this crate reads what XLA refuses.
+/// Returns the reason why this crate reads a text that XLA refuses.
 fn reads_more(text: &str) -> Option<&'static str> {
     let other_name = text
         .split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| word.parse::<DataType>().is_ok_and(|data_type| data_type.to_string() != word));
     let beyond = text.split(|c: char| !c.is_ascii_digit()).any(|n| n.parse::<u64>().is_ok_and(|n| n > 1 << 62));
     let empty = text.contains("]{}") || text.contains("] {}") || text.contains("]{ }");
-    // In a tuple XLA holds layouts to rules it does not apply to arrays by themselves.
+    // In a tuple, XLA checks layouts by rules that it does not apply to arrays alone.
     let in_tuple = text.starts_with('(') && ["#(", "*(", "SC(", "T()", ")()"].iter().any(|part| text.contains(part));
     let huge = |n: &str| n.parse::<u64>().is_ok_and(|n| n >= 1 << 61);
     let huge_in_tuple = text.starts_with('(') && text.split(|c: char| !c.is_ascii_digit()).any(huge);

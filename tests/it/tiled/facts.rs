@@ -20,7 +20,7 @@ fn changed(text: &str, set: &dyn Fn(&mut Layout)) -> Result<String, Error> {
     ArrayShape::new(array(text).data_type(), array(text).sizes(), layout).map(|shape| shape.to_string())
 }
 
-/// A layout with any part set.
+/// A layout in which any part may be set.
 fn any_layout(rank: usize) -> impl Strategy<Value = Layout> {
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
     let entry = prop_oneof![4 => 1..=300_i64, 1 => Just(-1_i64)];
@@ -119,7 +119,7 @@ fn sizes_by_every_rule() {
     assert_eq!(sizes(&array("s4[5]{0}")), (5, 5));
     assert_eq!(sizes(&array("pred[67108864]{0:T(1024)E(32)}")), (1 << 28, 1 << 28));
     assert_eq!(sizes(&array("f32[]{:T(128)}")), (4, 512));
-    // XLA's ArraySize forgets L on untiled arrays and later tiles that do not divide; this crate does not.
+    // XLA's ArraySize ignores L on untiled arrays, and later tiles that do not divide. This crate does not.
     assert_eq!(sizes(&array("f32[100]{0:L(1024)}")), (400, 4096));
     assert_eq!(sizes(&array("bf16[300,500]{1,0:T(8,128)(3,1)}")).1, 350_208);
     assert_eq!(array("f32[3,<=5]{1,0:M(16)}").buffer_size_in_bytes(), Ok(76));
@@ -143,7 +143,7 @@ fn a_divided_array_has_a_size_but_no_single_buffer() {
     assert_eq!(shape.to_index_map().unwrap_err().code(), "not_expressible");
 }
 
-/// Every example of the rule, and the layouts of the TPU documents' and issues' own arrays.
+/// These are every example of the rule, and the layouts of arrays in the TPU documents and issues.
 #[test]
 fn tpu_tiles_of_known_arrays() {
     use TpuGeneration::{V2, V4, V5e};
@@ -187,7 +187,7 @@ fn tpu_tiles_of_known_arrays() {
     assert!("v1".parse::<TpuGeneration>().is_err());
 }
 
-/// The rule against the compiler's own choice, for arrays it was not made from.
+/// The rule is compared with the compiler's own choice, for arrays that the rule was not made from.
 #[test]
 fn tpu_tiles_are_those_the_compiler_chooses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_tiles.tsv");
@@ -207,8 +207,8 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
     assert!(rows > 700);
 }
 
-/// The order and the tiles against the compiler's own choice, and the size of the buffer against what it
-/// reports.
+/// The order and the tiles are compared with the compiler's own choice, and the size of the buffer with the
+/// size that the compiler reports.
 #[test]
 fn tpu_orders_are_those_the_compiler_chooses() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
@@ -229,7 +229,8 @@ fn tpu_orders_are_those_the_compiler_chooses() {
     assert!(rows >= 500 && moved > 200 && ranks.iter().all(|&of_rank| of_rank > 10), "{rows} {moved} {ranks:?}");
 }
 
-/// The arrays of the page's examples; the order a shape has does not matter, dynamic marks stay.
+/// These are the arrays of the page's examples. The order of the given shape has no effect, and dynamic marks
+/// stay.
 #[test]
 fn tpu_layouts_of_known_arrays() {
     use TpuGeneration::{V2, V5e};
@@ -248,7 +249,7 @@ fn tpu_layouts_of_known_arrays() {
     ] {
         assert_eq!(array(bare).with_tpu_layout(generation).unwrap().to_string(), chosen);
     }
-    // Sizes at the end of what can be counted: the padding of an order that is not taken may be past 64 bits.
+    // Sizes are at the end of the range. The padding of an order that is not chosen may be past 64 bits.
     let huge = array("f32[9223372036854775808,1]").with_tpu_layout(V5e).unwrap();
     assert_eq!(huge.to_string(), "f32[9223372036854775808,1]{0,1:T(1,128)}");
     assert_eq!(array("f6e3m2fn[2,2]").with_tpu_layout(V2).unwrap_err().code(), "unsupported_data_type");
@@ -265,7 +266,7 @@ fn parts_of_a_layout_are_those_xla_has() {
     assert_eq!(with(&|layout| layout.element_bits = Some(0)), Err("out_of_limits"));
 }
 
-/// What `ShapeUtil::ByteSizeOf` counts: tables of pointers, and arrays without their padding.
+/// `ShapeUtil::ByteSizeOf` counts tables of pointers, and arrays without their padding.
 #[test]
 fn arrays_of_a_shape_have_paths_in_the_order_of_the_text() {
     let paths = |text: &str| -> Vec<(Vec<usize>, String)> {
@@ -301,7 +302,7 @@ fn arrays_without_a_bound_keep_their_parts() {
     assert_ne!(Shape::Unbounded(shape), "bf16[?,<=16,4]{0,2,1}".parse().unwrap());
 }
 
-/// What libtpu 0.0.52 compiles for complex128, ahead of time: the layout of complex64, with 16 bytes an
+/// libtpu 0.0.52 compiles complex128 ahead of time to the layout of complex64, with 16 bytes for each
 /// element.
 #[test]
 fn complex128_is_laid_out_like_complex64() {

@@ -1,4 +1,4 @@
-//! The text form of XLA's shapes: recorded strings, and what is refused where.
+//! The text form of XLA's shapes: recorded strings, and the columns of errors.
 
 use std::fs;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect()
 }
 
-/// Holds an array against what XLA's own parser made of the same text.
+/// Compares an array with the result of XLA's own parser for the same text.
 fn check_array(array: &ArrayShape, recorded: &Value, input: &str) {
     assert_eq!(array.data_type().to_string(), recorded["dtype"], "{input}");
     let sizes: Vec<i64> = array.sizes().iter().map(|&size| i64::try_from(size).unwrap()).collect();
@@ -99,7 +99,7 @@ fn every_recorded_string_reads_prints_and_decomposes_as_in_xla() {
     assert_eq!((arrays, tuples, refused), (136, 17, 1));
 }
 
-/// Texts and the canonical ones they become.
+/// Texts, and the canonical texts that they become.
 #[test]
 fn the_whole_grammar_prints_canonically() {
     for (input, canonical) in [
@@ -139,7 +139,7 @@ fn the_whole_grammar_prints_canonically() {
     }
 }
 
-/// What is refused, and at which byte.
+/// Each text is refused, and the error has this column.
 #[test]
 fn refusals_point_at_the_byte() {
     for (input, column) in [
@@ -198,9 +198,9 @@ fn refusals_point_at_the_byte() {
         let error = input.parse::<Shape>().unwrap_err();
         assert_eq!((error.code(), error.column()), ("parse", Some(column)), "{error}");
     }
-    // Without an element there is no size that could be too large.
+    // A shape without elements has no size that could be too large.
     assert!("f32[0,4294967296,4294967296]".parse::<Shape>().is_ok());
-    // An array that has no bound is a shape, but is nowhere.
+    // An array without a bound is a shape, but it has no layout in memory.
     assert_eq!("f32[?]".parse::<ArrayShape>().unwrap_err().column(), Some(1));
     assert!("(f32[3])".parse::<ArrayShape>().is_err());
 }

@@ -1,4 +1,4 @@
-//! The numbers of the specifications, and what is on them and one beyond them.
+//! The limits of the specifications, with values on the limit and one beyond it.
 
 use tensor_layout::upload::{
     DeviceLimits, MetalUsage, Role, Swizzle, UploadBuffer, channel_conflict, pack_buffer, suggest, validate,
@@ -6,8 +6,8 @@ use tensor_layout::upload::{
 };
 use tensor_layout::{BufferTensorDesc, DataType};
 
-/// *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits), `cuTensorMapEncodeTiled`,
-/// *MLOperandDescriptor*.
+/// The limits are from *MTLTensorDescriptor*, *VkPhysicalDeviceTensorPropertiesARM* (required limits),
+/// `cuTensorMapEncodeTiled` and *MLOperandDescriptor*.
 #[test]
 fn tensor_limits_are_those_of_the_specifications() {
     let metal = DeviceLimits::metal_tensor(MetalUsage::Shader);
@@ -62,7 +62,7 @@ fn a_buffer_is_packed_up_to_its_last_byte() {
     assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "buffer_limit");
     (limits.max_binding, limits.max_buffer) = (63, 128);
     assert_eq!(pack_buffer([&desc, &desc], &limits).unwrap_err().code(), "binding_limit");
-    // Elements begin at multiples of their size, also where the device requires no alignment.
+    // Elements begin at multiples of their size, even if the device requires no alignment.
     let wide = BufferTensorDesc::packed(DataType::F64, &[1]).unwrap();
     let odd = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap();
     assert_eq!(pack_buffer([&odd, &wide, &odd, &wide], &DeviceLimits::none()).unwrap().offsets, [0, 8, 16, 24]);
@@ -73,25 +73,25 @@ fn strides_that_are_suggested_follow_the_innermost_axis_the_device_wants() {
     let suggested = |text: &str, limits: &DeviceLimits| {
         suggest(&text.parse::<BufferTensorDesc>().unwrap(), limits).map(|found| found.desc.to_string())
     };
-    // The last axis is dense, the others are as they did: the column axis was the inner one.
+    // The last axis becomes dense. The other axes keep their order: the column axis was the innermost axis.
     let mut dense = DeviceLimits::none();
     (dense.takes_strides, dense.unit_inner_stride) = (true, true);
     assert_eq!(suggested("f32[2,3,4]:[1,2,6]", &dense).unwrap(), "f32[2,3,4]:[4,8,1]");
-    // One row for all indices stays one where only another stride has to change.
+    // One row for all indices stays one row if only another stride must change.
     dense.max_stride = 1 << 20;
     assert_eq!(suggested("f32[5,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[5,3,4]:[0,4,1]");
-    // An axis of one index repeats nothing, and its stride is not a gap and in no wrong order.
+    // An axis of one index repeats nothing. Its stride is not a gap, and is in no wrong order.
     assert_eq!(suggested("f32[1,3,4]:[0,4194304,1]", &dense).unwrap(), "f32[1,3,4]:[4,4,1]");
     let mut ordered = DeviceLimits::none();
     (ordered.takes_strides, ordered.ordered_strides, ordered.stride_multiple) = (true, true, 64);
     assert_eq!(suggested("f32[4,1,10]:[20,99,1]", &ordered).unwrap(), "f32[4,1,10]:[32,16,1]");
-    // Rows of 10 elements begin at multiples of 64 bytes; outside of them everything is packed.
+    // Rows of 10 elements begin at multiples of 64 bytes. Axes outside of the rows are packed.
     ordered.packed_outside = Some(2);
     assert_eq!(suggested("f32[2,3,10]:[30,10,1]", &ordered).unwrap(), "f32[2,3,10]:[48,16,1]");
     // An axis of size 1 is not a row that channels could share.
     let rows = |text: &str| channel_conflict(&text.parse().unwrap()).map(|conflict| (conflict.axis, conflict.pitch));
     assert_eq!(rows("f32[64,1,1024]:[1024,512,1]"), Some((0, 4096)));
-    // Nor is one whose indices all have one place.
+    // An axis whose indices all have one place is not a row either.
     assert_eq!(rows("f32[64,32,1024]:[1024,0,1]"), Some((0, 4096)));
 }
 
@@ -116,7 +116,7 @@ fn a_tensor_without_elements_begins_where_its_buffer_does() {
     assert_eq!(validate_description(&empty, &limits).unwrap().bound, 0..0);
 }
 
-/// Each limit of the description and the binding, set to what a tensor has and to one less.
+/// Each limit of the description and the binding is set to the tensor's number, and to one less.
 #[test]
 fn every_limit_holds_what_is_as_large() {
     let desc: BufferTensorDesc = "u16[2,3,4]:[40,8,2]".parse().unwrap();

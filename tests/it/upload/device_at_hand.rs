@@ -1,4 +1,5 @@
-//! The limits of the device at hand, types below and around a byte, codes and reports for programs.
+//! The limits of the current device, types of less than a byte and about a byte, and codes and reports for
+//! programs.
 
 use tensor_layout::notation::Notated;
 use tensor_layout::upload::{DeviceLimits, read_size, suggest, validate_description};
@@ -73,7 +74,7 @@ fn limits_errors_and_reports_are_data() {
     assert_eq!((&report["pieces"]["count"], &report["pieces"]["first"]["end"]), (&3.into(), &(128 << 20).into()));
 }
 
-/// WebNN's `uint4` is packed; sizes alone are XLA's, a byte each.
+/// WebNN's `uint4` is packed. Sizes without strides follow XLA, which gives each element a byte.
 #[test]
 fn the_storage_of_types_below_a_byte_is_said() {
     let packed: BufferTensorDesc = "u4[3,5]:[5,1]".parse().unwrap();
@@ -101,10 +102,10 @@ fn a_tensor_map_copies_fp8_as_bytes() {
     let found = suggest(&weights, &limits).unwrap();
     assert_eq!(found.source.data_type(), DataType::U8);
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("u8[64,128]:[128,1]", false));
-    // Rows that need padding move.
+    // Rows that need padding are moved.
     let found = suggest(&"f8e5m2[64,100]:[100,1]".parse().unwrap(), &limits).unwrap();
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("u8[64,100]:[112,1]", true));
-    // DirectML computes: bf16 is not u16 there.
+    // DirectML computes with elements, so bf16 is not u16 there.
     let brain: BufferTensorDesc = "bf16[4]:[1]".parse().unwrap();
     assert!(suggest(&brain, &DeviceLimits::directml()).is_err());
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Strides of axes of size 1 mean nothing: values worked out by hand, from what PyTorch, NumPy, DLPack and
-//! XLA leave there.
+//! Strides of axes of size 1 have no meaning. The values were worked out by hand, from the strides that
+//! PyTorch, NumPy, DLPack and XLA leave there.
 
 use tensor_layout::notation::{Notated, Notation, all};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
@@ -18,7 +18,7 @@ fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
     Ok(tensor_layout::ToIndexMap::as_descriptor(&layout).unwrap().clone())
 }
 
-/// Sizes, strides as they come, canonical strides.
+/// The sizes, the given strides, and the canonical strides.
 #[test]
 fn canonical_strides_are_those_of_a_packed_neighbour() {
     for (sizes, strides, canonical) in [
@@ -30,7 +30,7 @@ fn canonical_strides_are_those_of_a_packed_neighbour() {
         (&[1, 1, 1], &[9, 0, 4096], &[1, 1, 1]),
         // `a[:, :1]` of 8 columns keeps the pitch, which is used.
         (&[6, 1], &[8, 1], &[8, 1]),
-        // Repeated rows: the neighbour has stride 0.
+        // Rows are repeated. The neighbour has stride 0.
         (&[1, 5], &[3, 0], &[1, 0]),
         (&[0, 3, 4], &[7, 7, 7], &[12, 4, 1]),
         (&[], &[], &[]),
@@ -55,14 +55,14 @@ fn a_device_that_takes_no_strides_ignores_them() {
     assert_eq!(columns.codes(), ["stride_not_packed", "inner_stride"]);
 }
 
-/// The layout, the limits, and a stride that would do for its axis of size 1.
+/// The layout, the limits, the axis of size 1, and a stride that would be legal for it.
 #[test]
 fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
     for (text, name, axis, legal) in [
         ("f32[2,1,4,5]:[20,1,5,1]", "metal-tensor", 1, 20),
         ("f32[2,1,4,5]:[20,1,5,1]", "vulkan-tensor", 1, 20),
         ("f32[2,3,1]:[3,1,7]", "metal-tensor", 2, 1),
-        // Rows of 10 bytes alone: a tensor map wants 16.
+        // A single row has 10 bytes, and a tensor map requires 16.
         ("f16[1,5]:[5,1]", "cuda-tensor-map", 0, 8),
         ("f16[1,8]:[1,1]", "cuda-tensor-map:128", 0, 8),
         ("f32[1,5]:[4294967296,1]", "directml", 0, 5),
@@ -83,16 +83,16 @@ fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
         assert!(!found.moves_bytes() && found.desc == layout && found.desc.strides()[axis] == legal, "{}", found.desc);
         assert_eq!(found.bytes, found.source_bytes);
     }
-    // No stride of another axis is blamed, or derived from such a one.
+    // No error is about the stride of another axis, or derived from a stride without a meaning.
     assert_eq!(
         validate_description(&desc("f32[4,1,5]:[5,999,1]"), &limits("vulkan-tensor")).unwrap_err().codes(),
         ["free_stride"]
     );
-    // A slice stays where it is.
+    // A slice keeps its place.
     let slice = desc("f32[2,1,4,5]:[20,1,5,1]+40");
     let found = suggest(&slice, &limits("metal-tensor")).unwrap();
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("f32[2,1,4,5]:[20,20,5,1]+40", false));
-    // Used strides move bytes.
+    // Bytes move if strides with a meaning change.
     assert!(suggest(&desc("f32[2,3]:[1,2]"), &limits("metal-tensor")).unwrap().moves_bytes());
 }
 
@@ -206,6 +206,6 @@ fn every_axis_order_that_fits_is_named() {
 
 #[test]
 fn uploads_accept_what_is_accepted_in_place() {
-    // The whole check, with a buffer: one channel in NHWC as NCHW.
+    // The whole check, with a buffer, accepts one channel in NHWC as NCHW.
     assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &UploadBuffer::new(160, 0, Role::Output), &limits("webnn")).is_ok());
 }

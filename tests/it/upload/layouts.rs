@@ -95,7 +95,7 @@ fn a_buffer_of_tiled_weights() {
 fn windows_of_a_slice_begin_in_front_of_it() {
     let whole = BufferTensorDesc::packed(DataType::F16, &[64, 100]).unwrap();
     let rows = whole.slice_axis(0, 3..60).unwrap();
-    // Both bind where the first element is, at byte 1112.
+    // Both devices bind at the first element, at byte 1112.
     let window = windows_of(&rows, 512, &DeviceLimits::directml()).unwrap().next().unwrap();
     assert_eq!((window.bound.clone(), window.base), (1104..12512, 8));
     let window = windows_of(&rows, 512, &DeviceLimits::webgpu()).unwrap().next().unwrap();

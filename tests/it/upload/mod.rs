@@ -1,4 +1,4 @@
-//! What a device accepts.
+//! The checks of what a device accepts.
 
 mod bounds;
 mod device_at_hand;

@@ -1,4 +1,4 @@
-//! Parts of larger buffers in checks: outputs, bindings where they are, warnings.
+//! Parts of larger buffers in checks: outputs, bindings at the place of a part, and warnings.
 
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, Warning, validate, windows_of};
 use tensor_layout::{BufferTensorDesc, DataType};
@@ -25,11 +25,11 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
         assert!(!kept.overwrites_gaps && kept.gap_bits == 160 && kept.warnings.is_empty());
         assert!(validate(part, &output, &DeviceLimits::d3d12()).is_ok());
     }
-    // A tensor that has its buffer to itself: accepted, with a warning that cannot be overlooked.
+    // A tensor that has its buffer to itself is accepted, with a warning that cannot be overlooked.
     let report = validate(&own_numbers, &output, &DeviceLimits::directml()).unwrap();
     assert_eq!(report.warnings, [Warning::GapsOverwritten { bits: 160 }]);
     assert!(report.to_string().contains("\nwarning          the device may overwrite the 20 bytes"), "{report}");
-    // A part without gaps is fine: rows of an arena.
+    // A part without gaps is accepted: rows of an arena.
     let rows = desc("u8[8,16]:[16,1]").slice_axis(0, 2..4).unwrap();
     assert!(
         validate(&rows, &UploadBuffer::new(128, 0, Role::Output), &DeviceLimits::directml())
@@ -39,7 +39,7 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
     );
 }
 
-/// A cache of 512 MiB, [65536, 32, 128] halves: a token begins 40960 * 8192 + 3 * 256 bytes into it.
+/// A cache of 512 MiB, [65536, 32, 128] halves. A token begins 40960 * 8192 + 3 * 256 bytes into the cache.
 #[test]
 fn a_slice_is_bound_where_it_is() {
     let cache = BufferTensorDesc::packed(DataType::F16, &[65536, 32, 128]).unwrap();
@@ -49,7 +49,7 @@ fn a_slice_is_bound_where_it_is() {
     let report = validate(&token, &buffer, &webgpu).unwrap();
     let start = 40_960 * 8192 + 768;
     assert_eq!((report.bound.clone(), report.base_offset, report.exact_bytes), (start..start + 256, 0, 256));
-    // 5 elements further: 10 bytes after a multiple of 256, which a shader adds.
+    // The slice begins 5 elements later: 10 bytes after a multiple of 256, which a shader adds.
     let inside = token.slice_axis(2, 5..9).unwrap();
     let report = validate(&inside, &buffer, &webgpu).unwrap();
     assert_eq!((report.bound.clone(), report.base_offset, report.span_elements), (start..start + 20, 5, 9));
@@ -60,20 +60,20 @@ fn a_slice_is_bound_where_it_is() {
             assert_eq!((window.bound.clone(), window.base), (report.bound.clone(), report.base_offset * 2));
         }
     }
-    // From the start of the buffer, as a shader that is given the whole base offset wants it.
+    // The binding is from the start of the buffer, for a shader that is given the whole base offset.
     let mut whole = webgpu.clone();
     whole.base_offset_in_binding = false;
     let errors = validate(&token, &buffer, &whole).unwrap_err();
     assert_eq!(errors.codes(), ["binding_limit"]);
     assert_eq!(errors[0].to_string(), "the binding takes 335545344 bytes, but the device binds at most 134217728");
-    // Outputs count the gaps between their own elements, not what is in front of them.
+    // Outputs count the gaps between their own elements, and not the bytes in front of them.
     let report = validate(&inside, &UploadBuffer { role: Role::Output, ..buffer }, &webgpu).unwrap();
     assert_eq!(report.gap_bits, 0);
 }
 
 #[test]
 fn offsets_in_bytes_are_judged_too() {
-    // llama.cpp #29227: 906 million elements, 3.6 GB.
+    // llama.cpp #29227: a tensor of 906 million elements has 3.6 GB.
     let large = BufferTensorDesc::packed(DataType::F32, &[1, 288, 2048, 1536]).unwrap();
     let report = validate(&large, &UploadBuffer::new(4 << 30, 0, Role::Input), &DeviceLimits::none()).unwrap();
     assert_eq!((report.index_width.to_string(), report.byte_index_width.to_string()), ("i32".into(), "u32".into()));

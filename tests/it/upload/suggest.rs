@@ -1,4 +1,4 @@
-//! Devices that are given strides: their rules word for word, beside `validate` and `suggest`.
+//! Devices that are given strides. Their rules, word for word, are compared with `validate` and `suggest`.
 
 use crate::literal::{cases, strided_offsets};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use tensor_layout::upload::{
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
-/// A tensor as these interfaces are given it: sizes and strides from the innermost axis on.
+/// A tensor in the form in which these interfaces are given it: sizes and strides from the innermost axis on.
 struct Given {
     sizes: Vec<u128>,
     strides: Vec<u128>,
@@ -28,7 +28,7 @@ impl Given {
         self.sizes.len()
     }
 
-    /// Is a stride a whole number of this many bytes?
+    /// Whether a stride is a whole number of this many bytes.
     fn is_bytes(&self, stride: u128, bytes: u128) -> bool {
         (stride * self.bits).is_multiple_of(bytes * 8)
     }
@@ -38,7 +38,8 @@ impl Given {
     }
 }
 
-/// MTLTensorDescriptor's comments on `dimensions` and `strides`, and Apple's page on `strides`.
+/// The rules of MTLTensorDescriptor's comments on `dimensions` and `strides`, and of Apple's page on
+/// `strides`.
 fn metal(given: &Given, machine_learning: bool) -> bool {
     let formats = ["s2", "u2", "s4", "u4", "f4e2m1fn", "f8e4m3fn", "f8e5m2"];
     let plain = ["f32", "f16", "bf16", "s8", "u8", "s16", "u16", "s32", "u32"];
@@ -104,8 +105,8 @@ fn tensor_map(given: &Given) -> bool {
         })
 }
 
-/// A type and a shape: nothing else is given, so the elements are packed, and no one sees the stride of an
-/// axis of size 1.
+/// WebNN is given only a type and a shape. So the elements are packed, and the stride of an axis of size 1
+/// has no effect.
 fn webnn(given: &Given) -> bool {
     let types = ["f32", "f16", "s32", "u32", "s64", "u64", "s8", "u8", "s4", "u4"];
     let mut packed = 1;
@@ -130,7 +131,7 @@ fn devices() -> Vec<(DeviceLimits, Rules)> {
     ]
 }
 
-/// Sizes, and strides near those of a packed tensor: with a little more or less, in another order, or any.
+/// Sizes, and strides near the strides of a packed tensor: a little more or less, in another order, or any.
 fn desc() -> impl Strategy<Value = BufferTensorDesc> {
     let size = prop_oneof![3 => 1..5_u64, 2 => prop::sample::select(vec![0, 16, 32, 64, 96])];
     let change = prop_oneof![6 => Just(0_i64), 1 => -3..4_i64, 1 => prop::sample::select(vec![16, 32, 64, 128])];
@@ -175,8 +176,8 @@ proptest! {
     fn what_is_suggested_is_accepted_and_reached(desc in desc()) {
         for (limits, rules) in devices() {
             let Ok(found) = suggest(&desc, &limits) else {
-                // What no strides cure: the type, the rank, sizes and their number; or a size that is in the
-                // type's way.
+                // No strides cure these errors: the type, the rank, the sizes and their number, or a size
+                // that the type does not allow.
                 let packed = BufferTensorDesc::packed(desc.data_type(), desc.sizes()).unwrap();
                 prop_assert!(validate_description(&packed, &limits).is_err(), "{desc} for {}", limits.name);
                 continue;
@@ -239,7 +240,7 @@ fn offsets_follow_the_rules_too() {
     assert_eq!(codes(&half, 3, &shader), ["offset_unaligned"]);
     assert_eq!(codes(&half, 64, &learning), ["offset_not_zero"]);
     let rows = half.slice_axis(0, 8..).unwrap();
-    // The base is part of the offset.
+    // The base is a part of the offset.
     assert_eq!(codes(&rows, 0, &learning), ["offset_not_zero"]);
     assert_eq!(codes(&rows, 0, &shader), [""; 0]);
     assert_eq!(codes(&text("s4[2,256]:[256,1]"), 64, &shader), ["offset_unaligned"]);
@@ -270,12 +271,12 @@ fn suggestions_keep_what_is_legal() {
     assert_eq!(suggested("f32[3,4,5]:[20,25,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
     assert_eq!(suggested("f32[3,4,5]:[20,5,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
     assert_eq!(suggested("f32[3,4,5]:[0,0,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
-    // DirectML takes any order: an NHWC image keeps its own, and a row that is repeated stays one.
+    // DirectML takes any order. An NHWC image keeps its order, and a row that is repeated stays one row.
     let directml = "directml:2.0".parse::<DeviceLimits>().unwrap();
     assert_eq!(suggested("f32[3,4]:[0,1]", &directml).unwrap(), "f32[1,1,3,4]:[0,0,0,1]");
     let wide = "f32[1,3,2,2]:[12,1,4294967296,3]";
     assert_eq!(suggested(wide, &directml).unwrap(), "f32[1,3,2,2]:[6,1,6,3]");
-    // No strides make another type of it.
+    // No strides change the type.
     let errors = suggest(&text("c64[2,2]:[9,1]"), &DeviceLimits::webnn()).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_data_type"]);
 }

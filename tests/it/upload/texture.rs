@@ -1,4 +1,4 @@
-//! Textures in buffers: the numbers of each API's own rules.
+//! Textures in buffers, by the numbers of each API's own rules.
 
 use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
 
@@ -14,7 +14,8 @@ fn offsets(copy: &TextureCopy) -> Vec<u64> {
     copy.subresources.iter().map(|sub| sub.offset).collect()
 }
 
-/// GetCopyableFootprints: rows at 256, subresources at 512, the last row as it is.
+/// GetCopyableFootprints: rows are at multiples of 256, subresources at multiples of 512, and the last row is
+/// not padded.
 #[test]
 fn direct3d_12() {
     let layers = Texture { layers: 2, ..texture("r8", 100, 3) };
@@ -23,27 +24,28 @@ fn direct3d_12() {
         (offsets(&copy), copy.total_bytes, copy.offset_multiple, copy.row_multiple),
         (vec![0, 1024], 1636, 512, 256)
     );
-    // A BC1 mip chain of 8 x 8: 2 x 2 blocks of 8 bytes, then one.
+    // A BC1 mip chain of 8 x 8 has 2 x 2 blocks of 8 bytes, and then one block.
     let blocks = Texture { mip_levels: 3, ..texture("bc1", 8, 8) }.in_buffer(TextureApi::D3d12).unwrap();
     let rows: Vec<_> =
         blocks.subresources.iter().map(|sub| (sub.offset, sub.rows, sub.row_bytes, sub.row_pitch)).collect();
     assert_eq!(rows, [(0, 2, 16, 256), (512, 1, 8, 256), (1024, 1, 8, 256)]);
     assert_eq!(blocks.total_bytes, 1032);
-    // NV12: a plane of brightness, a plane of half the size with two colours.
+    // NV12 has a plane of brightness, and a plane of half the size with two colours.
     let video = texture("nv12", 64, 64).in_buffer(TextureApi::D3d12).unwrap();
     assert_eq!(
         (offsets(&video), video.subresources[1].rows, video.subresources[1].row_bytes),
         (vec![0, 16_384], 32, 64)
     );
-    // 63 rows and the last one: 16192 bytes, the second plane at a multiple of 512 after them.
+    // The first plane has 63 rows and the last row: 16192 bytes. The second plane is at the next multiple of
+    // 512.
     assert_eq!((video.subresources[0].size_in_bytes(), video.total_bytes), (16_192, 16_384 + 31 * 256 + 64));
-    // A volume: images follow each other at their rows.
+    // The images of a volume follow each other at the pitch of their rows.
     let volume = Texture { depth: 3, ..texture("r32", 4, 2) }.in_buffer(TextureApi::D3d12).unwrap();
     assert_eq!((volume.subresources[0].image_pitch, volume.total_bytes), (512, 2 * 512 + 256 + 16));
 }
 
-/// Validating linear texture data: bytesPerRow is a multiple of 256 above one row, the offset one of the
-/// block.
+/// Validating linear texture data: if there are several rows, bytesPerRow is a multiple of 256. The offset is
+/// a multiple of the block.
 #[test]
 fn webgpu() {
     assert_eq!(total(&texture("r32", 10, 10), "webgpu"), 9 * 256 + 40);
@@ -53,7 +55,7 @@ fn webgpu() {
     // One row of several layers has a pitch as well.
     let layers = Texture { layers: 3, ..texture("r8", 10, 1) }.in_buffer(TextureApi::WebGpu).unwrap();
     assert_eq!((layers.subresources[0].row_pitch, layers.row_multiple), (256, 256));
-    // Blocks of 4 x 4: 25 rows of them.
+    // The texture has 25 rows of blocks of 4 x 4.
     assert_eq!(total(&texture("bc7", 100, 100), "webgpu"), 24 * 512 + 400);
 }
 

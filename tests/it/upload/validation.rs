@@ -1,4 +1,4 @@
-//! Upload validation: each rule alone, all of them at once, and the bugs on record it would have caught.
+//! Upload validation: each rule alone, all rules together, and recorded bugs that it would have found.
 
 use crate::literal::cases;
 use tensor_layout::strided::IndexWidth;
@@ -20,7 +20,7 @@ fn directml() -> DeviceLimits {
     DeviceLimits::directml()
 }
 
-/// In a buffer that is large enough, at its start.
+/// Checks a tensor at the start of a buffer that is large enough.
 fn input(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<UploadReport, Errors> {
     validate(desc, &UploadBuffer::new(u64::MAX / 2, 0, Role::Input), &without_buffer_limit(limits))
 }
@@ -92,7 +92,7 @@ fn data_types_by_feature_level() {
 fn more_than_2_to_the_32_elements_less_one() {
     assert_eq!(codes(input(&packed(DataType::U8, &[65535, 65537]), &directml())), [""; 0]);
     assert_eq!(codes(input(&packed(DataType::U8, &[65536, 65536]), &directml())), ["element_limit"]);
-    // A broadcast spans few elements, whatever its sizes.
+    // A broadcast tensor spans few elements for any sizes.
     assert_eq!(codes(input(&strided(DataType::F32, &[65536, 65536, 4], &[0, 0, 1]), &directml())), [""; 0]);
 }
 
@@ -123,7 +123,7 @@ fn offsets_obey_the_device_and_the_promise() {
     let at = |offset| validate(&desc, &UploadBuffer::new(1024, offset, Role::Input), &directml());
     assert_eq!(at(64).unwrap().alignment_required, 64);
     assert_eq!(codes(at(48)), ["offset_unaligned"]);
-    // A promise of 8 does not weaken the device's 16.
+    // A promise of 8 bytes does not weaken the device's 16 bytes.
     let desc = packed(DataType::F32, &[4]).with_base_offset_alignment(8).unwrap();
     assert_eq!(codes(validate(&desc, &UploadBuffer::new(1024, 8, Role::Input), &directml())), ["offset_unaligned"]);
 }
@@ -143,7 +143,7 @@ fn a_slice_moves_its_base_into_the_binding_where_the_device_has_none() {
     let buffer = UploadBuffer::new(48, 0, Role::Input);
     let report = validate(&desc, &buffer, &directml()).unwrap();
     assert_eq!((report.bound, report.total_bytes, report.span_elements), (16..48, 32, 8));
-    // A shader takes the base offset as a number: the binding begins where the buffer does.
+    // A shader takes the base offset as a number. The binding begins where the buffer begins.
     let report = validate(&desc, &buffer, &DeviceLimits::webgpu()).unwrap();
     assert_eq!((report.bound, report.total_bytes, report.span_elements), (0..48, 48, 12));
 
@@ -165,7 +165,7 @@ fn a_total_set_by_hand_is_bound_whole() {
     assert_eq!(input(&packed(DataType::F32, &[4]), &limits).unwrap().total_bytes, 48);
 }
 
-// burn's whisper and llama ports met both of these only when wgpu refused the binding.
+// burn's whisper and llama ports found both errors only when wgpu refused the binding.
 #[test]
 fn whisper_binding_of_265548800_bytes() {
     let desc = packed(DataType::F32, &[51865, 1280]);
@@ -270,7 +270,7 @@ fn interleaved_outputs_are_apart_where_padding_is_left_alone() {
     let none: Vec<&str> = vec![];
     assert_eq!(check(&[at(&left), at(&right)], &DeviceLimits::vulkan()), [none.clone(), none.clone()]);
     assert_eq!(check(&[at(&left), at(&wide)], &DeviceLimits::vulkan()), [none.clone(), vec!["bindings_overlap"]]);
-    // DirectML may write all of an output's range.
+    // DirectML may write the whole range of an output.
     assert_eq!(check(&[at(&left), at(&right)], &directml())[1], ["gaps_overwritten", "bindings_overlap"]);
 }
 
@@ -360,7 +360,7 @@ fn a_source_is_not_too_short() {
     }
 }
 
-/// The lines that only some reports have: gaps, pieces and copies.
+/// Only some reports have the lines on gaps, pieces and copies.
 #[test]
 fn the_report_names_gaps_pieces_and_copies() {
     let rows = strided(DataType::F32, &[2, 3], &[5, 1]);
@@ -399,7 +399,7 @@ fn errors_come_one_a_line_and_can_be_taken() {
     assert_eq!(errors.into_iter().map(|error| error.code()).collect::<Vec<_>>(), codes);
 }
 
-/// Of a layout that has no index map, there is nothing to check.
+/// A layout without an index map cannot be checked further.
 #[test]
 fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     let split: tensor_layout::ArrayShape = "f32[8]{0:SC(0:4)}".parse().unwrap();
@@ -414,9 +414,9 @@ fn a_layout_without_a_map_has_one_error_and_an_empty_report() {
     );
 }
 
-/// The alignment that a descriptor promises is that of its buffer. Where the binding begins with the first
-/// element of a slice, what the slice leaves of the promise is requested; where it begins with the buffer,
-/// all of it.
+/// The alignment that a descriptor promises belongs to its buffer. If the binding begins with the first
+/// element of a slice, only the promise that remains after the slice is required. If the binding begins with
+/// the buffer, the whole promise is required.
 #[test]
 fn a_promise_of_alignment_is_that_of_what_is_bound() {
     let desc = packed(DataType::F32, &[16]).with_base_offset_alignment(64).unwrap();
@@ -426,7 +426,7 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
         limits.base_offset_in_binding = in_binding;
         let report = validate(&slice, &UploadBuffer::new(64, 0, Role::Input), &limits).unwrap();
         assert_eq!((report.alignment_required, report.bound), (asked, bound), "{in_binding}");
-        // The tensor is bound 16 bytes further on.
+        // The tensor is bound 16 bytes later.
         let result = validate(&slice, &UploadBuffer::new(256, 16, Role::Input), &limits);
         assert_eq!(codes(result), if in_binding { vec![] } else { vec!["offset_unaligned"] });
         let whole = validate(&desc, &UploadBuffer::new(256, 64, Role::Input), &limits).unwrap();
@@ -434,7 +434,7 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
     }
 }
 
-/// The numbers of the specifications: *limits* of WebGPU, *Required Limits* of Vulkan,
+/// The numbers are from the specifications: *limits* of WebGPU, *Required Limits* of Vulkan,
 /// `D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`, and `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT` with sizes and strides of
 /// type `UINT`.
 #[test]

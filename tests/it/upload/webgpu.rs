@@ -1,4 +1,5 @@
-//! Bindings as WebGPU really checks them, pieces of a tensor too large for one, and outputs that share bytes.
+//! Bindings as WebGPU really checks them, pieces of a tensor that is too large for one binding, and outputs
+//! that share bytes.
 
 use crate::literal::cases;
 use proptest::prelude::*;
@@ -28,18 +29,18 @@ fn codes(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec<Vec<&'static st
 
 #[test]
 fn webgpu_writable_bindings_do_not_alias_by_range() {
-    // Left and right half of one matrix: no element is shared, all rows are.
+    // The tensors are the left and the right half of one matrix. They share all rows, and no element.
     let whole = packed(DataType::F32, &[64, 64]);
     let (left, right) = (whole.slice_axis(1, ..32).unwrap(), whole.slice_axis(1, 32..).unwrap());
     let outputs = [bound(&left, 0, Role::Output), bound(&right, 0, Role::Output)];
     assert_eq!(codes(&outputs, &DeviceLimits::webgpu()), [vec![], vec!["bindings_overlap"]]);
-    // Nor does a promise that the operator works in place change what the API checks.
+    // A promise that the operator works in place does not change the API's check.
     assert_eq!(
         codes(&[outputs[0].in_place_with(1), outputs[1]], &DeviceLimits::webgpu()),
         [vec![], vec!["bindings_overlap"]]
     );
     assert_eq!(codes(&outputs, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
-    // Ranges that only touch do not meet.
+    // Ranges that only touch do not overlap.
     let small = packed(DataType::F32, &[64]);
     let apart = [bound(&small, 0, Role::Output), bound(&small, 256, Role::Output)];
     assert_eq!(codes(&apart, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
@@ -60,7 +61,7 @@ fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
         results[1].as_ref().unwrap_err().to_string(),
         "bindings 0 and 1 read and write one buffer in one dispatch, which the device refuses however far apart they are"
     );
-    // Reading twice is fine, and so are two buffers.
+    // Two inputs may share a range. Two buffers may be an input and an output.
     let inputs = [bound(&desc, 0, Role::Input), bound(&desc, 0, Role::Input)];
     assert_eq!(codes(&inputs, &DeviceLimits::webgpu()), [vec![""; 0], vec![]]);
     let two = [bound(&desc, 0, Role::Input), Binding::new(&desc, 1, UploadBuffer::new(1 << 20, 0, Role::Output))];
@@ -73,7 +74,7 @@ fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
 
 #[test]
 fn outputs_that_share_a_byte_are_refused() {
-    // Rows of three nibbles: the second begins in the middle of a byte.
+    // Rows have three nibbles, so the second row begins in the middle of a byte.
     let whole = packed(DataType::U4, &[2, 3]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
@@ -84,7 +85,7 @@ fn outputs_that_share_a_byte_are_refused() {
         let byte = if limits.write_unit == 1 { 1 } else { 0 };
         assert_eq!(shared, Some(&Error::BindingConflict { first: 0, second: 1, byte: Some(byte) }));
     }
-    // Rows of four are whole bytes, but still in one word.
+    // Rows of four nibbles are whole bytes, but are still in one word.
     let whole = packed(DataType::U4, &[2, 4]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
@@ -93,7 +94,7 @@ fn outputs_that_share_a_byte_are_refused() {
     // A reader of the other nibble finds it unchanged.
     let mixed = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Input)];
     assert_eq!(codes(&mixed, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
-    // Interleaved halves of a large matrix share no byte, and that is found at once.
+    // Interleaved halves of a large matrix share no byte, and the check finds that at once.
     let whole = packed(DataType::U4, &[65536, 65536]);
     let (left, right) = (whole.slice_axis(1, ..32768).unwrap(), whole.slice_axis(1, 32768..).unwrap());
     let outputs = [(&left, 0), (&right, 0)]
@@ -118,11 +119,11 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
     ));
     let report = at(&left, Role::Output, &DeviceLimits::webgpu());
     assert_eq!((report.gap_bits, report.overwrites_gaps), (7 * 32 * 32, false));
-    // What is in front of the first element is no gap between elements.
+    // Bytes in front of the first element are no gap between elements.
     let right = whole.slice_axis(3, 32..).unwrap();
     assert_eq!(at(&right, Role::Output, &DeviceLimits::webgpu()).gap_bits, 7 * 32 * 32);
     assert_eq!(at(&right, Role::Output, &directml().keeping_gaps()).gap_bits, 7 * 32 * 32);
-    // Whole tensors and inputs have nothing to say.
+    // Whole tensors and inputs have no gaps to report.
     assert_eq!(at(&whole, Role::Output, &directml()).gap_bits, 0);
     assert_eq!(at(&left, Role::Input, &directml()).gap_bits, 0);
 }
@@ -131,11 +132,11 @@ fn a_slice_as_output_says_how_large_its_gaps_are() {
 fn totals_obey_the_size_multiple() {
     let mut limits = DeviceLimits::none();
     limits.size_multiple = 48;
-    // A total by hand below what the device requires does not hold it down.
+    // A total that is set by hand below the device's requirement does not lower the requirement.
     let desc = packed(DataType::F32, &[4]).with_total_size_in_bytes(20).unwrap();
     let report = validate(&desc, &UploadBuffer::new(48, 0, Role::Input), &limits).unwrap();
     assert_eq!((report.rounded_bytes, report.total_bytes, report.bound), (48, 48, 0..48));
-    // And a device that requires no multiple of 4 gets none.
+    // A device that requires no multiple of 4 gets no multiple of 4.
     let desc = packed(DataType::F16, &[3]);
     for limits in [DeviceLimits::none(), DeviceLimits::vulkan()] {
         let report = validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap();
@@ -160,7 +161,7 @@ fn packed_buffers_know_the_largest_binding() {
         pack_buffer([&bias, &larger], &limits),
         Err(DeviceRule::BindingLimit.by(136_923_600, limits.max_binding))
     );
-    // Its pieces fit.
+    // The pieces of the tensor fit.
     let pieces: Vec<BufferTensorDesc> = pieces_along(&larger, 0, &limits).unwrap().map(|piece| piece.desc).collect();
     let packed = pack_buffer(&pieces, &limits).unwrap();
     let bindings: Vec<Binding<'_>> = pieces
@@ -174,7 +175,7 @@ fn packed_buffers_know_the_largest_binding() {
 #[test]
 fn a_large_binding_is_cut_into_whole_rows() {
     let limits = DeviceLimits::webgpu();
-    // Rows of 5120 bytes, which begin at multiples of 256; and rows of 5132, which do not.
+    // Rows of 5120 bytes begin at multiples of 256. Rows of 5132 bytes do not.
     for columns in [1280, 1283] {
         let desc = packed(DataType::F32, &[51865, columns]);
         let pieces: Vec<_> = pieces_along(&desc, 0, &limits).unwrap().collect();
@@ -191,11 +192,11 @@ fn a_large_binding_is_cut_into_whole_rows() {
         }
         assert_eq!(next, 51865);
     }
-    // What fits is one piece, though no other could begin after its last row.
+    // A tensor that fits is one piece, although no other piece could begin after its last row.
     let whole = packed(DataType::F32, &[41, 9]);
     let mut pieces = pieces_along(&whole, 0, &directml()).unwrap();
     assert_eq!((pieces.clone().count(), pieces.next().unwrap().indices), (1, 0..41));
-    // One row that is too large, and rows that cannot begin where DirectML binds.
+    // One row is too large. Then rows cannot begin where DirectML binds.
     let mut small = directml();
     small.max_binding = 64;
     let code = |desc: &BufferTensorDesc, axis| pieces_along(desc, axis, &small).unwrap_err().code();
