@@ -28,7 +28,7 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BindingPiece {
-    /// The indices of the axis that the piece has.
+    /// The indices of the axis that the piece covers.
     pub indices: Range<u64>,
     /// The piece as a tensor of its own, whose offsets count from the start of `bound`.
     pub desc: BufferTensorDesc,
@@ -36,8 +36,8 @@ pub struct BindingPiece {
     pub bound: Range<u64>,
 }
 
-/// An iterator over the pieces of a tensor along an axis, from [`pieces_along`]. It holds one descriptor and
-/// a few numbers, however many pieces there are, and returns its length without iterating.
+/// An iterator over the pieces of a tensor along an axis, from [`pieces_along`]. The iterator holds one
+/// descriptor and a few numbers, however many pieces there are, and returns its length without iterating.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, BindingPieces, DeviceLimits};
@@ -65,7 +65,7 @@ impl BindingPieces {
         let first: u64 = checked::narrow(wide_product(part.base_offset(), bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
         // The bytes in front of the first element are whole elements, because the alignment is a multiple of
-        // an element.
+        // an element's bytes.
         let skipped = wide_product(start, 8_u64).divided_by(bits.into());
         let base = part.base_offset().minus(checked::narrow(skipped, OFFSET)?);
         let desc = part.beginning_at(base)?;
@@ -80,7 +80,7 @@ impl Iterator for BindingPieces {
 
     fn next(&mut self) -> Option<BindingPiece> {
         let indices = self.indices.next()?;
-        // This cannot fail, because every number is below the same number of the whole tensor.
+        // This cannot fail, because no size or offset of a piece is above that of the whole tensor.
         self.piece(indices).ok()
     }
 
@@ -96,20 +96,21 @@ impl FusedIterator for BindingPieces {}
 ///
 /// Every piece is a tensor of its own with the same strides. Its binding begins at an offset that the device
 /// allows, at or before the first element of the piece. The distance to the first element is the base offset
-/// of its descriptor. Devices that are given strides and no base offset
+/// of the piece's descriptor. Devices that are given strides and no base offset
 /// ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces but the
-/// last have the same number of indices. Bindings of neighbouring pieces may overlap in the bytes in front of
-/// an element, so use them for reading, or each in a dispatch of its own.
+/// last have the same number of indices. Bindings of neighbouring pieces may share the bytes in front of an
+/// element. So bind pieces for reading only, or write each piece in a dispatch of its own.
 ///
-/// (The report's [`pieces`](super::UploadReport::pieces) divide a range of bytes without regard to rows.)
+/// (The report's [`pieces`](super::UploadReport::pieces) divide a range of bytes and may cut a row.)
 ///
 /// # Errors
 ///
-/// [`AxisOutOfRange`](crate::ArgumentRule); [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if
-/// a single index of the axis takes more than the largest binding;
-/// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces with an aligned start do not fit;
-/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the start of the tensor itself is
-/// unaligned and the device has no base offset; [`Error::Overflow`].
+/// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist.
+/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index of the axis takes more
+/// than the largest binding. [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces with an aligned
+/// start do not fit a binding. [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the
+/// start of the tensor itself is unaligned and the device has no base offset. [`Error::Overflow`] if a number
+/// passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{pieces_along, validate, UploadBuffer, DeviceLimits, Role};
@@ -159,8 +160,8 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
         }
         (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
-        // The numbers of bits in front of the pieces differ by multiples of `step`, so none is more than
-        // `lead`.
+        // All pieces have the same remainder of bits in front modulo `step`, so none has more than `lead`
+        // bits in front.
         let step = gcd(align_bits, stride_bits).max(1);
         let rest = base_bits.modulo(step);
         (1, align_bits.saturating_sub(step).plus(rest))

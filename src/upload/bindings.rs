@@ -28,14 +28,15 @@ use super::write_units::{Shared, shared_unit};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Binding<'a> {
-    /// The tensor.
+    /// The tensor that is bound.
     pub desc: &'a BufferTensorDesc,
     /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
-    /// The length of the buffer, the offset in it, and whether it is read or written.
+    /// The length of the buffer, the offset of the tensor in the buffer, and whether the tensor is read or
+    /// written.
     pub buffer: UploadBuffer,
-    /// The position in the list of a binding that may share memory with this one, by the rules of the
-    /// operator: for an input the output that overwrites it, or for an output the input.
+    /// The position in the list of a binding that may share memory with this binding, because the operator
+    /// works in place. For an input, this is the output that overwrites it. For an output, this is the input.
     pub in_place_with: Option<usize>,
 }
 
@@ -47,7 +48,7 @@ impl<'a> Binding<'a> {
     }
 
     /// Returns this binding with permission to share its memory with the binding at `position` of the list.
-    /// It is enough if one of the two bindings has the permission: see [`validate_bindings`].
+    /// The permission of one of the two bindings is enough: see [`validate_bindings`].
     #[must_use]
     pub const fn in_place_with(self, position: usize) -> Binding<'a> {
         Binding { in_place_with: Some(position), ..self }
@@ -64,12 +65,12 @@ impl<'a> Binding<'a> {
 /// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
 ///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every
 ///   other binding whose range overlaps its own.
-/// * For other limits only elements count, exactly. Two outputs that are interleaved columns of one matrix do
-///   not clash. They do clash if they have elements in the same unit of
+/// * For other limits, only the elements count. Two outputs that are interleaved columns of one matrix do not
+///   clash. Two outputs do clash if they have elements in the same unit of
 ///   [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4` have.
 ///
-/// An input may share memory with an output only where the operator allows it, which
-/// [`in_place_with`](Binding::in_place_with) says. Under `one_usage` this permission has no effect: a tensor
+/// An input may share memory with an output only if the operator allows it and one of the bindings says so
+/// ([`in_place_with`](Binding::in_place_with)). Under `one_usage` this permission has no effect: a tensor
 /// that is updated in place is one binding, an output.
 ///
 /// # Errors
@@ -127,7 +128,8 @@ impl Pair<'_> {
         [self.bindings.0, self.bindings.1].iter().any(|binding| binding.buffer.role == Role::Output)
     }
 
-    /// Returns the error of two bindings, at least one of which is written.
+    /// Returns the error if two bindings must not be used together. At least one of them is written. `a` and
+    /// `b` are their bound ranges.
     fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
         let ((first, second), (earlier, later)) = (self.places, self.bindings);
         let conflict = |byte| Some(Error::BindingConflict { first, second, byte });

@@ -13,17 +13,17 @@ use crate::strided::BufferTensorDesc;
 const CHANNELS: u64 = 16;
 const CHANNEL_BYTES: u64 = 256;
 
-/// A report mentions rows that begin on this many memory channels or fewer.
+/// The most memory channels that are a conflict. Rows that begin on more channels are not reported.
 const CROWDED: u64 = 2;
 
 /// A row pitch that makes all rows begin on one or two memory channels. Reads of a column, or of a narrow
 /// block of many rows, then wait for these channels while the others are idle.
 ///
-/// llama.cpp found this conflict on AMD GPUs (its issue 27703). Their memory is spread over 16 channels in
-/// turns of 256 bytes, so rows share channels if their pitch is a multiple of 256 bytes times a power of two.
-/// A pitch that is 256 bytes larger spreads the rows again.
+/// llama.cpp found this conflict on AMD GPUs (its issue 27703). The memory of these GPUs is spread over 16
+/// channels in turns of 256 bytes, so rows share channels if their pitch is a multiple of 256 bytes times a
+/// power of two. A pitch that is 256 bytes larger spreads the rows again.
 ///
-/// Its `Display` is a sentence.
+/// `Display` writes the conflict as a sentence.
 ///
 /// ```
 /// use tensor_layout::upload::{channel_conflict, ChannelConflict};
@@ -76,7 +76,7 @@ pub fn channel_conflict(desc: &BufferTensorDesc) -> Option<ChannelConflict> {
         .filter(|(_, (size, stride))| **size > 1 && **stride > 0)
         .map(|(axis, (&size, &stride))| (axis, size, stride))
         .collect();
-    // The sort is stable: of equal strides, the first axis comes first.
+    // The sort is stable: of axes with equal strides, the first axis comes first.
     sort_by_key(&mut axes, |&(_, _, stride)| stride);
     let &(axis, rows, stride) = axes.get(1)?;
     let pitch_bits = wide_product(stride, desc.data_type().bits());

@@ -19,10 +19,10 @@ use super::validate::{check_unplaced, tensor};
 ///
 /// # Errors
 ///
-/// Every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule);
-/// [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size that is 0 or above the limit;
-/// [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows whose bytes are not a multiple of
-/// the required number; the errors of [`ToIndexMap::to_index_map`].
+/// A list of every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule) if the box
+/// does not have one size for each axis; [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size
+/// that is 0 or above the limit; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows whose
+/// bytes are not a multiple of the required number; the errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{validate_box, DeviceLimits, Swizzle};

@@ -22,7 +22,7 @@ macro_rules! levels {
             /// Every level, oldest first.
             pub const ALL: &'static [FeatureLevel] = &[$(FeatureLevel::$level),*];
 
-            /// The name of the level's limits. It is a constant, so that a check that passes allocates
+            /// The name of the level's limits. The name is a constant, so that a check that passes allocates
             /// nothing.
             pub(super) fn limits_name(self) -> &'static str {
                 match self {

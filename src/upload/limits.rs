@@ -36,19 +36,19 @@ const U32_MAX: u64 = 0xffff_ffff;
 pub struct DeviceLimits {
     /// The name of these limits in reports.
     pub name: Cow<'static, str>,
-    /// The smallest rank.
+    /// The smallest rank that a tensor may have.
     pub min_rank: usize,
-    /// The largest rank.
+    /// The largest rank that a tensor may have.
     pub max_rank: usize,
     /// The data types that a tensor may have, or `None` for any type.
     pub data_types: Option<Cow<'static, [DataType]>>,
-    /// Whether a size may be 0.
+    /// Whether the sizes of a tensor may be 0.
     pub zero_sizes: bool,
-    /// The largest size of an axis, in elements.
+    /// The largest size that an axis may have, in elements.
     pub max_size: u64,
-    /// The largest stride, in elements. The limit also applies to axes of size 1, whose strides are never
-    /// used but must be passed to the device. An error of such a stride is
-    /// [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride).
+    /// The largest stride that an axis may have, in elements. The limit also applies to axes of size 1, whose
+    /// strides are never used but must be passed to the device. If only a stride of this kind is too large,
+    /// the error is [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride).
     pub max_stride: u64,
     /// The most elements that a tensor may span in its buffer.
     pub max_elements: u64,
@@ -56,15 +56,15 @@ pub struct DeviceLimits {
     pub max_logical_elements: u64,
     /// The size of a binding must be a multiple of this number, in bytes.
     pub size_multiple: u64,
-    /// The smallest binding, in bytes.
+    /// The smallest size that a binding may have, in bytes.
     pub min_binding: u64,
-    /// The largest binding, in bytes.
+    /// The largest size that a binding may have, in bytes.
     pub max_binding: u64,
     /// The offset of a binding must be a multiple of this number, in bytes.
     pub offset_alignment: u64,
-    /// The largest buffer, in bytes.
+    /// The largest size that a buffer may have, in bytes.
     pub max_buffer: u64,
-    /// The most bytes that may be copied through CPU-visible memory at once.
+    /// The most bytes that may be copied through CPU-visible memory at once. Larger uploads are split.
     pub max_copy: u64,
     /// Whether the device is given sizes and strides and nothing else, so that layouts without strides
     /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
@@ -81,7 +81,7 @@ pub struct DeviceLimits {
     pub unit_inner_stride: bool,
     /// The strides of all axes but the last must be multiples of this number, in bytes.
     pub stride_multiple: u64,
-    /// The largest stride, in bytes.
+    /// The largest stride that an axis may have, in bytes.
     pub max_stride_bytes: u64,
     /// Whether each stride must be at least the next stride times the next size. Then the axes are in memory
     /// in their order, and no bytes are shared.
@@ -90,7 +90,7 @@ pub struct DeviceLimits {
     /// times the next size. With 1, the tensor is packed except for the last stride. With 2, rows may be
     /// padded. `None` allows gaps everywhere.
     pub packed_outside: Option<usize>,
-    /// The largest product of the first stride and the first size, in bytes.
+    /// The largest product of the first stride and the first size of a tensor, in bytes.
     pub max_extent: u64,
     /// Whether the tensor must begin at byte 0 of its buffer.
     pub zero_offset: bool,
@@ -112,11 +112,11 @@ pub struct DeviceLimits {
     /// Whether the ranges of two written bindings of one buffer must not overlap, even if their elements do
     /// not.
     pub exclusive_ranges: bool,
-    /// Whether all bindings of a buffer in one dispatch must be reads, or all writes, whatever ranges they
-    /// have.
+    /// Whether one dispatch must either only read or only write a buffer, through all its bindings of the
+    /// buffer, whatever their ranges are.
     pub one_usage: bool,
     /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same unit of
-    /// this size, they may undo each other's writes.
+    /// this size, one write may undo the other.
     pub write_unit: u64,
 }
 
@@ -153,16 +153,16 @@ pub struct TypeLimits {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoxLimits {
-    /// The largest size of a box along an axis, in elements.
+    /// The largest size that a box may have along an axis, in elements.
     pub max_size: u64,
-    /// The last size of a box must be a multiple of this number, in bytes.
+    /// The size of a box along the last axis must be a multiple of this number, in bytes.
     pub row_multiple: u64,
-    /// The largest last size of a box, in bytes.
+    /// The largest size of a box along the last axis, in bytes.
     pub max_row: u64,
 }
 
 impl DeviceLimits {
-    /// Returns limits that only 64-bit arithmetic sets, from which a custom set can start.
+    /// Returns limits that accept everything that fits 64 bits. A custom set can start from these limits.
     ///
     /// ```
     /// use tensor_layout::upload::{FeatureLevel, DeviceLimits};
@@ -336,7 +336,7 @@ impl DeviceLimits {
     }
 
     /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
-    /// DirectML's pages do not promise that for every operator. With these limits, parts of larger buffers
+    /// DirectML's pages do not promise this for every operator. With these limits, parts of larger buffers
     /// are accepted as outputs.
     ///
     /// ```
@@ -354,7 +354,8 @@ impl DeviceLimits {
         DeviceLimits { writes_padding: false, ..self }
     }
 
-    /// Returns the type that replaces an unknown `data_type` on a device that only copies.
+    /// Returns the type that replaces `data_type` on a device that only copies, if the device does not know
+    /// the type: an unsigned integer of the same width.
     pub(super) fn stand_in(&self, data_type: DataType) -> Option<DataType> {
         let known = self.data_types.as_deref().filter(|types| self.copies_only && !types.contains(&data_type))?;
         let unsigned = |known: &&DataType| known.kind() == ElementKind::Unsigned && known.bits() == data_type.bits();
@@ -362,13 +363,13 @@ impl DeviceLimits {
     }
 }
 
-/// The limits for one type.
+/// The limits for one data type: the general rules, together with the stricter rules for the type.
 impl DeviceLimits {
     fn stricter(&self, data_type: DataType) -> Option<&TypeLimits> {
         self.stricter_types.as_ref().filter(|limits| limits.data_types.contains(&data_type))
     }
 
-    /// The number that strides must be a multiple of, in bytes, by the general rule and the rule for the
+    /// The number that strides must be a multiple of, in bytes, by the general rule and by the rule for the
     /// type.
     pub(super) fn stride_multiple_of(&self, data_type: DataType) -> u64 {
         let stricter = self.stricter(data_type).map_or(1, |limits| limits.stride_multiple);

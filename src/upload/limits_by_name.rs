@@ -11,7 +11,7 @@ use super::size_text::read_size;
 use super::tensor_limits::{MetalUsage, Swizzle, Uniform};
 
 impl DeviceLimits {
-    /// The names of the sets.
+    /// The names of the sets of limits that can be read. `directml` stands for the latest feature level.
     pub const NAMES: &'static [&'static str] = &[
         "directml",
         "d3d12",
@@ -39,7 +39,7 @@ impl DeviceLimits {
     /// # Errors
     ///
     /// [`Error::UnknownName`](crate::Error::UnknownName) for a name that is not a field with a number or a
-    /// `bool`; [`Error::Parse`](crate::Error::Parse).
+    /// `bool`. [`Error::Parse`](crate::Error::Parse) if the value cannot be read.
     ///
     /// ```
     /// let limits = tensor_layout::DeviceLimits::webgpu().with("max_binding", "2GiB")?;

@@ -21,7 +21,7 @@ pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
 }
 
 /// Returns the fewest elements whose bytes are a multiple of the alignment. A binding may begin at each
-/// multiple of that many elements.
+/// multiple of this number of elements.
 pub(super) fn binding_unit(alignment: u64, bits: u32) -> u64 {
     let bits = u64::from(bits.max(1));
     let unit = checked::mul(alignment.max(1), 8, BYTES).and_then(|in_bits| common_multiple(in_bits, bits));

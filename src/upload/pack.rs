@@ -26,7 +26,7 @@ use super::validate::check_unplaced;
 #[non_exhaustive]
 pub struct PackedBuffer {
     /// The offset of each tensor's buffer, in bytes, in the order of the tensors. The tensor's own base
-    /// offset is added to it, as in [`UploadBuffer`](super::UploadBuffer).
+    /// offset is added to this offset, as in [`UploadBuffer`](super::UploadBuffer).
     pub offsets: Vec<u64>,
     /// The length of the buffer, in bytes.
     pub len: u64,
@@ -40,9 +40,9 @@ pub struct PackedBuffer {
 /// # Errors
 ///
 /// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one
-/// binding (use [`pieces_along`](super::pieces_along) and pack the pieces); [`Error::Overflow`] if the buffer
-/// exceeds 2⁶⁴ bytes; [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if it exceeds the limit;
-/// the errors of [`ToIndexMap::to_index_map`].
+/// binding (use [`pieces_along`](super::pieces_along) and pack the pieces). [`Error::Overflow`] if the size
+/// of the buffer does not fit 64 bits. [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if the
+/// size exceeds the device's limit. The errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
 /// use tensor_layout::upload::{pack_buffer, DeviceLimits};

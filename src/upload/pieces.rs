@@ -34,8 +34,7 @@ pub struct Pieces {
 
 impl Pieces {
     /// Returns the pieces of `range`, each at most `max` bytes long. The length of every piece but the last
-    /// is a multiple of `alignment`. So all pieces begin at multiples of `alignment`, if the caller passes a
-    /// `range` that does.
+    /// is a multiple of `alignment`. If `range` begins at a multiple of `alignment`, so does every piece.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ pub struct UploadReport {
     pub limits: Cow<'static, str>,
     /// The type of an element.
     pub data_type: DataType,
-    /// The number of indices.
+    /// The number of elements: the product of the sizes.
     pub element_count: u64,
     /// The number of elements from the start of the binding to the end of the last element.
     pub span_elements: u64,
@@ -49,19 +49,20 @@ pub struct UploadReport {
     /// [`DeviceLimits::size_multiple`](super::DeviceLimits::size_multiple) (4 for DirectML).
     pub rounded_bytes: u64,
     /// The number of bytes that are bound: `rounded_bytes`, or the total size that was set in the descriptor
-    /// if that is more. A total that is not a multiple of the device's number is reported as an error.
+    /// if that is more. A total that is not a multiple of the device's
+    /// [`size_multiple`](super::DeviceLimits::size_multiple) is reported as an error.
     pub total_bytes: u64,
-    /// The number of bytes that a CPU slice must have to fill the tensor. It is not rounded up, so that an
-    /// upload reads nothing past the end of its source.
+    /// The number of bytes that a CPU slice must have to fill the tensor. The number is not rounded up, so
+    /// that an upload reads nothing past the end of its source.
     pub cpu_bytes: u64,
-    /// The bytes of the binding after the elements, which should be set to zero. They count from the start of
-    /// the binding.
+    /// The bytes of the binding after the elements, which should be set to zero. The range counts from the
+    /// start of the binding.
     pub padding: Range<u64>,
     /// The bytes of the buffer that are bound.
     pub bound: Range<u64>,
-    /// For an output, the number of bits between the start of the binding and its last element that hold no
-    /// element of it. In a tensor of its own these bits are padding. In a slice they belong to other tensors.
-    /// The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
+    /// For an output, the number of bits between the start of the binding and the last element that hold no
+    /// element. If the tensor has its buffer to itself, these bits are padding. In a slice they belong to
+    /// other tensors. The number is 0 for inputs, for tensors without a buffer, and if indices share offsets.
     pub gap_bits: u128,
     /// Whether the device may overwrite the bits between the elements of this output
     /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding)). This is an error for a part
@@ -70,8 +71,8 @@ pub struct UploadReport {
     /// Whether the padding between and after the elements must hold zeros, which a [named
     /// layout](crate::named) may demand.
     pub zero_padding: bool,
-    /// The start of the binding must be a multiple of this number, in bytes. It is the least common multiple
-    /// of the device's alignment and the alignment that the descriptor guarantees.
+    /// The start of the binding must be a multiple of this number, in bytes. The number is the least common
+    /// multiple of the device's alignment and the alignment that the descriptor guarantees.
     pub alignment_required: u64,
     /// The largest power of two that divides the start of the binding, in bytes, or `None` for a start of 0,
     /// which every power divides.
@@ -79,22 +80,23 @@ pub struct UploadReport {
     /// The narrowest integer type that holds every element offset of the tensor, counted from the start of
     /// the binding.
     pub index_width: IndexWidth,
-    /// The narrowest integer type that holds the same offsets in bytes.
+    /// The narrowest integer type that holds the offsets of all elements in bytes.
     pub byte_index_width: IndexWidth,
-    /// The number of elements between the start of the binding and index 0. A shader adds it to the offset
-    /// that it computes from sizes and strides. It is 0 for a device that is given strides.
+    /// The number of elements between the start of the binding and index 0. A shader adds this number to the
+    /// offset that it computes from sizes and strides. The number is 0 for a device that is given strides.
     pub base_offset: u64,
-    /// Facts that are no errors but that the caller should know.
+    /// Facts that the caller should know, although they are no errors.
     pub warnings: Vec<Warning>,
-    /// The pieces in which to bind the range if it is too large for one binding.
+    /// The pieces in which to bind the range if it is too large for one binding. `None` if one binding is
+    /// enough.
     pub pieces: Option<Pieces>,
-    /// The ranges of the CPU slice in which to copy the elements to the device. There is one range unless it
-    /// exceeds the largest copy.
+    /// The ranges of the CPU slice in which to copy the elements to the device. There is one range unless the
+    /// elements exceed the largest copy.
     pub copies: Option<Pieces>,
 }
 
 impl UploadReport {
-    /// Returns the report of a layout that has no index map: no bytes at all.
+    /// Returns the report of a layout that has no index map. All its numbers are 0.
     pub(super) fn of_nothing(limits: &DeviceLimits) -> UploadReport {
         UploadReport {
             limits: limits.name.clone(),
@@ -226,7 +228,7 @@ impl Errors {
     }
 }
 
-/// The errors, in the order of the checks.
+/// Dereferences to the errors, in the order of the checks.
 impl core::ops::Deref for Errors {
     type Target = [Error];
 

@@ -5,7 +5,7 @@ use alloc::format;
 
 use crate::error::Error;
 
-/// The units, with their number of bytes.
+/// The units of a size in a text, each with its number of bytes.
 const UNITS: &[(&str, u64)] = &[
     ("", 1),
     ("B", 1),

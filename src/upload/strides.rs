@@ -13,9 +13,10 @@ use super::tensor::Tensor;
 /// Checks every stride against every rule, and the size of the last axis.
 ///
 /// The strides of axes of size 1 are never used, and no stride is used if there are no elements. But the
-/// device compares the numbers, so the rules are applied to the strides as they are. If a rule is broken,
-/// they are applied again with the unused strides replaced by legal ones. An error that only an unused stride
-/// causes is of its own kind, for the axis of size 1.
+/// device compares the numbers, so the rules are first applied to the strides as they are. If a rule is
+/// broken, the rules are applied again, with legal strides in place of the unused ones. Errors that then
+/// remain are reported. An error that goes away was caused by an unused stride, and becomes a
+/// [`DeviceRule::FreeStride`] of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     if sizes.contains(&0) {
@@ -33,7 +34,8 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
             .into_iter()
             .filter(|(axis, error)| !settled.iter().any(|other| other.0 == *axis && other.1.code() == error.code()))
         {
-            // A rule of an axis also compares its stride with that of the next axis, which may be the cause.
+            // The rule of an axis also reads the stride of the next axis, so the unused stride of either may
+            // be the cause.
             let blamed = [axis, axis.plus(1)]
                 .into_iter()
                 .find(|&axis| sizes.get(axis) == Some(&1) && at(given, axis) != at(&legal, axis));
@@ -108,7 +110,7 @@ pub(super) fn with_free_strides(
     strides
 }
 
-/// The number that strides of outer axes must be a multiple of, in elements.
+/// The number that the strides of all axes but the last must be a multiple of, in elements.
 pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &DeviceLimits) -> Result<u64, Error> {
     let (bytes, bits) = (limits.stride_multiple_of(data_type), u64::from(bits));
     if bytes <= 1 {

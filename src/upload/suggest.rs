@@ -37,13 +37,14 @@ pub struct Suggestion {
     /// that the device only [copies](DeviceLimits::copies_only) becomes the unsigned integer of the same
     /// width.
     pub source: BufferTensorDesc,
-    /// A tensor of the same sizes that the device accepts: `source` itself if it is accepted.
+    /// A tensor of the same sizes that the device accepts. This is `source` itself if the device accepts
+    /// `source`.
     pub desc: BufferTensorDesc,
     /// The number of bytes that are bound for `source`.
     pub source_bytes: u64,
     /// The number of bytes that are bound for `desc`.
     pub bytes: u64,
-    /// The conflict if rows of `desc` begin on few memory channels.
+    /// The conflict if the rows of `desc` begin on one or two memory channels, or `None`.
     pub conflict: Option<ChannelConflict>,
 }
 
@@ -66,15 +67,15 @@ impl Suggestion {
 }
 
 /// Finds the nearest layout of a tensor that [`validate_description`] accepts. If the tensor is accepted as
-/// it is, the layout is unchanged. Otherwise the result has the same sizes. It keeps the order of axes and
-/// the gaps between rows as far as the device allows, and its row pitch obeys the rules of the device. It
-/// begins at the start of a buffer of its own.
+/// it is, the layout is unchanged. Otherwise the new layout has the same sizes. It keeps the order of axes
+/// and the gaps between rows as far as the device allows, and its row pitch obeys the rules of the device.
+/// The new layout begins at the start of a buffer of its own.
 ///
 /// This function only changes strides. A type or a size that the device does not accept remains an error.
 ///
 /// # Errors
 ///
-/// The errors of the layout that comes nearest.
+/// If the device accepts none of the layouts that were tried, the errors of the last of them.
 ///
 /// ```
 /// use tensor_layout::upload::{suggest, DeviceLimits};
@@ -144,7 +145,7 @@ fn with_legal_strides(
     let mut next = 1_u64;
     for (depth, axis) in order.into_iter().enumerate() {
         let (Some(&size), Some(&old)) = (sizes.get(axis), had.get(axis)) else { continue };
-        // An axis of stride 0 keeps its stride if the device allows it.
+        // An axis of stride 0 keeps this stride, unless the device requires the axes in order.
         let repeated = old == 0 && size > 1 && !in_order;
         let packed = limits.packed_outside.is_some_and(|packed| depth >= packed);
         let stride = if repeated {
@@ -168,8 +169,8 @@ fn with_legal_strides(
         .with_base_offset_alignment(desc.base_offset_alignment())
 }
 
-/// Returns the axes from the innermost to the outermost: in the order that the device requires, else in
-/// memory order.
+/// Returns the axes from the innermost to the outermost: in the order that the device requires, or in memory
+/// order if the device requires none.
 fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -> SmallVec<[usize; 8]> {
     let mut axes: SmallVec<[usize; 8]> = (0..desc.rank()).rev().collect();
     if !in_order {

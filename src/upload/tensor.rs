@@ -57,8 +57,8 @@ impl<'a> Tensor<'a> {
         match self {
             Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // The strides of axes of size 1 are unused. A stride that continues the axes after it obeys
-                // every rule that their strides obey.
+                // The strides of axes of size 1 are unused. Each gets the stride that continues the axes
+                // after it, which obeys every rule that the strides of these axes obey.
                 let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
                     if size == 1 {
@@ -89,9 +89,9 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The number of elements from the start of the tensor's buffer to its end. For a descriptor, that is the
-    /// end of the last element. For any other layout, it includes the padding after that element, which XLA's
-    /// size counts.
+    /// The number of elements from the start of the tensor's buffer to its end. For a descriptor, the end is
+    /// the end of the last element. For any other layout, the end includes the padding after the last
+    /// element, which XLA's size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc) => desc.span_elements(),
@@ -108,9 +108,9 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The part of the base offset that moves into the binding's offset, in elements. It is the whole base
-    /// offset if the device gets none. If a shader adds the rest, it is as much as the alignment of bindings
-    /// allows.
+    /// The part of the base offset that moves into the binding's offset, in elements. If the device gets no
+    /// base offset, this is the whole base offset. If a shader adds the rest, this is as much as the
+    /// alignment of bindings allows.
     pub(super) fn base_in_binding(&self, limits: &DeviceLimits) -> u64 {
         let base = self.base_offset();
         match limits.base_offset_in_binding {
@@ -133,7 +133,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The alignment that was promised for the start of the binding, in bytes, or 0 without a promise. If the
-    /// base is part of the binding's offset, the promise is reduced by the base.
+    /// base offset is part of the binding's offset, the promise is reduced by the base offset.
     pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
         match self {
             Tensor::Strided(desc) if limits.takes_strides && limits.base_offset_in_binding => {

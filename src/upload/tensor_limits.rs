@@ -87,11 +87,11 @@ impl DeviceLimits {
     ///
     /// The rules come from *MTLTensorDescriptor* and *MTLBuffer* (Metal 4, which counts axes from the
     /// innermost). A tensor has up to 16 axes, and no size is 0. The innermost stride is 1, and each further
-    /// stride is at least the one before times its size. The offset is a multiple of an element. For machine
-    /// learning the second stride is a multiple of 64 bytes, the others follow without a gap, and the offset
-    /// is 0. Types of 8 bits and less that are not plain integers (`MTLTensorDataTypeInt4`, the `MetalFloat8`
-    /// types, ...) need an innermost size that is a multiple of 32, and strides and offsets that are
-    /// multiples of 128 bytes.
+    /// stride is at least the previous stride times the previous size. The offset is a multiple of an
+    /// element. For machine learning the second stride is a multiple of 64 bytes, the further strides leave
+    /// no gap, and the offset is 0. Types of 8 bits and less that are not plain integers
+    /// (`MTLTensorDataTypeInt4`, the `MetalFloat8` types, ...) need an innermost size that is a multiple of
+    /// 32, and strides and offsets that are multiples of 128 bytes.
     #[must_use]
     pub fn metal_tensor(usage: MetalUsage) -> DeviceLimits {
         let machine_learning = usage == MetalUsage::MachineLearning;
@@ -115,13 +115,14 @@ impl DeviceLimits {
     /// Returns the limits of a tensor on every Vulkan device with `VK_ARM_tensors` and without the feature
     /// `tensorNonPacked`.
     ///
-    /// The rules on strides come from the valid usage of *VkTensorDescriptionARM*: the last stride is an
-    /// element (09736), strides are positive (09738), each is at least the next one times its size (09739),
-    /// and exactly that without `tensorNonPacked` (09740). The numbers are the required limits of
-    /// *VkPhysicalDeviceTensorPropertiesARM*: 4 axes, 65,536 elements, indices of an axis, bytes of a stride
-    /// and bytes of the tensor (09884: the first stride times its size). Real devices have larger limits: set
-    /// the fields to what your device reports, and clear `packed_outside` if it has the feature.
-    /// `vkGetTensorMemoryRequirementsARM` returns the alignment of a tensor in memory.
+    /// The rules on strides come from the valid usage of *VkTensorDescriptionARM*: the last stride is one
+    /// element (09736), strides are positive (09738), and each stride is at least the next stride times the
+    /// next size (09739). Without `tensorNonPacked`, each stride equals this product (09740). The numbers are
+    /// the required limits of *VkPhysicalDeviceTensorPropertiesARM*: 4 axes, 65,536 elements, and 65,536 each
+    /// for the indices of an axis, the bytes of a stride and the bytes of the tensor (09884: the first stride
+    /// times the first size). Real devices have larger limits: set the fields to what your device reports,
+    /// and clear `packed_outside` if the device has the feature. `vkGetTensorMemoryRequirementsARM` returns
+    /// the alignment of a tensor in memory.
     #[must_use]
     pub fn vulkan_tensor() -> DeviceLimits {
         DeviceLimits {
@@ -142,8 +143,8 @@ impl DeviceLimits {
     /// without interleaving.
     ///
     /// The rules come from the *CUDA driver API*, tensor map objects. There are 1 to 5 axes of sizes 1 to
-    /// 2³², and the address is a multiple of 16. The innermost stride is an element. All other strides are
-    /// multiples of 16 bytes below 2⁴⁰, and each is at least the next one times its size. A box
+    /// 2³², and the address is a multiple of 16. The innermost stride is one element. All other strides are
+    /// multiples of 16 bytes below 2⁴⁰, and each is at least the next stride times the next size. A box
     /// ([`validate_box`](super::validate_box)) has sizes of 1 to 256, and its rows are a multiple of 16
     /// bytes, no longer than the swizzle. Signed 8- and 16-bit integers are copied as unsigned integers.
     #[must_use]
@@ -188,7 +189,7 @@ impl DeviceLimits {
     }
 
     /// Returns [`webnn`](Self::webnn) with the limits of Chromium: tensors of up to 2³¹−1 bytes and 8 axes.
-    /// They are the limits of its ONNX Runtime and TensorFlow Lite backends in `ContextProperties`
+    /// These are the limits of Chromium's ONNX Runtime and TensorFlow Lite backends in `ContextProperties`
     /// (services/webnn). A 4-bit type may be missing in one of the backends, and single operators may accept
     /// fewer ranks.
     ///

@@ -54,7 +54,7 @@ pub enum TextureApi {
     Metal,
 }
 
-/// One plane of a format: the size of its blocks, and the divisor of its sizes.
+/// One plane of a format: the size of its blocks, and the divisor of the texture's width and height.
 ///
 /// ```
 /// use tensor_layout::upload::TexturePlane;
@@ -77,7 +77,7 @@ pub struct TexturePlane {
     pub divisor: u64,
 }
 
-/// The formats: name, bytes of a block, and the side of a block in texels.
+/// The formats: the name, the bytes of a block, and the side of a block in texels.
 const BLOCKS: &[(&str, u64, u64)] = &[
     ("r8", 1, 1),
     ("rg8", 2, 1),
@@ -98,7 +98,7 @@ const BLOCKS: &[(&str, u64, u64)] = &[
 ];
 
 impl TexturePlane {
-    /// Returns a plane of single texels.
+    /// Returns a plane whose blocks are single texels of `bytes` bytes.
     #[must_use]
     pub const fn texels(bytes: u64) -> TexturePlane {
         TexturePlane { block_bytes: bytes, block_width: 1, block_height: 1, divisor: 1 }
@@ -135,14 +135,14 @@ pub struct Texture {
     pub planes: Vec<TexturePlane>,
     /// The width of mip level 0, in texels.
     pub width: u64,
-    /// The height of mip level 0, in texels. It is 1 for a 1D texture.
+    /// The height of mip level 0, in texels. The height of a 1D texture is 1.
     pub height: u64,
-    /// The depth of mip level 0 of a 3D texture, in texels, else 1.
+    /// The depth of mip level 0 of a 3D texture, in texels. The depth of any other texture is 1.
     pub depth: u64,
     /// The number of array layers: 6 for a cube, 1 for a 3D texture.
     pub layers: u64,
-    /// The number of mip levels. Each side of a level is half as long as that of the level before, and at
-    /// least 1.
+    /// The number of mip levels. Each side of a level is half the side of the previous level, rounded down,
+    /// and at least 1 texel.
     pub mip_levels: u64,
 }
 
@@ -159,11 +159,11 @@ pub struct Texture {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Subresource {
-    /// The number of the plane in the format.
+    /// The number of the plane in the format, counted from 0.
     pub plane: u64,
-    /// The number of the array layer.
+    /// The number of the array layer, counted from 0.
     pub layer: u64,
-    /// The number of the mip level.
+    /// The number of the mip level, counted from 0.
     pub mip_level: u64,
     /// The offset of the subresource in the buffer, in bytes.
     pub offset: u64,
@@ -180,7 +180,7 @@ pub struct Subresource {
 }
 
 impl Subresource {
-    /// The number of bytes from the first byte to the last. The last row has no padding.
+    /// The number of bytes from the first byte of the subresource to its last. The last row has no padding.
     #[must_use]
     pub fn size_in_bytes(&self) -> u64 {
         let rows = self.images.saturating_sub(1).saturating_mul(self.image_pitch);
@@ -188,7 +188,7 @@ impl Subresource {
     }
 }
 
-/// A texture in a buffer, from [`Texture::in_buffer`].
+/// The offsets of a texture's subresources in a buffer, and the rules for them, from [`Texture::in_buffer`].
 ///
 /// ```
 /// use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
@@ -207,11 +207,11 @@ pub struct TextureCopy {
     pub total_bytes: u64,
     /// The offset of the whole texture in a larger buffer must be a multiple of this number, in bytes.
     pub offset_multiple: u64,
-    /// A row pitch must be a multiple of this number, in bytes. It is 1 if there is only one row.
+    /// A row pitch must be a multiple of this number, in bytes. The number is 1 if there is only one row.
     pub row_multiple: u64,
 }
 
-/// The most subresources that a copy may have.
+/// The most subresources that a copy may have. A texture with more subresources is refused.
 const MOST_SUBRESOURCES: u64 = 1 << 20;
 
 impl Texture {
@@ -227,8 +227,8 @@ impl Texture {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than the largest side allows, layers of
-    /// a 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources;
-    /// [`Error::Overflow`].
+    /// a 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources.
+    /// [`Error::Overflow`] if a number of bytes passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
@@ -305,7 +305,8 @@ impl Texture {
     }
 }
 
-/// The alignments of rows and subresources of one plane, in bytes, and the least row length.
+/// The rule of an API for one plane. Row pitches are multiples of `rows_of` bytes, subresources begin at
+/// multiples of `begins_at` bytes, and rows have at least `least` texels.
 struct Rule {
     rows_of: u64,
     begins_at: u64,
@@ -324,7 +325,8 @@ impl TextureApi {
     }
 }
 
-/// Returns the bytes of a row of `texels` texels, which must hold the width and whole blocks.
+/// Returns the bytes of a row of `texels` texels. The row must hold `width` texels and consist of whole
+/// blocks.
 fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Error> {
     let (what, min) = ("the row length in texels", width.next_multiple_of(plane.block_width));
     if texels < width || !texels.is_multiple_of(plane.block_width) {

@@ -31,7 +31,7 @@ pub enum Role {
 pub struct UploadBuffer {
     /// The length of the whole buffer, in bytes.
     pub len: u64,
-    /// The offset of the tensor's buffer, in bytes. The tensor's own base offset is added to it.
+    /// The offset of the tensor's buffer, in bytes. The tensor's own base offset is added to this offset.
     pub offset: u64,
     /// Whether the tensor is read or written.
     pub role: Role,
@@ -52,10 +52,11 @@ impl UploadBuffer {
 /// strides. For other devices a layout is bound as bytes, which a shader indexes. The padding of tiles then
 /// is part of the binding.
 ///
-/// All of these checks are made: data type, rank, sizes of zero, sizes and strides that do not fit, the order
-/// and the gaps of strides, the number of elements; the size of the binding (multiple, smallest, largest);
-/// its offset (alignment of the device and of the descriptor, whole bytes); its range inside the buffer; the
-/// size of the buffer; the flags; and, for an output, that no two indices share an offset.
+/// The function checks the data type, the rank, sizes of zero, sizes and strides that do not fit, the order
+/// and the gaps of strides, and the number of elements. It checks the size of the binding (multiple,
+/// smallest, largest), its offset (alignment of the device and of the descriptor, whole bytes), its range
+/// inside the buffer, the size of the buffer, and the flags. In an output, no two indices may share an
+/// offset.
 ///
 /// # Errors
 ///
@@ -103,7 +104,8 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     check_description(&tensor, limits, &mut errors);
     let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
     if check_role(&tensor, buffer.role, &mut errors) {
-        // Every index has an offset of its own, so the bits of all elements can be subtracted.
+        // Every index has an offset of its own, so the gaps are all bits that do not belong to one of the
+        // elements.
         let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
         let in_front = checked::wide_product(report.base_offset, tensor.element_bits());
         report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
@@ -223,7 +225,8 @@ fn check_binding(
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
-    // A total size that was set by hand is checked but not rounded.
+    // A total size that was set by hand is bound as it is, without rounding, and the checks refuse a wrong
+    // one.
     let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));
@@ -286,13 +289,13 @@ fn check_binding(
 
 /// The part of the tensor's buffer that is bound.
 struct Region {
-    /// The bytes of the base offset that move into the binding's offset.
+    /// The number of bytes of the base offset that move into the binding's offset.
     base_bytes: u64,
-    /// The elements of the base offset that a shader adds.
+    /// The number of elements of the base offset that a shader adds.
     base_left: u64,
     elements: u64,
     exact_bytes: u64,
-    /// The total size that was set by hand, minus the bytes of the base.
+    /// The total size that was set by hand, minus the bytes of the base offset. `None` without such a size.
     chosen: Option<u64>,
 }
 

@@ -9,7 +9,7 @@ use crate::strided::IndexWidth;
 /// A fact that a device accepts but that a caller should know: see
 /// [`UploadReport::warnings`](super::UploadReport::warnings).
 ///
-/// Its `Display` is a sentence.
+/// `Display` writes the warning as a sentence.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, Warning};

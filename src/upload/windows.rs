@@ -13,7 +13,7 @@ use super::pieces::Pieces;
 use super::tensor::Tensor;
 use super::validate::piece_alignment;
 
-/// One binding, and the part of the range that it is for.
+/// One binding, and the part of a longer range of bytes that a shader reaches through this binding.
 ///
 /// ```
 /// use tensor_layout::upload::{DeviceLimits, Window, Windows};
@@ -25,15 +25,17 @@ use super::validate::piece_alignment;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Window {
-    /// The bytes of the buffer to bind. Their start and their number are multiples that the device requires.
+    /// The bytes of the buffer to bind. The start and the length are multiples of the numbers that the device
+    /// requires.
     pub bound: Range<u64>,
-    /// The bytes of the range that this window is for.
+    /// The bytes of the longer range that this window covers, counted from the start of the buffer.
     pub bytes: Range<u64>,
-    /// The number of bytes between the start of the binding and `bytes`. A shader adds it to its offsets.
+    /// The number of bytes between the start of the binding and `bytes`. A shader adds this number to its
+    /// offsets.
     pub base: u64,
 }
 
-/// The bindings for a range of bytes that a device accepts.
+/// An iterator over the bindings that cover a range of bytes by the rules of a device.
 ///
 /// A binding begins at a multiple of [`DeviceLimits::offset_alignment`], but a range may begin anywhere. The
 /// start is rounded *down*, and the bytes in between are the base of the first window. A range that is longer
@@ -136,10 +138,10 @@ impl Iterator for Windows {
 
 impl FusedIterator for Windows {}
 
-/// Returns the windows of a whole layout whose buffer begins `offset` bytes into a larger buffer. They cover
-/// the bytes that [`validate`](super::validate) binds, before rounding. With
-/// [`DeviceLimits::base_offset_in_binding`] they begin near the first element. Without it they begin with the
-/// layout's buffer, from which the offsets of its index map count.
+/// Returns the windows of a whole layout whose buffer begins `offset` bytes into a larger buffer. The windows
+/// cover the bytes that [`validate`](super::validate) binds, before rounding. With
+/// [`DeviceLimits::base_offset_in_binding`] the windows begin near the first element. Without it they begin
+/// with the layout's buffer, from which the offsets of its index map count.
 ///
 /// # Errors
 ///

@@ -2,8 +2,9 @@
 //!
 //! A device writes whole units: bytes, or words of 4 bytes. Narrower elements share units. If two outputs
 //! write into one unit, they may undo each other's writes although their elements do not overlap. The units
-//! of a tensor form tensors again. A run of elements becomes a run of units. An axis whose stride is not a
-//! whole number of units is split into as many axes as it takes for the remainders to repeat.
+//! of a tensor form tensors again, whose elements are units. A run of elements becomes a run of units. If the
+//! stride of an axis is not a whole number of units, indices of the axis begin at different bits of a unit.
+//! The tensor is then split into one part for each of these bit positions.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
@@ -18,7 +19,7 @@ use crate::element::DataType;
 use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Overlap};
 
-/// The most pairs of parts that are compared.
+/// The most pairs of parts that are compared. With more pairs, the answer is `Undecided`.
 const MAX_PAIRS: usize = 1 << 12;
 
 /// Whether two tensors share a unit of memory, or a byte.
@@ -49,14 +50,14 @@ pub(super) fn shared_unit(a: (&BufferTensorDesc, u64), b: (&BufferTensorDesc, u6
     answer
 }
 
-/// One part of the units: its start, in bits, and its axes, with sizes and strides in units.
+/// One part of a tensor's units: where it begins, in bits, and its axes, with sizes and strides in units.
 struct UnitAxes {
     start: u128,
     axes: Vec<(u64, u64)>,
 }
 
-/// Returns the units as tensors of single units, or `None` if there are too many parts or a number does not
-/// fit.
+/// Returns the units that hold elements, as tensors whose elements are units. Returns `None` if there are
+/// more than [`MAX_PAIRS`] parts or a number does not fit 64 bits.
 fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTensorDesc>> {
     if desc.element_count() == 0 {
         return Some(Vec::new());
@@ -67,7 +68,7 @@ fn units((desc, at): (&BufferTensorDesc, u64), unit: u64) -> Option<Vec<BufferTe
     sort_by_key(&mut axes, |&(_, stride)| stride);
     let start = u128::from(at) * 8 + u128::from(desc.base_offset()) * bits;
     let mut parts = vec![UnitAxes { start, axes: Vec::new() }];
-    // The number of bits after the start of an element that are contiguous.
+    // The number of contiguous bits from the start of an element on that belong to elements.
     let mut run = bits;
     for (size, stride) in axes {
         if stride <= run {
