@@ -1,8 +1,9 @@
 //! The tables of byte shuffles. A table names the source byte of each destination byte.
 //!
-//! The problem: a few rows of odd runs are interleaved into one row, such as tiles of three elements, or
-//! pixels of three 16-bit channels. The shuffles of whole units are for units of 1, 2, 4 or 8 bytes. A
-//! shuffle of single bytes works for units of any length, once the index of every byte is computed.
+//! The problem: a few rows of runs are interleaved into one row, and the length of a run is odd, as in tiles
+//! of three elements, or pixels of three 16-bit channels. The shuffles of whole units are only for units of
+//! 1, 2, 4 or 8 bytes. A shuffle of single bytes works for units of any length, once the index of every byte
+//! is computed.
 //!
 //! The indices repeat. After a *period* of the destination, each source row has moved on by a constant number
 //! of bytes, the *advance*, and the pattern starts again. A destination vector needs bytes of two to four

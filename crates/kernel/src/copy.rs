@@ -29,7 +29,7 @@ use super::x86_64;
 /// How a copy loads and stores. These choices are independent of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// Whole cache lines are written with non-temporal stores.
+    /// Whether whole cache lines are written with non-temporal stores.
     pub streaming: bool,
     /// How the source is prefetched between iterations.
     pub prefetch: Prefetch,
@@ -158,7 +158,8 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// # Errors
     ///
-    /// Returns the memory unchanged if the copy may not fill it. Nothing has run then.
+    /// Returns the memory unchanged if it is not certain that the copy fills the memory. Nothing has run
+    /// then.
     ///
     /// # Panics
     ///
@@ -230,7 +231,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// # Panics
     ///
-    /// If a buffer is shorter than the end of the moved copy.
+    /// If a buffer is shorter than the reach of the moved copy.
     pub fn run_moved(&self, (from, to): (usize, usize), source: &[u8], mut destination: Destination<'_>) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = destination.len();

@@ -47,7 +47,8 @@ impl<'a> WriteOnly<'a> {
     /// # Safety
     ///
     /// * For `'a`, all bytes are valid for writes from any thread, and nothing else accesses them.
-    /// The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is made.
+    /// * The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is
+    ///   made.
     ///
     /// ```
     /// use std::ptr::NonNull;

@@ -3,5 +3,5 @@
 /// Size of a cache line in bytes, on every x86-64 CPU and on most ARM CPUs.
 pub const LINE: usize = 64;
 
-/// Size of a page of memory in bytes.
+/// The size of a page of memory, in bytes, that kernels and plans assume.
 pub const PAGE: usize = 1 << 12;

@@ -18,7 +18,7 @@ pub struct PlainNest<'a> {
     start: (usize, usize),
     /// The loops, outer to inner.
     loops: &'a [Stride],
-    /// One more than the largest offset that is read on the source, and written on the destination.
+    /// One more than the largest offset that is read on the source, and written on the destination, in bytes.
     end: (usize, usize),
     /// The number of runs of all iterations together.
     runs: usize,

@@ -125,7 +125,7 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     while let Some(index) =
         position(loops, |step| Some(step.source) == stride(run) && Some(step.destination) == stride(run))
     {
-        // The run is a part of the buffers.
+        // Nothing saturates, because the run is inside both buffers.
         run = run.saturating_mul(loops.remove(index).extent());
     }
     run

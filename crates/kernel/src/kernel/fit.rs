@@ -113,7 +113,8 @@ impl Kernel {
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, context, register),
             &Kernel::Reverse { unit, extent, count, by } => match by {
-                // A register holds several whole short runs, or several whole units of one run.
+                // Registers are loaded whole: from all short runs that are side by side, or from one long
+                // run.
                 Reverse::Registers => {
                     let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
                     !streaming && unit * extent * bytes >= register

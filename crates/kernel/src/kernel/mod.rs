@@ -1,4 +1,4 @@
-//! A copy of bytes as data: a nest of loops, and a kernel that runs in each iteration of the innermost one.
+//! A copy of bytes as data: a nest of loops, and a kernel that runs in each iteration of the innermost loop.
 //!
 //! ```text
 //! for i in 0..8:                      loops: at most a few, outer to inner, with a stride on either side

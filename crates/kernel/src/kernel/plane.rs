@@ -20,7 +20,8 @@ pub const MICRO_TILE: usize = 16;
 /// `columns.offset(column) + row * unit` on the destination, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plane {
-    /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless it is a micro-tile.
+    /// The length of a unit in bytes. The order of the bytes of a unit is kept, unless the unit is a
+    /// micro-tile.
     pub unit: usize,
     /// The columns, which are packed on the source. On the destination each column is a row, at one of these
     /// offsets.

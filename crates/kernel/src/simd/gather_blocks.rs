@@ -115,8 +115,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 }
             }
             if walk.streaming {
-                // SAFETY: the first `staged` bytes of the buffer were written. Their place is `run` of the
-                // destination.
+                // SAFETY: the first `staged` bytes of the buffer were written. They belong at byte `run` of
+                // the destination.
                 unsafe { stage.drain(iteration.to.add(run), staged) };
             }
         }

@@ -25,7 +25,7 @@ pub(super) struct PanelPrefetch<'a> {
 }
 
 impl<'a> PanelPrefetch<'a> {
-    /// Makes prefetches of `lines` lines of each of some rows.
+    /// Makes the prefetches of the first `lines` lines of each of these rows.
     #[inline(always)]
     pub(super) fn new(from: *const u8, axis: &'a Axis, rows: Range<usize>, lines: usize) -> Self {
         let (row, rows) = (rows.start, rows.end);

@@ -233,9 +233,9 @@ impl ReversedRun<'_> {
     #[inline(always)]
     unsafe fn vector<V: Vector, const COUNT: usize, const METHOD: usize>(&self, end: *const u8, inside: usize) -> V {
         let Tables { registers, lanes, next, .. } = self.tables;
-        // SAFETY: all loads are inside the two vectors in front of `end`. For lanes, the last window has 32
-        // bytes, and ends before `end` by at most a vector less a lane, and a unit. A table has a vector from
-        // every `inside` on.
+        // SAFETY: all loads are inside the two vectors in front of `end`. The windows of lanes have 32 bytes,
+        // and the last of them ends at most `V::BYTES - LANE + unit` bytes before `end`. A table has a vector
+        // from every `inside` on.
         unsafe {
             match METHOD {
                 method::UNITS => {

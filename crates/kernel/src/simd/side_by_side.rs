@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The bytes of the run in front are loaded again from the source, at a known distance, and a mask selects
-//! them ([`shared_line`]). If that distance is less than a line, one load across both runs would not get the
-//! bytes of the shared line, which is composed on the stack instead.
+//! them ([`shared_line`]). If that distance is less than a line, one load across both runs would not get all
+//! bytes of the shared line. The line is composed on the stack instead.
 
 use super::lines::{copy_lines, short};
 use super::vector::Vector;

@@ -26,7 +26,7 @@ impl<const SIZE: usize> Software<SIZE> {
     }
 }
 
-// SAFETY: each function does what the trait says of it.
+// SAFETY: each function has the effect that the trait describes.
 unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;

@@ -6,7 +6,7 @@ use crate::line::PAGE;
 /// the first line of that page loads it. A prefetch for every store would cost time (measured on a Zen 5).
 const TRANSLATED_AHEAD: usize = PAGE;
 
-/// A kernel, or a part of one, that is compiled once for each type of vector.
+/// A kernel, or a part of a kernel, that is compiled once for each type of vector.
 pub(crate) trait Operation {
     /// Runs the operation.
     ///
