@@ -1,5 +1,5 @@
 
-/// The copies of this backend, by tensor-layout: sizes, strides and starts are handed over as they are.
+/// Makes the copies of this backend with tensor-layout. Sizes, strides and starts are passed unchanged.
 fn strided_<T: Copy>(
     src: &[T],
     dst: &mut [T],
@@ -14,7 +14,7 @@ fn strided_<T: Copy>(
         4 => tensor_layout::DataType::U32,
         _ => tensor_layout::DataType::U64,
     };
-    // SAFETY: numbers without padding, of as many bytes.
+    // SAFETY: the elements are numbers without padding, and the slices have as many bytes.
     let (from, to) = unsafe {
         (
             std::slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)),

@@ -1,5 +1,5 @@
 
-/// A strided copy by tensor-layout, of types that are known to be numbers.
+/// Makes a strided copy with tensor-layout. The type `T` must be a number.
 fn strided<T>(src: TensorView<T>, dest: &mut [MaybeUninit<T>], strides: &[usize]) {
     use tensor_layout::relayout::{copy_strided, Strided};
     let data_type = match size_of::<T>() {
@@ -7,7 +7,7 @@ fn strided<T>(src: TensorView<T>, dest: &mut [MaybeUninit<T>], strides: &[usize]
         2 => tensor_layout::DataType::U16,
         _ => tensor_layout::DataType::U32,
     };
-    // SAFETY: numbers without padding, of as many bytes.
+    // SAFETY: the elements are numbers without padding, and the slices have as many bytes.
     let (from, to) = unsafe {
         (
             std::slice::from_raw_parts(src.storage().as_ptr().cast::<u8>(), src.storage().len() * size_of::<T>()),
@@ -40,6 +40,6 @@ pub fn copy_into_uninit<T: Clone>(src: TensorView<T>, mut dest: TensorViewMut<Ma
     let strides: SmallVec<[usize; 8]> = dest.strides().iter().copied().collect();
     let mut storage = dest.storage_mut();
     let (start, length) = (storage.as_mut_ptr(), storage.len());
-    // SAFETY: the view has its storage to itself.
+    // SAFETY: no other view uses the storage of this view.
     strided(src, unsafe { std::slice::from_raw_parts_mut(start, length) }, &strides);
 }

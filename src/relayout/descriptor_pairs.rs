@@ -20,7 +20,7 @@ const MAX_U32: u64 = 0xffff_ffff;
 /// The name of the strides in an error. They are below 0 if a copy walks an axis backwards.
 const STRIDES: &str = "strides of the source";
 
-/// The largest number of pairs of a copy.
+/// The most pairs of a copy. A copy that needs more pairs is refused.
 const MAX_PAIRS: usize = 1 << 16;
 
 /// Two views of equal sizes. An identity operator from the first view to the second copies a part of the
@@ -192,7 +192,7 @@ impl Pairs {
     fn each_step(&mut self, copy: &CopyBox, at: usize) -> Result<(), Error> {
         let mut inside = copy.loops.clone();
         let step = inside.remove(at);
-        // Every box becomes at least one pair.
+        // Every box becomes at least one pair, so a loop of more steps would have too many pairs.
         if step.extent() > u64::try_from(MAX_PAIRS).unwrap_or(u64::MAX) {
             return Err(too_many());
         }

@@ -79,7 +79,7 @@ impl KernelLevel {
         self.level().name()
     }
 
-    /// The level of the kernel crate.
+    /// This level in the type of the kernel crate.
     fn level(self) -> Level {
         match self {
             KernelLevel::Portable => Level::Portable,

@@ -1,4 +1,4 @@
-//! Moving elements from one layout to any other.
+//! Copies of elements from one layout to any other layout.
 //!
 //! The module needs the feature `relayout`, which is on by default.
 //!

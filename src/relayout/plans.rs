@@ -77,7 +77,7 @@ impl Plans {
         self.now = self.now.wrapping_add(1);
         let index = match self.indices.get(&hash).copied() {
             Some(index) if self.kept.get(index).is_some_and(|kept| kept.is(&pair, settings)) => index,
-            // Two pairs with equal hashes replace each other.
+            // Two pairs of layouts with equal hashes share an entry, and replace each other.
             other => {
                 let plan = Relayout::with(from, to, settings)?;
                 self.insert(hash, other, pair, settings, plan)

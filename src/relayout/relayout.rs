@@ -349,7 +349,8 @@ impl Relayout {
         destination.fill(inside(start)..inside(start.saturating_add(self.tail)), 1, 0);
     }
 
-    /// The least length of a destination in bytes.
+    /// The least length of a destination buffer, in bytes. If padding is set, the buffer must hold all
+    /// padding.
     pub(super) fn writes_to(&self) -> u64 {
         if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }

@@ -32,9 +32,9 @@ pub struct Settings {
     /// How the destination's padding is treated: see
     /// [`Relayout::with_padding`](super::Relayout::with_padding).
     pub padding: Padding,
-    /// The knowledge about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
-    /// [`Relayout::run_write_only`](super::Relayout::run_write_only) uses ordinary stores, unless it is a
-    /// mapped GPU buffer ([`DestinationBytes::from_ptr`](super::DestinationBytes::from_ptr)).
+    /// What is known about the destination's memory. If the memory is [`Reused`](DestinationMemory::Reused),
+    /// [`Relayout::run_write_only`](super::Relayout::run_write_only) uses ordinary stores, unless the memory
+    /// is a mapped GPU buffer ([`DestinationBytes::from_ptr`](super::DestinationBytes::from_ptr)).
     pub memory: DestinationMemory,
     /// Whether the copy uses non-temporal stores.
     pub stores: Stores,

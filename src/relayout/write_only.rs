@@ -2,9 +2,9 @@
 //!
 //! Reading write-combining memory takes a hundred times as long as writing it. Bytes that are written twice,
 //! and lines that are written in part, are slow there too. So most copies go straight to their destination.
-//! Two kinds of copies cannot: `run` would change bytes in part (elements that share bytes), or would fill
-//! everything before it copies (padding in short runs). For these, the result is put together in a small
-//! buffer, block by block, and each byte is written once from the buffer.
+//! Two kinds of copies cannot. If elements share bytes, `run` would change bytes in part. If padding is in
+//! short runs, `run` would fill everything before it copies. The results of these copies are put together in
+//! a small buffer, block by block, and each byte is written once from the buffer.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -70,7 +70,7 @@ impl Relayout {
         self.why_read().is_some()
     }
 
-    /// The reason why the destination must be read, as an error says it about padding.
+    /// The reason why the destination must be read, as the end of an error's sentence about padding.
     fn why_read(&self) -> Option<&'static str> {
         if self.keeps_padding() && self.passes.recovers() {
             return Some(
@@ -214,7 +214,7 @@ impl Relayout {
         exec::program::write(own, &buffer, destination)
     }
 
-    /// Writes the elements between two bounds after each other, one block at a time. Returns `false` if a
+    /// Writes the elements between each two neighbouring bounds, one block at a time. Returns `false` if a
     /// block would take too many boxes.
     fn write_in_blocks(
         &self,

@@ -1,11 +1,11 @@
-//! The adapters of docs/RECIPES.md: what burn and cubecl say of a tensor, as a descriptor.
+//! The adapters of docs/RECIPES.md: tensors of burn and cubecl as descriptors.
 
 pub mod burn {
     use burn_tensor::{DType, TensorData};
     use tensor_layout::relayout::{Relayout, copy};
     use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 
-    /// `None` for booleans, quantized values and `Flex32`.
+    /// Returns the type of elements. `None` for booleans, quantized values and `Flex32`.
     pub fn data_type(dtype: DType) -> Option<DataType> {
         Some(match dtype {
             DType::F64 => DataType::F64,
@@ -24,12 +24,12 @@ pub mod burn {
         })
     }
 
-    /// Packed and row-major.
+    /// Returns the descriptor of the data, which is packed and row-major.
     pub fn described(data: &TensorData) -> Option<Result<BufferTensorDesc, Error>> {
         Some(BufferTensorDesc::new(data_type(data.dtype)?, &data.shape[..], None))
     }
 
-    /// The bytes of any layout as a `TensorData`.
+    /// Copies bytes of any layout to a `TensorData`.
     pub fn read(layout: &ArrayShape, bytes: &[u8], dtype: DType) -> Result<TensorData, Error> {
         let shape: Vec<usize> = layout.sizes().iter().map(|&size| size as usize).collect();
         let packed = BufferTensorDesc::new(layout.data_type(), &shape, None)?;
@@ -62,7 +62,7 @@ pub mod cubecl {
         in_buffer(handle.offset_start, shape, strides, of)
     }
 
-    /// Describes a part of a buffer by the byte at which the part begins.
+    /// Returns the descriptor of a part of a buffer. The part begins at byte `start`.
     pub fn in_buffer(
         start: Option<u64>,
         shape: &Shape,

@@ -1,12 +1,12 @@
-//! Copies and models of two engines, as they are and with their strided copies replaced.
+//! Times copies and models of two engines, unchanged and with their strided copies replaced.
 //!
-//! Prints `case<TAB>theirs<TAB>ours`: the fastest of some rounds, in seconds, in turns. Allocation is a part
-//! of each.
+//! Prints `case<TAB>theirs<TAB>ours`: the time of the fastest round, in seconds. Rounds of both alternate,
+//! and allocation is a part of each round.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// The work of one engine, under the name it has in this program.
+/// Defines the work of one engine, under the engine's name in this program.
 macro_rules! candle_work {
     ($module:ident, $candle:ident) => {
         mod $module {
@@ -20,7 +20,7 @@ macro_rules! candle_work {
                 Tensor::from_vec(numbers, sizes, &Device::Cpu)?.to_dtype(data_type)
             }
 
-            /// Groups of channels to mean 0 and variance 1, with a gate after.
+            /// Normalises groups of channels to mean 0 and variance 1, followed by a gate.
             fn normalised(x: &Tensor) -> Result<Tensor> {
                 let (n, c, h, w) = x.dims4()?;
                 let groups = x.reshape((n, 8, c / 8 * h * w))?;
@@ -143,7 +143,7 @@ macro_rules! rten_work {
     };
 }
 
-/// Something to be timed, and what comes out of it as bytes.
+/// An operation to be timed, and its result as bytes.
 struct Work {
     run: Box<dyn Fn()>,
     result: Box<dyn Fn() -> Vec<u8>>,
@@ -164,7 +164,7 @@ fn main() {
             (0..count).for_each(|_| black_box(&work.run)());
             start.elapsed().as_secs_f64() / f64::from(count)
         };
-        // Batches of about two milliseconds, in turns.
+        // Batches take about two milliseconds. The batches of both alternate.
         let once = batch(&their, 3);
         let count = (2e-3 / once).clamp(1.0, 1e5) as u32;
         let rounds = (0.3 / (once * f64::from(count))).clamp(5.0, 40.0) as u32;

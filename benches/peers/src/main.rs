@@ -1,5 +1,5 @@
-//! The operations of the bench `descriptors` in other crates; with `table`, what they answer for the layouts
-//! of the truth table in docs/DIRECTML.md.
+//! The operations of the bench `descriptors` in other crates. With `table`, their answers for the layouts of
+//! the truth table in docs/DIRECTML.md.
 
 use std::hint::black_box;
 

@@ -89,7 +89,7 @@ impl Clip<'_> {
             Relation::Inside => return self.push(source, destination, Loops::from(loops)),
             Relation::Straddles => {}
         }
-        // A single element never straddles a bound.
+        // A single element never straddles a bound, so there is a loop to clip.
         let ((first, rest), (_, lasts)) = (loops.split_first()?, lasts.split_first()?);
         let last = lasts.first().copied().unwrap_or(0);
         if let Loop::Table(entries) = first {

@@ -180,7 +180,8 @@ pub(crate) const STAGED_TABLE_RUN: usize = 1 << 9;
 /// cache does not hold the contents of the L1 cache (a fifth-generation Xeon).
 pub(crate) const STAGED_UNITS: usize = 16;
 
-/// How many panels boxes copy together before the next part. Shorter parts start anew too often (Zen 4).
+/// How many panels are in a part of boxes that are copied together. Shorter parts start anew too often (Zen
+/// 4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
 // --- Sub-byte planes ----------------------------------------------------------------------------------
@@ -195,8 +196,8 @@ pub(crate) const BIT_BLOCK: usize = 64;
 
 // --- Changes of the storage width ---------------------------------------------------------------------
 
-/// The least number of elements of a row that is unpacked or packed without a staging buffer. They are a
-/// cache line on the side that has a byte for each element.
+/// The least number of elements of a row that is unpacked or packed without a staging buffer. A row of 64
+/// elements is a cache line on the side that has a byte for each element.
 pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
 
 /// The least number of elements that follow each other on the packed side and go into the staging buffer
@@ -204,7 +205,7 @@ pub(crate) const LEAST_UNPACKED_ROW: u64 = 64;
 pub(crate) const STAGED_PACKED_RUN: u64 = 128;
 
 /// The least number of elements that follow each other on the side with a byte for each element and go into
-/// the staging buffer together. They are four cache lines.
+/// the staging buffer together. A run of 256 elements is four cache lines.
 pub(crate) const STAGED_UNPACKED_RUN: u64 = 256;
 
 /// The least number of elements that follow each other on the side with a byte for each element and go into
@@ -230,7 +231,7 @@ pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 pub(crate) const LEAST_PADDING_RUN: u64 = 64;
 
 /// The longest gap, in bytes, between two short runs of padding that is filled together with them, and copied
-/// over later. In the time that one more run takes, this many bytes could be filled. By trial (Zen 4).
+/// over later. Starting one more run takes as long as filling this many bytes. By trial (Zen 4).
 pub(crate) const FILL_AROUND: u64 = 1 << 10;
 
 /// How many bytes are filled and then copied over while they are in a cache. Not tuned.

@@ -34,7 +34,7 @@ pub(crate) fn loops_in_bytes<'a>(
 }
 
 /// Reverses every loop that counts down on the source. The source is then read front to back, and the
-/// destination counts down instead. The first iteration began at `start`; returns its new start.
+/// destination counts down instead. Returns the new start of the first iteration, which began at `start`.
 ///
 /// `None` if the new start is in front of a buffer.
 pub(crate) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {

@@ -17,8 +17,8 @@ const LEAST_PERMUTED: usize = 1 << 14;
 /// 3).
 const LARGEST_PERMUTED: usize = 1 << 10;
 
-/// The most windows of a lane, for blocks of bytes. Compared with 8 windows and more, transposes in registers
-/// were up to three times as fast (Zen 3, planes of 16 x 8 numbers of 16 bits).
+/// The most windows of a lane, for blocks of bytes. With 8 windows and more, kernels that transpose in
+/// registers were up to three times as fast as permutations (Zen 3, planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
 /// The most boxes of a copy that get tables. The tables of a box take up to 30 KB.

@@ -293,7 +293,7 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     let offsets = offsets.unwrap_or_else(|| unreachable!("a stride inside a buffer"));
     let mut columns = Axis::new(columns.extent, offsets);
     let mut rows = Axis::new(rows.extent, rows.source);
-    // A few interleaved rows (two, or four) have kernels of their own, which need dense rows.
+    // A few interleaved rows (two by two, four by four) have kernels of their own, which need dense rows.
     if !few_interleaved && !few_deinterleaved {
         // First an axis is lengthened to a line on either side, then to long runs on the destination, and
         // then to long runs on the source.

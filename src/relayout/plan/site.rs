@@ -1,5 +1,5 @@
-//! The surroundings of a kernel, which its choice depends on besides the shape: how the whole copy loads and
-//! stores, and the machine.
+//! The surroundings of a kernel: how the whole copy loads and stores, and the machine. The choice of the
+//! kernel depends on them and on the shape.
 
 use strided_copy::Prefetch;
 
@@ -11,7 +11,7 @@ use super::machine::Knobs;
 pub(crate) struct Site<'a> {
     /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// Whether the source is prefetched if the hardware does not follow.
+    /// Whether the source is prefetched where the hardware prefetcher does not follow.
     pub(crate) prefetch: bool,
     /// Whether small blocks may be permuted in registers, which takes tables of up to 30 KB for each box.
     pub(crate) permutes: bool,

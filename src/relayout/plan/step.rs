@@ -44,7 +44,7 @@ pub(crate) struct StepBox {
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
 pub(crate) enum Step {
-    /// Copies whole bytes; both sides begin at whole bytes.
+    /// Copies whole bytes. Both sides begin at whole bytes.
     Copy(Copy),
     /// Copies rows of bits that begin anywhere.
     Bits(RowsOfBits),

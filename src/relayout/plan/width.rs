@@ -152,12 +152,12 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
     let steps = if change.unpacks() {
         [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)]
     } else {
-        // The source is read in long runs as well.
+        // The source has a byte for each element, and is read from memory, so its runs are longer.
         [(true, STAGED_PACKED_RUN), (false, STAGED_READ_RUN), (false, STAGE), (true, STAGE)]
     };
     for (packed, length) in steps {
         let mut run = 1;
-        // Loops that continue the run on that side are added until the run has the wanted length.
+        // Loops that continue the run on this side are added until the run has the wanted length.
         while run < length
             && let Some((index, extent)) = copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
                 Loop::Strided { extent, source, destination } if extent > 1 => {
@@ -245,7 +245,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
     let at_start = |loops| CopyBox { source: 0, destination: 0, loops }.in_order();
     let anywhere = |loops, row, site| WidthRows::new(loops, row, *change, site).map(Step::Width);
     if stage == 1 {
-        // No two elements are neighbours on both sides.
+        // No two elements are neighbours on both sides, so elements are copied one by one.
         return Ok((outer, anywhere(Loops::new(), 1, site)?));
     }
     let CopyBox { loops: mut rows, .. } = at_start(rows);

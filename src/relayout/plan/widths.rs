@@ -35,7 +35,7 @@ impl Widths {
     /// The change of the elements. `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
         let bits = usize::try_from(self.source.min(self.destination)).ok()?;
-        // 4 elements of 6 bits fill 3 bytes; of the other widths, several elements fill one.
+        // Four elements of 6 bits fill 3 bytes. For the other widths, several elements fill one byte.
         let (group, group_bytes) =
             if bits == 6 { (4, 3) } else { (u64::try_from(8_usize.checked_div(bits)?).ok()?, 1) };
         let change = match self.source.cmp(&self.destination) {

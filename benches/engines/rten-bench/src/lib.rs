@@ -1,6 +1,6 @@
-//! What rten-tensor's ignored tests use of a crate that is not published.
+//! The items of an unpublished crate that rten-tensor's ignored tests use.
 
-/// Runs what an ignored test would time.
+/// Runs the code that an ignored test would time.
 pub fn run_bench(trials: usize, _description: Option<&str>, mut run: impl FnMut()) {
     (0..trials).for_each(|_| run());
 }

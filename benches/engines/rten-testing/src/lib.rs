@@ -1,4 +1,4 @@
-//! rten-tensor's tests go through lists of cases with a crate that is not published. This does the same.
+//! rten-tensor's tests go through lists of cases with an unpublished crate. This crate replaces it.
 
 /// A list of cases.
 pub trait TestCases {

@@ -1,1 +1,1 @@
-//! Nothing: the manifest names the engines.
+//! This crate is empty. Its manifest names the engines.

@@ -1,4 +1,5 @@
-//! The bench `relayout` with other crates beside this one: everything they can express as a strided copy.
+//! The bench `relayout` with other crates beside this crate, for all cases that they can express as a strided
+//! copy.
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use candle_core::{Device, Tensor, WithDType};
@@ -18,14 +19,14 @@ fn main() {
     suite::run(&Options::from_arguments(), contestants);
 }
 
-/// A copy as all these crates see it: one loop nest, strides on both sides, by falling destination stride.
-/// All numbers count elements.
+/// A copy in the form that all these crates take: one loop nest with strides on both sides, in the order of
+/// falling destination stride. All numbers count elements.
 #[derive(Clone)]
 struct Problem {
     sizes: Vec<usize>,
     from: Vec<usize>,
     to: Vec<usize>,
-    /// The first element of the source, and that of the destination.
+    /// The offset of the first element on the source and on the destination.
     starts: (usize, usize),
 }
 
@@ -42,7 +43,7 @@ fn contestants(case: &Case) -> Vec<Contestant<'static>> {
 }
 
 impl Problem {
-    /// `None` if the copy is not a single loop nest.
+    /// Returns the copy between two maps. `None` if the copy is not a single loop nest.
     fn new(from: &IndexMap, to: &IndexMap) -> Option<Problem> {
         let (from, to) = match (lower(from).ok()?, lower(to).ok()?) {
             (Lowering::Strided(from), Lowering::Strided(to)) => (from, to),
@@ -67,12 +68,12 @@ impl Problem {
         })
     }
 
-    /// The source from its first element to its last.
+    /// The source from its first element to its last element.
     fn source<'a, T: Pod>(&self, source: &'a [u8]) -> &'a [T] {
         &cast_slice(source)[self.starts.0..][..self.source_length()]
     }
 
-    /// The destination from its first element to its last.
+    /// The destination from its first element to its last element.
     fn destination<'a, T: Pod>(&self, destination: &'a mut [u8]) -> &'a mut [T] {
         &mut cast_slice_mut(destination)[self.starts.1..][..self.destination_length()]
     }
@@ -85,7 +86,7 @@ impl Problem {
         self.sizes.iter().zip(&self.to).map(|(size, stride)| (size - 1) * stride).sum::<usize>() + 1
     }
 
-    /// The axes by falling source stride, if the source is packed in that order.
+    /// The axes in the order of falling source stride. `None` if the source is not packed in that order.
     fn source_order(&self) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..self.sizes.len()).collect();
         order.sort_by_key(|&axis| std::cmp::Reverse(self.from[axis]));
@@ -106,7 +107,7 @@ fn is_packed(axes: impl DoubleEndedIterator<Item = (usize, usize)>) -> bool {
     })
 }
 
-/// A strided tensor with its axes cut as a tiled one cuts them, if no tile is partial.
+/// Returns a strided tensor whose axes are cut like the axes of a tiled tensor. `None` if a tile is partial.
 fn divided(desc: &BufferTensorDesc, sizes: &[u64], dims: &[usize]) -> Option<BufferTensorDesc> {
     let mut strides = vec![0; sizes.len()];
     for dim in 0..desc.sizes().len() {
@@ -159,7 +160,7 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
         (problem.sizes.as_slice(), problem.destination_is_packed(), problem.source_order())
         && order == [1, 0]
     {
-        // Its width is the length of a source row.
+        // The crate's `width` is the length of a source row.
         let (width, height) = (*rows, *columns);
         let p = problem.clone();
         add(
@@ -170,8 +171,8 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
         );
     }
     if let (Some(order), true) = (problem.source_order(), problem.destination_is_packed()) {
-        // It owns its buffers and makes a new one for every result; the comparison of bytes reads the result
-        // back, which is left out of the timing from the second call on.
+        // candle-core owns its buffers and makes a new buffer for every result. The comparison of bytes reads
+        // the result back, which is left out of the timing from the second call on.
         let p = problem.clone();
         let mut tensor: Option<Tensor> = None;
         add(
