@@ -69,8 +69,8 @@ impl From<BufferTensorDesc> for Notated {
     }
 }
 
-/// Converts the layout as if its text had been read. It is refused if no single index map can express the
-/// layout.
+/// Converts the layout as if its text had been read. A layout that no single index map can express is
+/// refused.
 #[cfg(feature = "named")]
 impl TryFrom<NamedLayout> for Notated {
     type Error = Error;

@@ -16,12 +16,13 @@ use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass};
 
-/// The deepest nesting of tuples that is read.
+/// The deepest nesting of tuples that is read. Deeper tuples are refused, because the reader calls itself for
+/// each level.
 const MAX_DEPTH: usize = 64;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
 /// type or the padding after the last element. CuTe cannot express a base offset, partial blocks, digits that
-/// do not divide each other, or dimensions that `*` joined. The error for these is [`Error::NotExpressible`].
+/// do not divide each other, or dimensions that `*` joined. These layouts are an [`Error::NotExpressible`].
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
     if map.base() != 0 {
@@ -36,7 +37,7 @@ pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
             _ => "`*` in a later tile joins parts of dimensions that do not line up".into(),
         });
     };
-    // The stride of a mode of size 1 is unused. It is written as if the mode were packed around the modes
+    // The stride of a mode of size 1 is unused, and is written as if the mode were packed around the modes
     // after it.
     let mut packed = 1_u64;
     for (digits, &size) in dimensions.iter_mut().zip(map.sizes()).rev() {

@@ -19,7 +19,8 @@ use crate::strided::{BufferTensorDesc, TensorFlags};
 use super::list::signed;
 use super::strided::{Strided, list};
 
-/// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0).
+/// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0). Tensors with more
+/// dimensions are neither written nor read.
 const MAX_DIMENSIONS: usize = 8;
 
 /// Returns the text of a strided layout, or the reason why DirectML cannot express it.
@@ -73,7 +74,7 @@ impl Strided {
     }
 }
 
-/// The members of an object that have been read.
+/// The members of DirectML's JSON object that have been read so far.
 #[derive(Default)]
 struct Members {
     data_type: Option<DataType>,
@@ -86,7 +87,7 @@ struct Members {
     alignment: Option<u32>,
 }
 
-/// Reads the object at the cursor.
+/// Reads DirectML's JSON object at the cursor.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     let mut desc = None;
     let start = cursor.position();

@@ -35,14 +35,15 @@ use super::{AnyLayout, Notated, Notation, cute, directml, numpy, onednn, type_an
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The notation.
+    /// The notation of this line.
     pub notation: Notation,
-    /// The text, which [`Notated`] reads back, or the reason why there is none.
+    /// The text of the layout, which [`Notated`] reads back, or the reason why the notation has no text for
+    /// it.
     pub text: Result<String, Error>,
 }
 
 impl Line {
-    /// The reason why there is no text, without the name of the notation: half a sentence.
+    /// The reason why there is no text, as half a sentence without the name of the notation.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         self.text.as_ref().err().map(|error| match error {
@@ -138,8 +139,8 @@ impl Notated {
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot express the layout;
-/// [`Error::Overflow`] if a number exceeds its width.
+/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot express the layout.
+/// [`Error::Overflow`] if a number does not fit its integer type.
 ///
 /// ```
 /// use tensor_layout::{notation::{self, Notation}, ArrayShape};
@@ -172,7 +173,7 @@ impl Writer {
         Writer { layout, map, strided }
     }
 
-    /// Returns one line, or for names one line for each name.
+    /// Returns the lines of one notation: one line, or for names one line for each name.
     fn lines(&self, notation: Notation) -> Vec<Line> {
         #[cfg(feature = "named")]
         if notation == Notation::Named {
@@ -193,7 +194,7 @@ impl Writer {
         others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
     }
 
-    /// Returns the names of the layout that are for its axes in their own order.
+    /// Returns the names that the layout has with its axes in their own order.
     #[cfg(feature = "named")]
     fn names(&self) -> Vec<String> {
         let known = self.map.as_ref().map(known_as).unwrap_or_default();

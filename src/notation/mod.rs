@@ -204,7 +204,8 @@ impl Besides for AnyLayout {
     }
 }
 
-/// A layout, and the notation that it was read in. `Display` writes it in this notation, in canonical form.
+/// A layout that was read from a text, and the notation of the text. `Display` writes the layout in this
+/// notation, in canonical form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Notated {
     layout: AnyLayout,
@@ -245,8 +246,8 @@ impl Notated {
         &self.layout
     }
 
-    /// The start of the layout's buffer must be a multiple of this number, in bytes. It is 1 except for some
-    /// named layouts.
+    /// The start of the layout's buffer must be a multiple of this number, in bytes. The number is 1 except
+    /// for some named layouts.
     ///
     /// ```
     /// use tensor_layout::notation::Notated;
@@ -259,7 +260,7 @@ impl Notated {
         self.storage_rule().alignment
     }
 
-    /// The notation that the layout was read in.
+    /// The notation of the text that was read.
     #[must_use]
     pub fn notation(&self) -> Notation {
         match self.spelling {
@@ -332,7 +333,7 @@ impl fmt::Display for Notated {
     }
 }
 
-/// The beginning of every notation: `f32[2,3]`.
+/// The type and the sizes, with which most notations begin: `f32[2,3]`.
 fn type_and_sizes(data_type: DataType, sizes: &[u64]) -> String {
     format!("{data_type}{}", strided::list(sizes))
 }

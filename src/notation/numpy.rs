@@ -21,7 +21,7 @@ use super::AnyLayout;
 use super::list::signed;
 use super::strided::{Strided, tuple};
 
-/// The words with which the notation begins.
+/// The words with which a text in NumPy's notation begins.
 const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];
 
 /// Returns the text of a strided layout, or the reason why NumPy cannot express it.

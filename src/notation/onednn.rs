@@ -24,7 +24,7 @@ use crate::tiled::{ArrayShape, Layout, Tile};
 
 use super::strided::insert_missing;
 
-/// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`).
+/// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`). Layouts with more have no tag.
 const MAX_DIMENSIONS: usize = 12;
 
 /// Returns the array that a whole text describes; see [`read_tag`].
@@ -58,9 +58,10 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 
 /// Returns the abstract oneDNN tag (`aBcd16b`) of a layout, if there is one.
 ///
-/// A tag determines the offsets of all elements and the size of the buffer, so both must be equal. If several
-/// tags qualify, a dimension with a single block follows the dimension before it. The grammar of tags is
-/// larger than the list of formats for which a given oneDNN release has kernels.
+/// A tag determines the offsets of all elements and the size of the buffer, so both must equal those of the
+/// layout. If several tags fit, the result is the tag in which a dimension with a single block follows the
+/// dimension before it. The grammar of tags is larger than the list of formats for which a given oneDNN
+/// release has kernels.
 pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
         return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });

@@ -23,7 +23,7 @@ pub(super) struct Strided {
     /// The strides, in elements.
     pub(super) strides: Dims,
     pub(super) base: u64,
-    /// Whether the base is written even if it is 0.
+    /// Whether the layout is a part of a larger buffer, so that its base is written even if it is 0.
     pub(super) is_part: bool,
     /// The number of elements of the whole buffer.
     pub(super) elements: u64,
@@ -38,8 +38,8 @@ impl Strided {
         Ok(Strided { base, flags, alignment, ..Strided::of_map(&desc.to_index_map()?, strides) })
     }
 
-    /// Returns the layout of a map whose elements may have another width than their type, which a descriptor
-    /// cannot have.
+    /// Returns the layout of a map with these strides. Unlike a descriptor, a map may store elements in
+    /// another width than their type has.
     pub(super) fn of_map(map: &IndexMap, mut strides: Dims) -> Strided {
         set_free_strides(map.sizes(), &mut strides, |_, _, packed| packed);
         Strided {
@@ -56,9 +56,9 @@ impl Strided {
     }
 }
 
-/// Returns a text for the layout of a map, such as a view's. The text has strides if these determine
-/// everything except the padding after the end, else it is an XLA layout. [`Notated`](super::Notated) reads
-/// both.
+/// Returns a text for the layout of a map, such as a view's. The text has strides if the strides determine
+/// everything except the padding after the end. Otherwise the text is an XLA layout.
+/// [`Notated`](super::Notated) reads both.
 pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
     if map.class() == LayoutClass::Affine && map.element_bits() == map.data_type().bits() {
         let strides = map.strides().unwrap_or_default();
@@ -84,7 +84,7 @@ fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// Inserts the axes that an order lacks, each after the axis before it.
+/// Inserts the axes that `order` lacks, each directly after the axis with the next lower number.
 pub(super) fn insert_missing(order: &mut SmallVec<[usize; 8]>, rank: usize) {
     for axis in 0..rank {
         if !order.contains(&axis) {

@@ -15,7 +15,7 @@ use super::list::read_list;
 use super::strided::text_of;
 use super::{AnyLayout, Notation, text_in};
 
-/// One step from a layout to a view of it.
+/// One step from a layout to a view of the layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewStep {
@@ -146,8 +146,8 @@ impl ViewStep {
 }
 
 impl AnyLayout {
-    /// Returns the layout of a view. It is of the same kind if that kind can express the view, else it is an
-    /// index map.
+    /// Returns the layout of a view. The result is of the same kind as this layout if that kind can express
+    /// the view. Otherwise the result is an index map.
     ///
     /// # Errors
     ///
