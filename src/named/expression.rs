@@ -31,8 +31,8 @@ impl<'t> Values<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`], and [`Error::NotExpressible`] for an expression without a value, such as `16/es`
-    /// for elements below a byte.
+    /// [`Error::Overflow`] if a value passes 64 bits. [`Error::NotExpressible`] for an expression without a
+    /// value, such as `16/es` for elements below a byte.
     pub(super) fn evaluate(&self, text: &str) -> Result<u64, Error> {
         let mut reader = Reader { values: self, rest: text };
         let value = reader.whole()?;

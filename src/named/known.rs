@@ -27,8 +27,8 @@ use super::table::{Row, rows};
 pub struct KnownAs {
     /// The layout with this name.
     pub layout: NamedLayout,
-    /// For each axis of the named layout, the number of the matching axis in the layout that was passed. It
-    /// is `None` if the axes are in the same order.
+    /// For each axis of the named layout, the number of the matching axis in the layout that was passed.
+    /// `None` if the axes are in the same order.
     pub axes: Option<Vec<usize>>,
 }
 

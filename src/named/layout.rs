@@ -41,7 +41,7 @@ use super::table::{Row, find};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct NamedLayout {
-    /// The row of the table.
+    /// The row of the table that has this name and the rule for its layouts.
     pub row: &'static Row,
     numbers: Vec<u64>,
     data_type: DataType,
@@ -59,8 +59,9 @@ impl NamedLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for a name that is not in the table, or that is ambiguous; [`Error::NotExpressible`]
-    /// for a type or for sizes that the system does not accept; [`Error::Overflow`].
+    /// [`Error::Parse`] for a name that is not in the table, or that is ambiguous. [`Error::NotExpressible`]
+    /// for a type or for sizes that the system does not accept. [`Error::Overflow`] if an offset or a size in
+    /// bytes passes 64 bits.
     pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
         let (rows, numbers) = read_name(name)?;
         let (mut refusal, full) = (None, rows.first().map_or("", |row| row.name.as_str()));
@@ -130,8 +131,8 @@ impl NamedLayout {
 ///
 /// # Errors
 ///
-/// [`Error::Parse`], for a name that is not in the table with the nearest name, and for an ambiguous name
-/// with all candidates.
+/// [`Error::Parse`]. For a name that is not in the table, the message has the nearest name. For an ambiguous
+/// name, the message has all candidates.
 ///
 /// ```
 /// use tensor_layout::named::full_name;
@@ -151,7 +152,7 @@ fn with_numbers(name: &str, numbers: &[u64]) -> String {
     if numbers.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(numbers)) }
 }
 
-/// Returns the rows of a name with numbers, and the numbers.
+/// Reads a name and the numbers after it, if there are any. Returns the rows with this name, and the numbers.
 fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     let wrong = |column: usize, expected: String| {
         let found = text.get(column..).unwrap_or("").to_owned();
@@ -237,7 +238,8 @@ impl Besides for NamedLayout {
     }
 }
 
-/// The start of the buffer must be a multiple of this number, in bytes.
+/// Returns the alignment of a row's buffers: the start of a buffer must be a multiple of this number, in
+/// bytes.
 fn alignment(row: &Row, data_type: DataType) -> u64 {
     if row.align == 0 { data_type.bits().div_ceil(8).into() } else { row.align }
 }

@@ -38,7 +38,7 @@ pub struct LayoutPart {
     pub map: IndexMap,
 }
 
-/// A rule that is being evaluated.
+/// A rule of the table, which is evaluated for a type and sizes.
 pub(super) struct Rule<'r> {
     pub(super) row: &'r Row,
     pub(super) values: Values<'r>,
@@ -46,7 +46,7 @@ pub(super) struct Rule<'r> {
     pub(super) sizes: Vec<u64>,
 }
 
-/// A digit with the value `(index / divisor) % extent`. Each step of it adds the stride to the offset.
+/// A digit with the value `(index / divisor) % extent`. Each step of the digit adds the stride to the offset.
 #[derive(Debug, Clone)]
 struct Digit {
     axis: usize,
@@ -62,7 +62,7 @@ struct Digits {
     list: Vec<Digit>,
     base: u64,
     elements: u64,
-    /// Whether the record also holds data that are not elements.
+    /// Whether the digits belong to a record, which also holds data that are not elements of the tensor.
     is_record: bool,
 }
 

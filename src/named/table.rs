@@ -53,7 +53,7 @@ pub struct Row {
     pub align: u64,
     /// The source of the rule.
     pub source: &'static str,
-    /// How the rule was found, if the evidence is weaker than the code of the source. It is empty otherwise.
+    /// How the rule was found, if the evidence is weaker than the code of the source. Empty otherwise.
     pub read: &'static str,
     /// The facts that were not checked or decided.
     pub open: &'static str,
@@ -116,7 +116,7 @@ impl fmt::Display for Row {
 }
 
 impl Row {
-    /// The axes that have a name.
+    /// The axes of the row that have a name, without `..`.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.axes.split(',').filter(|axis| *axis != "..")
     }
