@@ -48,7 +48,7 @@ mod raw;
 
 pub use raw::{DlDataType, DlDevice, DlTensor};
 
-/// The most axes of a tensor that is read.
+/// The most axes of a tensor that is read. A structure with more axes is refused.
 const MAX_AXES: i32 = 64;
 
 const FLOAT: u8 = 2;
@@ -158,10 +158,11 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`]; [`Error::OutOfLimits`] for zero lanes; [`RankMismatch`](crate::ArgumentRule)
-    /// if the numbers of strides and sizes differ; [`Negative`](crate::ArgumentRule) for a negative size;
-    /// [`Error::NotExpressible`] for a byte offset that is not a whole number of elements, and for a type
-    /// below a byte that is padded to a byte; [`Error::Overflow`].
+    /// [`Error::UnknownName`] for a type that this crate does not have. [`Error::OutOfLimits`] for zero
+    /// lanes. [`RankMismatch`](crate::ArgumentRule) if the numbers of strides and sizes differ.
+    /// [`Negative`](crate::ArgumentRule) for a negative size. [`Error::NotExpressible`] for a byte offset
+    /// that is not a whole number of elements, and for a type below a byte that is padded to a byte.
+    /// [`Error::Overflow`] if a number passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
@@ -312,14 +313,14 @@ impl DlLayout {
         }
     }
 
-    /// Returns the raw structure over `data`, which points into this layout. Its lists must not be written
-    /// to.
+    /// Returns the raw structure over `data`, which points to the lists of this layout. A C function must not
+    /// write to these lists.
     #[must_use]
     pub fn raw(&self, data: *mut c_void, device: DlDevice) -> Lent<'_, DlTensor> {
         Lent::new(DlTensor {
             data,
             device,
-            // The default is never used, because the sizes are in memory, and so fewer than `i32::MAX`.
+            // The default is never used, because 2³¹ axes would need 16 GiB for their sizes.
             ndim: i32::try_from(self.shape.len()).unwrap_or(i32::MAX),
             dtype: self.dtype,
             shape: self.shape.as_ptr().cast_mut(),

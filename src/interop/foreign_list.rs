@@ -6,7 +6,7 @@ use core::slice;
 use crate::checked::narrow;
 use crate::error::Error;
 
-/// The most numbers of a list that is read.
+/// The most numbers of a list that is read. A longer list is refused.
 const MAX_LENGTH: usize = 1 << 16;
 
 /// Returns the `length` numbers at `start`. The pointer of an empty list is not checked.

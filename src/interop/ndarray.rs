@@ -103,8 +103,8 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// [`Error::DataTypeMismatch`]; [`Error::BufferTooShort`]; [`Error::Overflow`] if a stride does not fit
-/// `isize`.
+/// [`Error::DataTypeMismatch`] if `A` is not the type of the descriptor. [`Error::BufferTooShort`] if the
+/// buffer ends before the tensor does. [`Error::Overflow`] if a stride does not fit `isize`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
@@ -126,9 +126,9 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 ///
 /// # Errors
 ///
-/// The errors of [`view`]; [`Error::OverlappingDestination`] with two indices that share an element, or
-/// [`Error::Undecided`] if the search for them took too long; [`Error::NotExpressible`] for the few layouts
-/// without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
+/// The errors of [`view`]. [`Error::OverlappingDestination`] with two indices that share an element, or
+/// [`Error::Undecided`] if the search for two such indices took too long. [`Error::NotExpressible`] for the
+/// few layouts without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view_mut, BufferTensorDesc, DataType};
@@ -165,7 +165,7 @@ pub fn view_mut<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`], also if there are more elements than fit in memory, and the errors of
+/// [`Error::Overflow`] if there are more elements than fit in memory, and the errors of
 /// [`ToIndexMap::to_index_map`].
 ///
 /// ```

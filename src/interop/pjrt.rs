@@ -80,12 +80,13 @@ impl PjrtFields<'_> {
     /// # Errors
     ///
     /// [`RankMismatch`](crate::ArgumentRule) for a list of the wrong length, also for fewer tile entries than
-    /// the tiles have; [`AxisOutOfRange`](crate::ArgumentRule) and [`NotAPermutation`](crate::ArgumentRule)
-    /// for a wrong dimension order; [`ZeroTile`](crate::ArgumentRule);
-    /// [`TrailingCombine`](crate::ArgumentRule); [`Negative`](crate::ArgumentRule) for a negative byte
-    /// stride, which [`to_signed`](Self::to_signed) accepts; [`Error::NotExpressible`] for a byte stride that
-    /// is not a whole number of elements; [`Error::Overflow`] for other negative numbers, and if the number
-    /// of elements, with or without padding, exceeds 64 bits.
+    /// the tiles have. [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule) if
+    /// the dimension order does not name every dimension once. [`ZeroTile`](crate::ArgumentRule) for a tile
+    /// entry of 0. [`TrailingCombine`](crate::ArgumentRule) for a tile that ends in `*`.
+    /// [`Negative`](crate::ArgumentRule) for a negative byte stride, which [`to_signed`](Self::to_signed)
+    /// accepts. [`Error::NotExpressible`] for a byte stride that is not a whole number of elements.
+    /// [`Error::Overflow`] for other negative numbers, and if the number of elements, with or without
+    /// padding, exceeds 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
@@ -225,7 +226,7 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
     Err(Error::OutOfLimits { what, value, min, max: u64::MAX })
 }
 
-/// A PJRT layout with the lists that it points to.
+/// A PJRT layout, together with the lists that its structure points to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PjrtLayout {
     lists: Lists,
@@ -308,7 +309,7 @@ impl PjrtLayout {
         }
     }
 
-    /// Returns the raw structure, which points into this layout.
+    /// Returns the raw structure, which points to the lists of this layout.
     #[must_use]
     pub fn raw(&self) -> Lent<'_, PjrtMemoryLayout> {
         let extension_start = core::ptr::null_mut();

@@ -52,7 +52,7 @@ use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, Ten
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::FeatureLevel;
 
-/// Reads a string by `FromStr`, whether it is borrowed or owned.
+/// Reads a string, borrowed or owned, and parses the string by `FromStr`.
 struct Text<T>(PhantomData<T>);
 
 impl<T: FromStr<Err = Error>> Visitor<'_> for Text<T> {

@@ -18,8 +18,8 @@ use super::raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, RawBufferBinding, RawBufferTensorDesc, RawTensorDesc,
 };
 
-/// A tensor in DirectML's 32-bit numbers, checked for a feature level. It owns the arrays that the raw
-/// structures point to, and lends the structures as long as it lives.
+/// A tensor in DirectML's 32-bit numbers, checked for a feature level. This value owns the arrays that the
+/// raw structures point to, and lends the structures as long as it lives.
 ///
 /// ```
 /// use tensor_layout::interop::directml::DirectmlTensor;
@@ -43,7 +43,7 @@ pub struct DirectmlTensor {
     /// The field `TotalTensorSizeInBytes`.
     pub total_size_in_bytes: u64,
     alignment: u32,
-    /// The base offset of the tensor, in bytes. Add it to the offset at which the buffer is bound.
+    /// The base offset of the tensor, in bytes. Add this number to the offset at which the buffer is bound.
     pub offset_in_bytes: u64,
 }
 
@@ -117,8 +117,8 @@ impl DirectmlTensor {
     }
 }
 
-/// A `DML_TENSOR_DESC` for operators, which owns everything that it points to. It is made from a descriptor
-/// in one step.
+/// A `DML_TENSOR_DESC` for operators, made from a descriptor in one step. This value owns all structures and
+/// arrays that the `DML_TENSOR_DESC` points to.
 ///
 /// ```
 /// use tensor_layout::interop::directml::{DirectmlTensorDesc, RawTensorDesc};
@@ -177,8 +177,8 @@ impl Deref for DirectmlTensorDesc {
 }
 
 impl Lent<'_, RawBufferTensorDesc> {
-    /// Returns the `DML_TENSOR_DESC` that points to this structure. It is valid while this structure is
-    /// borrowed.
+    /// Returns the `DML_TENSOR_DESC` that points to this structure. The result is valid while this structure
+    /// is borrowed.
     ///
     /// ```
     /// use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};

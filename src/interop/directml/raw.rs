@@ -5,7 +5,7 @@
 
 use core::ffi::c_void;
 
-/// `DML_BUFFER_TENSOR_DESC`.
+/// `DML_BUFFER_TENSOR_DESC`: the type, the sizes and the strides of a tensor in a buffer.
 ///
 /// ```
 /// use tensor_layout::interop::directml::RawBufferTensorDesc;
@@ -32,19 +32,19 @@ pub struct RawBufferTensorDesc {
     pub data_type: i32,
     /// `Flags`: 0, or 1 for `DML_TENSOR_FLAG_OWNED_BY_DML`.
     pub flags: i32,
-    /// `DimensionCount`.
+    /// `DimensionCount`: the number of axes.
     pub dimension_count: u32,
     /// `Sizes`: `dimension_count` numbers.
     pub sizes: *const u32,
     /// `Strides`: `dimension_count` numbers, or null for a packed tensor.
     pub strides: *const u32,
-    /// `TotalTensorSizeInBytes`.
+    /// `TotalTensorSizeInBytes`: the size of the buffer, in bytes.
     pub total_tensor_size_in_bytes: u64,
     /// `GuaranteedBaseOffsetAlignment`, in bytes: 0 for no guarantee.
     pub guaranteed_base_offset_alignment: u32,
 }
 
-/// `DML_TENSOR_DESC`.
+/// `DML_TENSOR_DESC`: the kind of a tensor, and a pointer to its description.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct RawTensorDesc {
@@ -54,7 +54,7 @@ pub struct RawTensorDesc {
     pub desc: *const c_void,
 }
 
-/// `DML_BUFFER_BINDING`.
+/// `DML_BUFFER_BINDING`: the range of a resource that is bound to a tensor.
 ///
 /// ```
 /// use tensor_layout::interop::directml::RawBufferBinding;
@@ -74,15 +74,15 @@ pub struct RawTensorDesc {
 pub struct RawBufferBinding {
     /// `Buffer`: an `ID3D12Resource`, or null.
     pub buffer: *mut c_void,
-    /// `Offset`, in bytes.
+    /// `Offset`: where the range begins in the resource, in bytes.
     pub offset: u64,
-    /// `SizeInBytes`.
+    /// `SizeInBytes`: the length of the range, in bytes.
     pub size_in_bytes: u64,
 }
 
 /// The value of `Type` for a buffer tensor, the only kind of tensor in DirectML.
 pub const DML_TENSOR_TYPE_BUFFER: i32 = 1;
-/// `DML_TENSOR_FLAG_OWNED_BY_DML`.
+/// `DML_TENSOR_FLAG_OWNED_BY_DML`: the flag of a tensor that DirectML owns.
 pub const DML_TENSOR_FLAG_OWNED_BY_DML: i32 = 1;
 
 #[cfg(target_pointer_width = "64")]

@@ -10,7 +10,7 @@ use crate::strided::{BufferTensorDesc, TensorFlags};
 use super::super::foreign_list::list;
 use super::raw::{DML_TENSOR_FLAG_OWNED_BY_DML, RawBufferTensorDesc};
 
-/// The most axes of a DirectML tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`).
+/// The most axes of a DirectML tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`). A structure with more is refused.
 const MAX_AXES: u32 = 8;
 
 /// The fields of a `DML_BUFFER_TENSOR_DESC` as safe values.
@@ -54,8 +54,8 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for an unknown data type; [`Error::OutOfLimits`] for
-    /// flags that are not defined; [`ZeroSize`](crate::ArgumentRule); and the errors of
+    /// [`Error::UnknownName`](crate::Error::UnknownName) for an unknown data type. [`Error::OutOfLimits`] for
+    /// flags that are not defined. [`ZeroSize`](crate::ArgumentRule) for a size of 0. The errors of
     /// [`BufferTensorDesc`]'s constructors: [`RankMismatch`](crate::ArgumentRule) and [`Error::Overflow`] for
     /// strides, [`BadAlignment`](crate::ArgumentRule), [`TotalSizeTooSmall`](crate::ArgumentRule) and
     /// [`TotalSizeUnaligned`](crate::ArgumentRule).
@@ -85,8 +85,8 @@ impl RawBufferTensorDesc {
     ///
     /// # Safety
     ///
-    /// `sizes` must be null, unaligned, or valid for reads of `dimension_count` numbers, and so must
-    /// `strides`. The numbers must not change during the call.
+    /// `sizes` and `strides` must each be null, unaligned, or valid for reads of `dimension_count` numbers.
+    /// The numbers must not change during the call.
     ///
     /// # Errors
     ///

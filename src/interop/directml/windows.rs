@@ -101,8 +101,8 @@ impl From<&DML_BUFFER_BINDING> for RawBufferBinding {
 }
 
 impl RawBufferBinding {
-    /// Returns the binding with a resource of the `windows` crate. It holds no counted reference, so nothing
-    /// is released when it is dropped.
+    /// Returns the binding with a resource of the `windows` crate. The result holds no counted reference, so
+    /// dropping the result releases nothing.
     ///
     /// # Safety
     ///
@@ -120,8 +120,8 @@ impl RawBufferBinding {
     pub unsafe fn to_windows(&self) -> DML_BUFFER_BINDING {
         let resource = (!self.buffer.is_null()).then(|| {
             // SAFETY: the caller promises that the pointer, which is not null, is a resource that outlives
-            // the result. No reference was taken for the result, and `ManuallyDrop` keeps it from releasing
-            // one.
+            // the result. No reference was taken for the result, and `ManuallyDrop` keeps the result from
+            // releasing a reference.
             unsafe { ID3D12Resource::from_raw(self.buffer) }
         });
         DML_BUFFER_BINDING { Buffer: ManuallyDrop::new(resource), Offset: self.offset, SizeInBytes: self.size_in_bytes }

@@ -2,17 +2,17 @@
 
 use core::ffi::c_void;
 
-/// `DLDevice`.
+/// `DLDevice`: the device that holds the memory of a tensor.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DlDevice {
     /// `device_type`: 1 is the CPU, 2 CUDA, 7 Vulkan, 8 Metal, 15 WebGPU.
     pub device_type: i32,
-    /// `device_id`.
+    /// `device_id`: the number of the device among the devices of its type.
     pub device_id: i32,
 }
 
-/// `DLDataType`.
+/// `DLDataType`: the type of an element.
 ///
 /// ```
 /// use tensor_layout::{interop::dlpack::DlDataType, DataType};
@@ -25,23 +25,23 @@ pub struct DlDevice {
 pub struct DlDataType {
     /// `code`: a value of `DLDataTypeCode`.
     pub code: u8,
-    /// `bits` of one lane.
+    /// `bits`: the number of bits of one lane.
     pub bits: u8,
-    /// `lanes`: usually 1.
+    /// `lanes`: the number of values in an element, usually 1.
     pub lanes: u16,
 }
 
-/// `DLTensor`.
+/// `DLTensor`: a pointer to memory, and the layout of a tensor there.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct DlTensor {
-    /// `data`.
+    /// `data`: the start of the memory.
     pub data: *mut c_void,
-    /// `device`.
+    /// `device`: the device that holds the memory.
     pub device: DlDevice,
-    /// `ndim`.
+    /// `ndim`: the number of axes.
     pub ndim: i32,
-    /// `dtype`.
+    /// `dtype`: the type of an element.
     pub dtype: DlDataType,
     /// `shape`: `ndim` numbers, in elements.
     pub shape: *mut i64,

@@ -35,7 +35,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
     array: &ArrayRef<A, D>,
     layout: &impl ToIndexMap,
 ) -> Result<Vec<A>, Error> {
-    // A repeated axis is stored once, so it is collapsed.
+    // A repeated axis is stored once, so only its first index is kept.
     let mut once = array.view().into_dyn();
     let repeated = array.shape().iter().zip(array.strides()).map(|(&size, &stride)| size > 1 && stride == 0);
     for (axis, _) in repeated.enumerate().filter(|&(_, repeated)| repeated) {
@@ -54,7 +54,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// The errors of [`relayout_array`], and [`Error::BufferTooShort`].
+/// The errors of [`relayout_array`], and [`Error::BufferTooShort`] if the buffer ends before the layout does.
 ///
 /// ```
 /// use ndarray::arr2;

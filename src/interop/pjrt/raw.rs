@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::mem::{offset_of, size_of};
 
-/// `PJRT_Buffer_MemoryLayout_Tiled`.
+/// `PJRT_Buffer_MemoryLayout_Tiled`: a dimension order with tiles.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PjrtTiledLayout {
@@ -11,7 +11,7 @@ pub struct PjrtTiledLayout {
     pub struct_size: usize,
     /// `extension_start`: null without extensions.
     pub extension_start: *mut c_void,
-    /// `minor_to_major`.
+    /// `minor_to_major`: the dimensions, the fastest first.
     pub minor_to_major: *const i64,
     /// `minor_to_major_size`: the length of `minor_to_major`.
     pub minor_to_major_size: usize,
@@ -19,11 +19,11 @@ pub struct PjrtTiledLayout {
     pub tile_dims: *const i64,
     /// `tile_dim_sizes`: the number of entries of each tile.
     pub tile_dim_sizes: *const usize,
-    /// `num_tiles`.
+    /// `num_tiles`: the number of tiles.
     pub num_tiles: usize,
 }
 
-/// `PJRT_Buffer_MemoryLayout_Strides`.
+/// `PJRT_Buffer_MemoryLayout_Strides`: a stride for each dimension.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PjrtStridesLayout {
@@ -31,23 +31,23 @@ pub struct PjrtStridesLayout {
     pub struct_size: usize,
     /// `extension_start`: null without extensions.
     pub extension_start: *mut c_void,
-    /// `byte_strides`, which may be negative.
+    /// `byte_strides`: the stride of each dimension, in bytes. Strides may be negative.
     pub byte_strides: *const i64,
     /// `num_byte_strides`: the length of `byte_strides`.
     pub num_byte_strides: usize,
 }
 
-/// The unnamed union of `PJRT_Buffer_MemoryLayout`.
+/// The unnamed union of `PJRT_Buffer_MemoryLayout`: one of the two forms of a layout.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub union PjrtLayoutUnion {
-    /// `tiled`.
+    /// `tiled`: the form with tiles.
     pub tiled: PjrtTiledLayout,
-    /// `strides`.
+    /// `strides`: the form with byte strides.
     pub strides: PjrtStridesLayout,
 }
 
-/// `PJRT_Buffer_MemoryLayout`.
+/// `PJRT_Buffer_MemoryLayout`: a layout in one of two forms.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PjrtMemoryLayout {

@@ -69,8 +69,8 @@ fn parse(text: &str) -> Result<RawHeader, Error> {
     Ok(header)
 }
 
-/// Returns an error with the name and the bytes of the tensor that has wrong offsets. The error of
-/// `Metadata::new` has no numbers.
+/// Checks the offsets of all tensors. The error names the tensor that has wrong offsets, and its bytes. The
+/// error of `Metadata::new` would not.
 fn check_offsets(tensors: &[(String, TensorInfo)]) -> Result<(), Error> {
     let mut last = 0_usize;
     for (name, info) in tensors {

@@ -18,8 +18,8 @@ use super::header::Pairs;
 use super::model::Model;
 use super::new_header::Header;
 
-/// The index of a sharded model, `model.safetensors.index.json`. It names the part that has each tensor. The
-/// parts are files beside the index, each a [`Model`].
+/// The index of a sharded model, `model.safetensors.index.json`. For each tensor, the index names the part
+/// that holds the tensor. The parts are files beside the index, each a [`Model`].
 ///
 /// ```
 /// use tensor_layout::interop::safetensors::Index;
@@ -53,7 +53,8 @@ impl Index {
     /// # Errors
     ///
     /// Inside [`Error::Model`]: [`ModelFault::Index`] if the text is not JSON of this form;
-    /// [`ModelFault::RepeatedName`] for a tensor that is named twice; [`ModelFault::PartName`].
+    /// [`ModelFault::RepeatedName`] for a tensor that is named twice; [`ModelFault::PartName`] for a part
+    /// that is not a plain file name.
     pub fn read(text: &[u8]) -> Result<Index, Error> {
         let raw: Raw = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("is not JSON, or has no `weight_map` of tensors and parts: {error}");
@@ -73,8 +74,8 @@ impl Index {
     /// # Errors
     ///
     /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts,
-    /// [`ModelFault::PartName`], [`ModelFault::RepeatedName`] for two parts with the same name;
-    /// [`Error::Overflow`] for more than 2^64 bytes.
+    /// [`ModelFault::PartName`] for a part that is not a plain file name, [`ModelFault::RepeatedName`] for
+    /// two parts with the same name. [`Error::Overflow`] if the tensors have more than 2^64 bytes together.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::{Header, Index, Model, Tensor};

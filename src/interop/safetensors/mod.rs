@@ -2,9 +2,9 @@
 //!
 //! The format itself has packed tensors only. A model with layouts is an ordinary safetensors file. A tensor
 //! that is not packed is stored as one row of all its physical elements, padding included. The metadata names
-//! its layout under `layout.NAME`, in any notation that [`Notated`] reads. A tensor without such an entry is
-//! packed. A type below a byte, or a type without a name in the format, is stored as a row of bytes (`U8`),
-//! and the layout has its type.
+//! the tensor's layout under `layout.NAME`, in any notation that [`Notated`] reads. A tensor without such an
+//! entry is packed. A tensor of a type below a byte, or of a type without a name in the format, is stored as
+//! a row of bytes (`U8`), and its layout names the type.
 //!
 //! This module works on bytes that the caller has mapped, read or received, and copies no tensor.
 //!
@@ -53,7 +53,7 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 use crate::strided::BufferTensorDesc;
 
-/// The most bytes of a header, by the rule of the format.
+/// The most bytes of a header, by the rule of the format. A file with a longer header is refused.
 const MAX_HEADER: u64 = 100_000_000;
 
 /// The key of the metadata in the header, which cannot be the name of a tensor.

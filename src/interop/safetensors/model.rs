@@ -55,7 +55,7 @@ impl<'a> Model<'a> {
     /// against each other and against the length of the file, and allocations never exceed that length.
     ///
     /// A key `layout.NAME` of the metadata is the layout of the tensor NAME if the file has such a tensor.
-    /// Otherwise it is ordinary metadata.
+    /// Otherwise the key is ordinary metadata.
     ///
     /// # Errors
     ///
@@ -83,8 +83,8 @@ impl<'a> Model<'a> {
         Model::new(tensors, metadata)
     }
 
-    /// The tensors. Tensors of a file are in the order of their bytes, other tensors in the order in which
-    /// they were passed.
+    /// The tensors of the model. Tensors of a file are in the order of their bytes, and other tensors in the
+    /// order in which they were passed to [`new`](Self::new).
     #[must_use]
     pub fn tensors(&self) -> &[Tensor<'a>] {
         &self.tensors

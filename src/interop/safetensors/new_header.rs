@@ -54,11 +54,12 @@ use super::{MAX_HEADER, METADATA, check_names, check_places, header_fault, is_pl
 pub struct Header {
     /// The first bytes of the file: the length of the header, and the header.
     pub bytes: Vec<u8>,
-    /// The order of the tensors in the file. Each entry is the index of a tensor in the list that was passed.
+    /// The order of the tensors in the file. Each entry is the index of a tensor in the list passed to
+    /// [`new`](Self::new).
     pub order: Vec<usize>,
     /// The names of the tensors, in the order in which they were passed.
     pub names: Vec<String>,
-    /// The byte range of each tensor in the file, in the order in which they were passed.
+    /// The byte range of each tensor in the file, in the order in which the tensors were passed.
     pub ranges: Vec<Range<u64>>,
     /// The size of the whole file, in bytes.
     pub file_size_in_bytes: u64,
@@ -71,9 +72,9 @@ impl Header {
     ///
     /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that occurs twice, also in the
     /// metadata, where `layout.NAME` belongs to the tensor NAME; [`ModelFault::Layout`] for a layout without
-    /// an index map, for one in which two elements share an offset, or if the search for them took too long;
-    /// [`ModelFault::Header`] for a header above the 100 MB that the format allows, or a tensor with the name
-    /// `__metadata__`. [`Error::Overflow`] for more than 2^64 bytes.
+    /// an index map, for a layout in which two elements share an offset, or if the search for two such
+    /// elements took too long; [`ModelFault::Header`] for a header above the 100 MB that the format allows,
+    /// or a tensor with the name `__metadata__`. [`Error::Overflow`] if the size of the file passes 64 bits.
     pub fn new<'t>(
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
         metadata: &[(String, String)],
@@ -170,7 +171,8 @@ fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 
-/// A JSON object in its own order. The text begins with room for its length.
+/// The text of a header: a JSON object whose keys keep their order. In front is room for the length of the
+/// text.
 struct Text(Vec<u8>);
 
 impl Text {

@@ -47,14 +47,14 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// Returns a tensor whose bytes have this layout. Their number must be exactly `physical_size_in_bytes`
-    /// of the layout's index map.
+    /// Returns a tensor whose bytes have this layout. The number of bytes must be exactly
+    /// `physical_size_in_bytes` of the layout's index map.
     ///
     /// # Errors
     ///
     /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index
-    /// map, if two of its elements share an offset (or the search for them took too long), or if it takes
-    /// another number of bytes.
+    /// map, if two of its elements share an offset (or the search for two such elements took too long), or if
+    /// the number of bytes is wrong.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::Tensor;
