@@ -35,9 +35,9 @@ impl Packing {
         self.bits.is_power_of_two()
     }
 
-    /// The number of elements that this many words hold.
+    /// The number of whole elements that fit in this many words.
     pub(crate) fn elements(self, words: u64) -> u64 {
-        // A word holds at most 32 elements, and a saturated product is past every 32-bit offset.
+        // If the product saturates, the result is still more than any 32-bit offset.
         words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
     }
 
@@ -46,7 +46,7 @@ impl Packing {
         self.bits == 32
     }
 
-    /// A mask of the low bits of a word, as many as an element has.
+    /// A mask of the bits of an element that begins at bit 0 of a word.
     fn mask(self) -> u32 {
         u32::MAX.checked_shr(32_u32.saturating_sub(self.bits)).unwrap_or(0)
     }
@@ -181,8 +181,7 @@ fn f16_in_cuda() -> Value {
     }
 }
 
-/// Returns the variable that the author of a shader declares, and empty code of a shader with this one
-/// binding.
+/// Returns the buffer that the author of a shader declares, and empty code in which its name is reserved.
 fn declared(name: &str) -> (Memory, Code) {
     let mut shader = ComputeShader::new("main", [1, 1, 1]);
     let buffer = shader.buffer(name, Access::ReadWrite);

@@ -67,7 +67,7 @@ pub struct IndexFunctions {
     access: Option<ElementAccess>,
 }
 
-/// The functions that read and write one buffer.
+/// The functions that load and store the elements of one buffer.
 #[derive(Debug, Clone)]
 struct ElementAccess {
     buffer: String,
@@ -256,7 +256,7 @@ impl IndexFunctions {
         Ok(self)
     }
 
-    /// The layout that the functions were made from.
+    /// The layout that the functions were made for.
     #[must_use]
     pub fn map(&self) -> &IndexMap {
         &self.map
@@ -310,12 +310,12 @@ impl IndexFunctions {
         parts.join("\n")
     }
 
-    /// The name of a function with the prefix: `x_offset`.
+    /// Returns the name of a function with the prefix of this tensor: `x_offset`.
     fn called(&self, what: &str) -> String {
         if self.name.is_empty() { what.to_owned() } else { format!("{}_{what}", self.name) }
     }
 
-    /// The name of a struct with the prefix: `XIndex`.
+    /// Returns the name of a struct with the prefix of this tensor: `XIndex`.
     fn structure(&self, what: &str) -> String {
         let words = self.name.split('_').map(|word| {
             let mut letters = word.chars();
@@ -367,7 +367,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// A call of a function. In CUDA the buffer is the first argument.
+    /// Returns the text of a call. In CUDA the buffer is the first argument.
     fn of(&self, name: &str, arguments: &str) -> String {
         match self.language {
             Language::Wgsl => format!("{name}({arguments})"),
@@ -375,8 +375,8 @@ impl Call<'_> {
         }
     }
 
-    /// The text of a function. A parameter is a `u32` unless its type is written after its name. `kind` is
-    /// the type of the result, or empty.
+    /// Returns the text of a function. A parameter is a `u32` unless its type is written after its name.
+    /// `kind` is the type of the result, or empty if nothing is returned.
     fn function(
         &self,
         kind: &str,

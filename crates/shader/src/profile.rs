@@ -17,17 +17,20 @@ use std::borrow::Cow;
 pub struct Profile {
     /// The name of the profile in error messages.
     pub name: Cow<'static, str>,
-    /// The most bytes of workgroup memory that a workgroup may use (`maxComputeWorkgroupStorageSize`).
+    /// The most bytes of workgroup memory that a workgroup may use (`maxComputeWorkgroupStorageSize`). Tiles
+    /// that do not fit are not used.
     pub max_workgroup_memory: u32,
-    /// The most invocations of a workgroup (`maxComputeInvocationsPerWorkgroup`).
+    /// The most invocations of a workgroup (`maxComputeInvocationsPerWorkgroup`). Programs use at most 256.
     pub max_invocations: u32,
     /// The most invocations of a workgroup along x (`maxComputeWorkgroupSizeX`). Programs use no other axis.
     pub max_workgroup_size: u32,
-    /// The most workgroups of a dispatch along each axis (`maxComputeWorkgroupsPerDimension`).
+    /// The most workgroups of a dispatch along each axis (`maxComputeWorkgroupsPerDimension`). Larger
+    /// dispatches use more axes.
     pub max_workgroups: u32,
     /// The most storage buffers of a shader (`maxStorageBuffersPerShaderStage`). A program needs 2.
     pub max_storage_buffers: u32,
-    /// The largest binding, in bytes (`maxStorageBufferBindingSize`).
+    /// The largest binding, in bytes (`maxStorageBufferBindingSize`). A larger tensor is copied by several
+    /// passes.
     pub max_binding: u64,
     /// The alignment of a binding's offset, in bytes (`minStorageBufferOffsetAlignment`): a power of two, at
     /// least 4.

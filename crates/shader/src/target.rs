@@ -38,13 +38,13 @@ impl Target {
     /// Every language.
     pub const ALL: [Target; 6] = [Target::Wgsl, Target::Cuda, Target::Hlsl, Target::Msl, Target::Spirv, Target::Glsl];
 
-    /// Whether a program is printed in this language directly, without naga.
+    /// Whether a program is printed in this language directly, without a translation by naga.
     #[must_use]
     pub fn is_printed(self) -> bool {
         matches!(self, Target::Wgsl | Target::Cuda)
     }
 
-    /// The language in lower case: `hlsl`.
+    /// The name of the language in lower case: `hlsl`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -58,8 +58,8 @@ impl Target {
     }
 }
 
-// `Form` and the library's `LayoutClass` have lists of names like this list. One macro for the three lists
-// would not be shorter.
+// `Form` and the library's `LayoutClass` have lists of names like this list. A macro for all three would be
+// as long.
 impl fmt::Display for Target {
     /// The [name](Target::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

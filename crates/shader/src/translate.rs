@@ -11,7 +11,8 @@ use tensor_layout::Error;
 use super::program::Pass;
 use super::target::Target;
 
-/// How many bindings of group 0 are mapped to registers and slots. No program has more.
+/// The number of bindings of group 0 that get registers and slots in the other languages. No program has
+/// more.
 const BINDINGS: u8 = 8;
 
 /// Translates a WGSL module to another language. naga parses the module, validates it with the capabilities
@@ -142,7 +143,7 @@ fn to_spirv(module: &naga::Module, info: &ModuleInfo) -> Result<String, Error> {
     let mut text = String::new();
     for line in words.chunks(8) {
         for (place, word) in line.iter().enumerate() {
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = write!(text, "{}0x{word:08x},", if place == 0 { "" } else { " " });
         }
         text.push('\n');

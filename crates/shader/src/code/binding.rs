@@ -1,4 +1,4 @@
-//! The buffers and arrays that a shader reads and writes.
+//! The memories of a shader: the storage buffers and the workgroup arrays that it reads and writes.
 
 use std::sync::Arc;
 
@@ -17,13 +17,14 @@ pub enum Access {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub(crate) name: Arc<str>,
-    /// The index among the memories of the shader, which for a storage buffer is the number of its binding.
+    /// The index of this memory in the shader's list of memories. For a storage buffer it is also the number
+    /// of the binding.
     pub(super) place: usize,
     pub(crate) kind: MemoryKind,
 }
 
 impl Memory {
-    /// How many words one access reads or writes.
+    /// The number of words that one access to this memory reads or writes.
     pub(super) fn width(&self) -> u32 {
         match self.kind {
             MemoryKind::Buffer { width, .. } => width,
@@ -31,8 +32,8 @@ impl Memory {
         }
     }
 
-    /// The name in the text. In WGSL the declaration is outside the entry point, so the name has the shader's
-    /// suffix.
+    /// The name of the memory in the printed text. In WGSL the memory is declared outside the entry point, so
+    /// its name has the shader's suffix.
     pub(super) fn called(&self, style: Style<'_>) -> String {
         match style.language {
             Language::Wgsl => format!("{}{}", self.name, style.suffix),
@@ -49,6 +50,6 @@ pub(crate) enum MemoryKind {
         /// How many words one access reads or writes: 1, 2 (`vec2<u32>`) or 4 (`vec4<u32>`).
         width: u32,
     },
-    /// An array in workgroup memory, with its length in words.
+    /// An array in workgroup memory. The number is its length in words.
     Workgroup(u32),
 }

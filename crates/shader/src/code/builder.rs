@@ -21,7 +21,7 @@ use super::statement::{Block, Statement};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Code {
     block: Block,
-    /// The names in use, and for each the last number that was appended to it.
+    /// The names that are in use, each with the last number that was appended to it to make a new name.
     names: Vec<(Arc<str>, u32)>,
     slots: usize,
 }
@@ -31,7 +31,7 @@ impl Code {
         Code::default()
     }
 
-    /// Returns the statements, and the number of slots that their variables need.
+    /// Returns the statements, and the number of slots that the interpreter needs for their variables.
     pub(super) fn into_parts(self) -> (Block, usize) {
         (self.block, self.slots)
     }
@@ -56,7 +56,8 @@ impl Code {
         Variable { name: own, slot, most }
     }
 
-    /// Appends the next number to a name. `place` is the index of the name among `names`, if it is there.
+    /// Makes a new name by appending the next free number. `place` is the index of `name` in `names`, if it
+    /// is there.
     fn numbered(&mut self, name: &str, place: Option<usize>) -> Arc<str> {
         let mut number = place.and_then(|place| self.names.get(place)).map_or(1, |(_, number)| *number);
         loop {
@@ -74,7 +75,7 @@ impl Code {
         }
     }
 
-    /// Adds a parameter of the function whose largest value is `most`.
+    /// Adds a parameter of the function. Its arguments must be at most `most`.
     pub(crate) fn parameter(&mut self, name: &str, most: u32) -> Expr {
         Expr::from(&self.declare(name, most))
     }
@@ -102,8 +103,8 @@ impl Code {
         self.block.push(Statement::Assign(variable.clone(), value.into()));
     }
 
-    /// Loads a word from bit `shift` on, as the variable `name`. Where `goes_on` holds, the low bits of the
-    /// next word follow above.
+    /// Loads 32 bits that begin at bit `shift` of a word, into the variable `name`. If `goes_on` holds at run
+    /// time, the upper bits come from the next word. Otherwise they are 0, and the next word is not read.
     pub(crate) fn load_across(
         &mut self,
         name: &str,
@@ -120,7 +121,7 @@ impl Code {
         Expr::from(&bits)
     }
 
-    /// Loads the group of words at `index`. For a buffer of width 1, this is one word.
+    /// Loads the words of the group at `index`. A buffer of width 1 has groups of one word.
     pub(crate) fn load_group(&mut self, name: &str, from: &Memory, index: impl Into<Expr>) -> Vec<Expr> {
         let index = index.into();
         if from.width() == 1 {
@@ -139,7 +140,7 @@ impl Code {
         loaded
     }
 
-    /// Stores a group of as many words as the width of the buffer.
+    /// Stores the words of the group at `index`. `words` must have as many words as a group of the buffer.
     pub(crate) fn store_group(&mut self, to: &Memory, index: impl Into<Expr>, words: &[Expr]) {
         let index = index.into();
         match words {
@@ -148,7 +149,7 @@ impl Code {
         }
     }
 
-    /// Stores a word.
+    /// Stores the word at `index`.
     pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
         self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
     }

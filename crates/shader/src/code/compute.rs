@@ -38,7 +38,7 @@ impl ComputeShader {
         }
     }
 
-    /// Declares a storage buffer at the next binding.
+    /// Declares a storage buffer of single words at the next binding.
     pub(crate) fn buffer(&mut self, name: &str, access: Access) -> Memory {
         self.buffer_of(name, access, 1)
     }
@@ -89,12 +89,12 @@ impl ComputeShader {
         })
     }
 
-    /// The number of the workgroup along `axis` (0 to 2).
+    /// The number of the workgroup along `axis` (0 to 2), counted from 0.
     pub(crate) fn workgroup_id(&self, axis: usize) -> Expr {
         Expr::built_in(BuiltIn::WorkgroupId(axis), MAX_WORKGROUPS.saturating_sub(1))
     }
 
-    /// The number of the invocation in its workgroup.
+    /// The number of the invocation in its workgroup, counted from 0.
     pub(crate) fn local_invocation_index(&self) -> Expr {
         Expr::built_in(BuiltIn::LocalInvocationIndex, self.invocations().saturating_sub(1))
     }

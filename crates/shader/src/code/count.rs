@@ -10,15 +10,15 @@
 //! every third word, 32 of them      |-  -  - | -  -  -|  -  -  |-  -  - | ...  12 sectors, at least 4
 //! ```
 //!
-//! The least number of sectors of an access is its words at the average density of the sectors that the
-//! workgroup touches, rounded up. So rows that begin inside sectors and gaps between rows do not count
-//! against a program, because they come from the layout.
+//! For each access, a least number of sectors is computed: its words, divided by the average number of needed
+//! words in a sector of the workgroup, rounded up. Rows that begin inside sectors and gaps between rows lower
+//! this average. So they do not count against a program, because they come from the layout.
 
 use std::collections::{HashMap, HashSet};
 
 /// The size of a sector, in words.
 const SECTOR: u64 = 8;
-/// The invocations of a warp, and also the banks of workgroup memory.
+/// The number of invocations of a warp. It is also the number of banks of workgroup memory.
 const WARP: usize = 32;
 
 /// Counts of the accesses of warps to one side of a copy, the source or the destination.
@@ -29,11 +29,12 @@ pub struct SideCount {
     pub accesses: u64,
     /// The number of sectors of 32 bytes that the accesses touch.
     pub sectors: u64,
-    /// The least number of sectors that accesses to as many words could touch.
+    /// The least number of sectors that accesses to the same number of words could touch.
     pub least_sectors: u64,
-    /// The number of sectors that workgroups touch, where each workgroup counts a sector once.
+    /// The number of sectors that each workgroup touches, summed over the workgroups. A workgroup counts a
+    /// sector once.
     pub workgroup_sectors: u64,
-    /// The number of words that workgroups touch in these sectors.
+    /// The number of words that each workgroup touches in these sectors, summed over the workgroups.
     pub workgroup_words: u64,
     /// The most words of one access of an invocation: 4 words are 16 bytes.
     pub width: u32,
@@ -59,8 +60,8 @@ pub struct AccessCount {
     pub source: SideCount,
     /// The writes to the destination, and the reads of destination words that are written in part.
     pub destination: SideCount,
-    /// The most words in one bank of workgroup memory that one access of a warp touches, or 0 without
-    /// workgroup memory.
+    /// The largest number of words that one access of a warp touches in the same bank of workgroup memory. It
+    /// is 1 without bank conflicts, and 0 if the program uses no workgroup memory.
     pub bank: u32,
 }
 
@@ -89,14 +90,14 @@ impl AccessCount {
     }
 }
 
-/// The words that one load or store of a warp touches.
+/// The indices of the words that one load or store of a warp touches.
 type Access = HashSet<u64>;
 
 /// Collects the accesses of a workgroup.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     /// For each storage buffer, the offset of its binding in the buffer, in words, and whether it is the
-    /// source.
+    /// source of the copy.
     buffers: Vec<(u64, bool)>,
     /// How many accesses the current lane has made in the current statement.
     order: usize,
@@ -113,7 +114,7 @@ impl Counter {
         Counter { buffers, done, ..Counter::default() }
     }
 
-    /// Starts the evaluation of a statement by the next lane.
+    /// Called before the next lane evaluates a statement.
     pub(super) fn next_lane(&mut self) {
         self.order = 0;
     }
@@ -130,7 +131,7 @@ impl Counter {
         }
     }
 
-    /// Closes the accesses of a statement that all lanes have evaluated.
+    /// Finishes the accesses of a statement, after all lanes have evaluated it.
     pub(super) fn end_statement(&mut self) {
         for ((_, _, memory), words) in self.open.drain() {
             match self.done.get_mut(memory) {
@@ -162,8 +163,8 @@ impl Counter {
             side.workgroup_sectors = side.workgroup_sectors.saturating_add(all);
             side.workgroup_words = side.workgroup_words.saturating_add(count(words.len()));
             for access in done.drain(..) {
-                // This is the fewest sectors for the words of this access, if each sector has `words / all`
-                // of them.
+                // The workgroup has `words / all` needed words in an average sector. At this density, the
+                // words of the access need at least this many sectors.
                 let least = count(access.len()).saturating_mul(all).div_ceil(count(words.len()).max(1));
                 side.accesses = side.accesses.saturating_add(1);
                 side.sectors = side.sectors.saturating_add(sectors(&access).max(least));

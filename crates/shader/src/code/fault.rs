@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Race { memory: String, index: u32, invocation: u64 },
     /// A read of a word of workgroup memory that no invocation has written.
     NotWritten { array: String, index: u32 },
-    /// A write to a buffer that is bound for reading.
+    /// A write to a buffer that is bound for reading only.
     ReadOnly { buffer: String },
     /// A barrier that some invocations of the workgroup do not reach.
     BarrierInBranch { reached: usize, invocations: usize },

@@ -5,7 +5,7 @@ use std::ops;
 use super::expression::{Comparison, Condition, Expr, Node, Op};
 
 impl Op {
-    /// The result, or `None` where the result is undefined or does not fit 32 bits.
+    /// Returns the result, or `None` if the result is undefined or does not fit in 32 bits.
     pub(super) fn apply(self, a: u32, b: u32) -> Option<u32> {
         match self {
             Op::Add => a.checked_add(b),
@@ -26,7 +26,8 @@ impl Op {
         }
     }
 
-    /// The largest result for operands up to `a` and `b`. `constant` is the second operand if it is known.
+    /// Returns an upper bound of the result for operands of at most `a` and `b`. `constant` is the value of
+    /// the second operand if it is a constant.
     fn most(self, a: u32, b: u32, constant: Option<u32>) -> u32 {
         let ones = |value: u32| u32::MAX.checked_shr(value.leading_zeros()).unwrap_or(0);
         match self {
@@ -83,7 +84,8 @@ pub(super) fn binary(op: Op, a: Expr, b: Expr) -> Expr {
     match (op, power) {
         (Op::Mul | Op::And | Op::Min, _) if constant == 0 => return Expr::from(0),
         (Op::Rem, _) if constant == 1 => return Expr::from(0),
-        // The dividend is already below the divisor, or the mask covers all bits.
+        // The dividend is always below the divisor, or the mask keeps all bits of the operand, so the
+        // operation is not needed.
         (Op::Div, _) if a.most < constant => return Expr::from(0),
         (Op::Rem, _) if a.most < constant => return a,
         (Op::Shr, _) if a.most.checked_shr(constant) == Some(0) => return Expr::from(0),
@@ -148,22 +150,22 @@ impl Expr {
         binary(Op::Min, self, other.into())
     }
 
-    /// The sum modulo 2^32, for sums that may exceed 32 bits.
+    /// Returns the sum modulo 2^32, for sums that may exceed 32 bits.
     pub(crate) fn wrapping_add(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingAdd, self, other.into())
     }
 
-    /// The upper 32 bits of the 64-bit product.
+    /// Returns the upper 32 bits of the 64-bit product.
     pub(crate) fn high_mul(self, other: impl Into<Expr>) -> Expr {
         binary(Op::HighMul, self, other.into())
     }
 
-    /// The difference modulo 2^32.
+    /// Returns the difference modulo 2^32.
     pub(crate) fn wrapping_sub(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingSub, self, other.into())
     }
 
-    /// A left shift that drops the bits above the word.
+    /// Shifts left. Bits that are moved out of the word are dropped.
     pub(crate) fn wrapping_shl(self, bits: impl Into<Expr>) -> Expr {
         binary(Op::WrappingShl, self, bits.into())
     }
@@ -184,7 +186,8 @@ impl Expr {
         compare(Comparison::NotEqual, self.clone(), other.into())
     }
 
-    /// `yes` where the condition holds, else `no`. WGSL evaluates both operands.
+    /// Returns `yes` if the condition holds, and otherwise `no`. WGSL evaluates both operands, so both must
+    /// be legal.
     pub(crate) fn select(condition: Condition, yes: impl Into<Expr>, no: impl Into<Expr>) -> Expr {
         let (yes, no) = (yes.into(), no.into());
         match condition {

@@ -1,4 +1,4 @@
-//! Functions of named numbers that return a number or a struct.
+//! Shader functions: their parameters are named numbers, and they return a number or a struct.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::language::{In, Language, Style};
 use super::print::statements;
 use super::statement::Block;
 
-/// The value of a field of a struct.
+/// The value of a field of the struct that a function returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Field {
     Number(Expr),
@@ -22,8 +22,8 @@ pub(crate) enum Field {
 pub(crate) struct Function {
     /// The lines of the comment in front of the function.
     pub(crate) comment: Vec<String>,
-    /// The parameters in order. Parameters that begin with the same word and a point are the fields of one
-    /// struct.
+    /// The parameters in order. Parameters such as `at.offset` and `at.below_8` are fields of one struct,
+    /// `at`.
     parameters: Vec<Variable>,
     body: Block,
     slots: usize,
@@ -50,8 +50,8 @@ impl Function {
         self
     }
 
-    /// Runs the function and returns its results: one number, or one for each field, where truths are 0 and
-    /// 1.
+    /// Runs the function and returns its results: one number, or a number for each field of the struct. A
+    /// truth value is returned as 0 or 1.
     pub(crate) fn call(&self, arguments: &[u32], buffers: Vec<Words<'_>>) -> Outcome<Vec<u32>> {
         let mut machine = Machine::single(self.slots, buffers);
         for (parameter, &argument) in self.parameters.iter().zip(arguments) {

@@ -12,11 +12,11 @@ use super::fault::{Fault, Outcome};
 use super::races::Uses;
 use super::statement::Statement;
 
-/// The words of a memory.
+/// The content of a memory during a run.
 pub(crate) enum Words<'a> {
     Read(&'a [u32]),
     Write(&'a mut [u32]),
-    /// The words of workgroup memory, `None` where nothing has been written.
+    /// The words of a workgroup array. A word is `None` until it is written.
     Workgroup(Vec<Option<u32>>),
     /// This many words that always read as zero, for runs that only count addresses.
     Zeros(usize),
@@ -33,16 +33,17 @@ impl Words<'_> {
     }
 }
 
-/// A memory, with a record of which invocations touched its words. Nothing is recorded for a memory that is
-/// only read, or if one invocation runs alone.
+/// A memory, with a record of the invocations that touched each word. Nothing is recorded for a memory that
+/// is only read, and nothing if only one invocation runs.
 struct Held<'a> {
     words: Words<'a>,
     uses: Uses,
 }
 
-/// The state of the interpreter, from which expressions get their values.
+/// The state of the interpreter: the values of variables, memories and uniforms that expressions read.
 pub(super) struct Machine<'a> {
-    /// The value of each variable for each of the invocations that run side by side.
+    /// The value of each variable in each invocation of the workgroup. The values of one variable are side by
+    /// side.
     values: Vec<u32>,
     invocations: usize,
     memories: Vec<Held<'a>>,
@@ -50,12 +51,12 @@ pub(super) struct Machine<'a> {
     workgroup: [u32; 3],
     /// The number of the workgroup's first invocation, counted over the whole dispatch.
     first_invocation: u64,
-    /// The counter of accesses, for runs that count them.
+    /// Counts the accesses. It is `None` in runs that compute values.
     counter: Option<Counter>,
 }
 
-/// Runs a shader over `workgroups`. `uniforms` are the words of the uniform block, and each of `buffers` is
-/// as long as its binding.
+/// Runs a shader over `workgroups` along x, y and z. `uniforms` are the words of the uniform block, and each
+/// of `buffers` is as long as its binding.
 pub(crate) fn dispatch(
     shader: &ComputeShader,
     workgroups: [u32; 3],
@@ -93,8 +94,8 @@ fn run(shader: &ComputeShader, workgroups: [u32; 3], uniforms: &[u32], buffers: 
     machine.workgroups(shader, all)
 }
 
-/// Counts the accesses of a dispatch, in at most `most` workgroups that are spread over all. Nothing is read
-/// or written: `words` is the length of each buffer, in words.
+/// Counts the accesses of a dispatch. At most `most` workgroups are run, at even distances over the dispatch.
+/// No buffer is read or written: `words` is the length of each buffer, in words.
 pub(crate) fn count_accesses(
     shader: &ComputeShader,
     [x, y, z]: [u32; 3],
@@ -133,7 +134,7 @@ fn size(words: u32) -> usize {
 }
 
 impl<'a> Machine<'a> {
-    /// Returns a machine for one invocation outside any dispatch, with `slots` variables.
+    /// Returns a machine for one call of a function, outside any dispatch, with `slots` variables.
     pub(super) fn single(slots: usize, buffers: Vec<Words<'a>>) -> Machine<'a> {
         let memories = buffers.into_iter().map(|words| Held { words, uses: Uses::new(0) }).collect();
         let values = vec![0; slots];
@@ -184,7 +185,8 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Evaluates a part of a statement for each lane in `active`.
+    /// Evaluates a part of a statement for each invocation in `active`, and counts its accesses. A lane is
+    /// the number of an invocation in the workgroup.
     fn each(&mut self, active: &[usize], mut evaluate: impl FnMut(&mut Self, usize) -> Outcome<()>) -> Outcome<()> {
         for &lane in active {
             if let Some(counter) = &mut self.counter {
@@ -204,7 +206,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The arrays in workgroup memory.
+    /// Iterates over the arrays in workgroup memory.
     fn of_workgroup(&mut self) -> impl Iterator<Item = (&mut Vec<Option<u32>>, &mut Uses)> {
         self.memories.iter_mut().filter_map(|held| match &mut held.words {
             Words::Workgroup(words) => Some((words, &mut held.uses)),
@@ -212,7 +214,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Sets a variable for one lane, after a check against the bound of the variable.
+    /// Sets a variable in one lane. A value above the bound of the variable is a fault.
     pub(super) fn set(&mut self, variable: &Variable, lane: usize, value: u32) -> Outcome<()> {
         if value > variable.most {
             return Err(Box::new(Fault::AboveBound { name: variable.name.to_string(), value, most: variable.most }));
@@ -221,7 +223,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Sets a variable for one lane without a check of its bound.
+    /// Sets a variable in one lane without a check of its bound.
     fn put(&mut self, variable: &Variable, lane: usize, value: u32) {
         let place = self.place(variable, lane);
         if let Some(slot) = self.values.get_mut(place) {
@@ -237,7 +239,7 @@ impl<'a> Machine<'a> {
         variable.slot.saturating_mul(self.invocations).saturating_add(lane)
     }
 
-    /// Runs statements for the lanes in `active`.
+    /// Runs statements in the lanes that `active` lists.
     pub(super) fn block(&mut self, block: &[Statement], active: &[usize]) -> Outcome<()> {
         for statement in block {
             self.statement(statement, active)?;
@@ -318,7 +320,8 @@ impl<'a> Machine<'a> {
         let mut turning = Vec::with_capacity(active.len());
         for &lane in active {
             let start = self.value(start, lane)?;
-            // The counter may end at `end` or above it, so its value is not checked against its bound.
+            // After the last iteration the counter is at or above `end`, so it may be above its bound and is
+            // not checked.
             self.put(counter, lane, start);
             if start < self.value(end, lane)? {
                 turning.push(lane);
@@ -342,7 +345,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// The value of an expression for one lane.
+    /// Returns the value of an expression in one lane.
     pub(super) fn value(&mut self, expr: &Expr, lane: usize) -> Outcome<u32> {
         Ok(match &*expr.node {
             Node::Constant(value) => *value,
@@ -416,7 +419,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The index of the first word of a group.
+/// Returns the index of the first word of a group of the memory.
 fn first_word(memory: &Memory, group: u32) -> Outcome<u32> {
     let width = memory.width();
     let first = group.checked_mul(width).filter(|first| first.checked_add(width).is_some());

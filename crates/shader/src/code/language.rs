@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A language, and a suffix for names that must be unique in a module. Shaders that share a module have
-/// different suffixes.
+/// How a shader is printed: the language, and a suffix for names that must be unique in a module. Shaders
+/// that share a module have different suffixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style<'a> {
     pub(crate) language: Language,
@@ -26,7 +26,8 @@ impl Style<'_> {
 pub(crate) struct In<'a, T>(pub(crate) Style<'a>, pub(crate) &'a T);
 
 impl Language {
-    /// The declaration of a name with a value. A name that is `fixed` is never assigned.
+    /// Returns the beginning of a declaration, up to the name. A name that is `fixed` is never assigned
+    /// again.
     pub(super) fn declaration(self, name: &str, fixed: bool) -> String {
         match (self, fixed) {
             (Language::Wgsl, true) => format!("let {name}"),
@@ -36,12 +37,12 @@ impl Language {
         }
     }
 
-    /// The statement `let name = value;`.
+    /// Returns the statement `let name = value;`.
     pub(crate) fn declare(self, name: &str, value: &str) -> String {
         format!("{} = {value};", self.declaration(name, true))
     }
 
-    /// The type of a group of this many words, which one access reads or writes.
+    /// Returns the type of a group of this many words. One access reads or writes a group.
     pub(super) fn group(self, words: u32) -> &'static str {
         match (self, words) {
             (Language::Wgsl, 1) => "u32",
@@ -53,7 +54,7 @@ impl Language {
         }
     }
 
-    /// The constructor of a group from its words.
+    /// Returns the name of the function that makes a group from its words.
     pub(super) fn make_group(self, words: u32) -> &'static str {
         match (self, words) {
             (Language::Wgsl, words) => Language::Wgsl.group(words),
@@ -69,7 +70,7 @@ impl Language {
         }
     }
 
-    /// The function that returns the upper 32 bits of a product.
+    /// Returns the name of the function for the upper 32 bits of a product.
     pub(super) fn high_product(self) -> &'static str {
         match self {
             Language::Wgsl => HIGH_PRODUCT,

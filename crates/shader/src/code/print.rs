@@ -1,9 +1,9 @@
 //! Prints shader code as WGSL and as CUDA C++.
 //!
-//! The text is meant to be read. Constants are literals, and nothing is written twice. Parentheses are only
-//! where readers or compilers need them: WGSL has no precedence between shifts, masks and sums, and few
-//! readers know the precedence of C++. Both languages share the syntax of expressions, except names, calls
-//! and choices ([`Language`]).
+//! The text is meant to be read by people. Constants are literals, and no value is written twice. Parentheses
+//! are only where readers or compilers need them: WGSL has no precedence between shifts, masks and sums, and
+//! few readers know the precedence of C++. Both languages share the syntax of expressions, except names,
+//! calls and conditional expressions ([`Language`]).
 
 use std::fmt::{self, Write};
 use std::mem::discriminant;
@@ -12,14 +12,14 @@ use super::expression::{BuiltIn, Comparison, Condition, Expr, Node, Op, Variable
 use super::language::{In, Language, Style};
 use super::statement::Statement;
 
-/// The precedence of an expression, as far as WGSL orders operators.
+/// The precedence of an expression's outermost operator, the lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binding {
-    /// Shifts and bit operations, which no operator takes as an operand without parentheses.
+    /// Shifts and bit operations. As an operand, such an expression always gets parentheses.
     Bits,
     Sum,
     Product,
-    /// Names, literals and calls.
+    /// Names, literals and calls, which need no parentheses.
     Unary,
 }
 
@@ -48,7 +48,7 @@ fn binding(expr: &Expr) -> Binding {
     }
 }
 
-/// An expression that gets parentheses if its precedence is below the given one.
+/// An operand. It is printed in parentheses if its precedence is below the one that is given.
 struct Operand<'a>(Style<'a>, &'a Expr, Binding);
 
 impl fmt::Display for Operand<'_> {
@@ -161,7 +161,7 @@ fn write_statement(text: &mut String, style: Style<'_>, statement: &Statement, d
     let inner = depth.saturating_add(1);
     let language = style.language;
     let declared = |Variable { name, .. }: &Variable, fixed| language.declaration(name, fixed);
-    // Writing to a string does not fail.
+    // Writing to a string never fails.
     let _ = match statement {
         Statement::Let(variable, value) => {
             writeln!(text, "{indent}{} = {};", declared(variable, true), In(style, value))
@@ -218,7 +218,8 @@ fn write_statement(text: &mut String, style: Style<'_>, statement: &Statement, d
     };
 }
 
-/// The name of a group, if `words` are all words of that group in order.
+/// Returns the name of a loaded group if `words` are all words of that group in order, so that the group is
+/// stored as a whole.
 fn whole_group(words: &[Expr]) -> Option<&str> {
     let name = |word: &Expr| word.node.variable().map(|variable| variable.name.clone());
     let (first, _) = words.first()?.node.variable()?.name.split_once('.')?;

@@ -1,12 +1,12 @@
 //! Records which invocation touched which word, to find races: two accesses to a word without a barrier
 //! between them.
 
-/// Who has touched a word since the record was cleared.
+/// The invocations that touched a word since the record was cleared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Touched {
     #[default]
     Untouched,
-    /// One invocation, with its number.
+    /// One invocation touched the word. This is its number.
     By(u64),
     Several,
 }
@@ -40,14 +40,14 @@ impl Uses {
         self.0.fill(Default::default());
     }
 
-    /// Records a read, and returns false if another invocation wrote the word.
+    /// Records a read. Returns false if another invocation wrote the word, which is a race.
     pub(super) fn read(&mut self, word: usize, invocation: u64) -> bool {
         let Some((readers, writers)) = self.0.get_mut(word) else { return true };
         *readers = readers.and(invocation);
         !writers.by_another(invocation)
     }
 
-    /// Records a write, and returns false if another invocation read or wrote the word.
+    /// Records a write. Returns false if another invocation read or wrote the word, which is a race.
     pub(super) fn write(&mut self, word: usize, invocation: u64) -> bool {
         let Some((readers, writers)) = self.0.get_mut(word) else { return true };
         *writers = writers.and(invocation);

@@ -9,9 +9,9 @@ pub(crate) type Block = Vec<Statement>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// A `let`, which is never assigned.
+    /// `let`: the declaration of a name whose value never changes.
     Let(Variable, Expr),
-    /// A `var`, which may be assigned.
+    /// `var`: the declaration of a variable that may be assigned.
     Var(Variable, Expr),
     Assign(Variable, Expr),
     /// A store of one word.
@@ -38,7 +38,7 @@ pub(crate) enum Statement {
         then: Block,
         otherwise: Block,
     },
-    /// A loop from `start` as long as the counter is less than `end`.
+    /// A loop whose counter begins at `start` and grows by `step` while it is less than `end`.
     For {
         counter: Variable,
         start: Expr,
@@ -46,7 +46,7 @@ pub(crate) enum Statement {
         step: u32,
         body: Block,
     },
-    /// A barrier that all invocations of the workgroup reach. After it they see each other's writes to
-    /// workgroup memory.
+    /// A barrier, which all invocations of the workgroup must reach. After it, each invocation sees what the
+    /// others wrote to workgroup memory before it.
     Barrier,
 }

@@ -8,7 +8,7 @@ use super::language::{HIGH_PRODUCT, HIGH_PRODUCT_TEXT, Language, Style};
 use super::print::statements;
 
 impl ComputeShader {
-    /// Returns the text of a module with this one entry point.
+    /// Returns the text of a module that has this entry point alone.
     pub(crate) fn wgsl(&self) -> String {
         let text = self.wgsl_part("");
         if needs_high_product(&text) { format!("{HIGH_PRODUCT_TEXT}\n{text}") } else { text }
@@ -52,7 +52,8 @@ impl ComputeShader {
             _ => format!("{x}, {y}, {z}"),
         };
         let _ = writeln!(text, "{arrays}\n@compute @workgroup_size({size})\nfn {}{suffix}(", self.name);
-        // Only built-in values have these names, because no variable gets them.
+        // The text is searched for the names of built-in values. No variable has such a name, because `code`
+        // reserves them.
         for (used, parameter) in [
             ("workgroup_id.", "@builtin(workgroup_id) workgroup_id: vec3<u32>"),
             ("local_index", "@builtin(local_invocation_index) local_index: u32"),
@@ -66,7 +67,7 @@ impl ComputeShader {
     }
 }
 
-/// Whether a text calls the function for the upper half of a product.
+/// Whether a text calls `high_product`, which must then be defined in the module.
 pub(crate) fn needs_high_product(text: &str) -> bool {
     text.contains(HIGH_PRODUCT)
 }

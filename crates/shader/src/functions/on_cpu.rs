@@ -1,4 +1,4 @@
-//! The index functions, evaluated on the CPU.
+//! Evaluates the index functions on the CPU.
 
 use tensor_layout::{ArgumentRule, Dims, Error};
 
@@ -96,7 +96,7 @@ impl IndexFunctions {
         Ok(())
     }
 
-    /// Checks that an offset lies within this many words, and returns the offset as `u32`.
+    /// Checks that the element at an offset lies within this many words, and returns the offset as `u32`.
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);
@@ -111,8 +111,8 @@ impl IndexFunctions {
     }
 }
 
-/// Calls a function with checked arguments and returns its results. The bounds of the layout hold for every
-/// intermediate result, so a fault is an error of this crate.
+/// Calls a function with checked arguments and returns its results. `IndexFunctions` has checked that no
+/// intermediate result of the layout passes 32 bits, so a fault is an error of this crate.
 fn run(function: &Function, arguments: &[u32], buffers: Vec<Words<'_>>) -> Vec<u32> {
     function.call(arguments, buffers).unwrap_or_else(|fault| panic!("an index function of this crate: {fault}"))
 }

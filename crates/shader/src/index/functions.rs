@@ -8,7 +8,8 @@ use super::inverse::index_at;
 use super::offset::offset_of;
 use super::range::last_of;
 
-/// Declares the parameters of a function of an index: the base, unless it is known, and the indices.
+/// Declares the parameters of a function that takes an index: the base, if it is not a constant, and the
+/// indices. Returns all parameters, the base and the indices.
 pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> (Vec<Expr>, Expr, Vec<Expr>) {
     let mut all = Vec::new();
     let base = base.map_or_else(
@@ -25,13 +26,14 @@ pub(super) fn parameters(code: &mut Code, map: &IndexMap, base: Option<u32>) -> 
     (all, base, index)
 }
 
-/// The data type and the sizes, for a comment: `f32[16,300]`.
+/// Describes the tensor in a comment of the text, by data type and sizes: `f32[16,300]`.
 fn described(map: &IndexMap) -> String {
     let sizes: Vec<String> = map.sizes().iter().map(u64::to_string).collect();
     format!("{}[{}]", map.data_type(), sizes.join(","))
 }
 
-/// Returns the function `offset(i0, ..)`, or `offset(base, i0, ..)` if the base is not known.
+/// Returns the function `offset(i0, ..)`. If `base` is `None`, the base is its first argument: `offset(base,
+/// i0, ..)`.
 pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
     let mut code = Code::new();
     let (all, base, index) = parameters(&mut code, map, base);
@@ -41,7 +43,8 @@ pub(crate) fn offset_function(map: &IndexMap, base: Option<u32>) -> Result<Funct
         .with_comment([format!("The offset of an element of {}.", described(map))]))
 }
 
-/// Returns the function `index(offset)`, or `index(base, offset)` if the base is not known.
+/// Returns the function `index(offset)`. If `base` is `None`, the base is its first argument: `index(base,
+/// offset)`.
 pub(crate) fn index_function(map: &IndexMap, base: Option<u32>) -> Result<Function, Error> {
     let mut code = Code::new();
     let argument = base.is_none().then(|| code.parameter("base", u32::MAX));

@@ -1,9 +1,9 @@
 //! Shader code that finds the index at an offset, or padding.
 //!
-//! Where the strides nest, every digit is a quotient: the largest stride divides the offset, and each next
-//! stride divides the remainder. Strides that do not nest (mostly of overlapping windows) leave a few
-//! candidates for a digit. The shader tries them from the largest down, in the same order as
-//! [`IndexMap::inverse`].
+//! If the strides nest, every digit is a quotient: the largest stride divides the offset, and each next
+//! stride divides the remainder. If strides do not nest, as mostly those of overlapping windows, a digit may
+//! have several possible values. The shader tries these candidates from the largest down, in the same order
+//! as [`IndexMap::inverse`].
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::Error;
@@ -12,7 +12,8 @@ use tensor_layout::map::IndexMap;
 use super::levels;
 use super::range::{below, last_of, number, unfuse};
 
-/// The most combinations of candidates that a shader may try for one offset.
+/// The most combinations of candidates that a shader may try for one offset. A layout that needs more is
+/// refused with [`Error::Undecided`].
 const MAX_CANDIDATES: u64 = 4096;
 
 /// The index at an offset.
@@ -47,7 +48,7 @@ pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<
     Ok(search.try_candidates(code, offset))
 }
 
-/// A digit whose value is searched.
+/// A digit whose value is to be found.
 struct Digit {
     component: usize,
     /// The index of the digit in the component's chain.
@@ -55,7 +56,8 @@ struct Digit {
     stride: u32,
     /// The largest value of the digit.
     most: u32,
-    /// The largest offset that the digits with smaller strides reach together.
+    /// The largest offset that all digits with smaller strides reach together. If it is below the stride, the
+    /// digit has a single candidate.
     below: u64,
 }
 
@@ -78,7 +80,8 @@ impl<'a> Search<'a> {
             let mut above = of.extent;
             for (place, digit) in of.chain.digits().iter().enumerate() {
                 let most = above.saturating_sub(1).checked_div(digit.divisor.get()).unwrap_or(0);
-                // Every combination of digits must fit 32 bits, even a combination that forms no index.
+                // Every combination of digits must fit in 32 bits, even a combination that forms no index,
+                // because the shader computes it too.
                 number(most.saturating_mul(digit.divisor.get()).saturating_add(digit.divisor.get().saturating_sub(1)))?;
                 let (stride, most) = (number(digit.stride)?, number(most)?);
                 if stride > 0 {
@@ -104,8 +107,8 @@ impl<'a> Search<'a> {
         Ok(Search { map, digits })
     }
 
-    /// Finds the digits from the end of `values` up to `end` by division. Returns the condition under which
-    /// they exist, and the remainder of the offset.
+    /// Finds the digits from number `values.len()` up to `end` by divisions, and appends them to `values`.
+    /// Returns the condition under which these digits exist, the values, and the remainder of the offset.
     fn peel(
         &self,
         code: &mut Code,
@@ -131,8 +134,8 @@ impl<'a> Search<'a> {
         (exists, values, rest)
     }
 
-    /// Returns the index that the digits form, and the condition under which the digits are those of an
-    /// index.
+    /// Returns the index that the digits form, and the condition under which they form one. If they form
+    /// none, the index is still legal.
     fn index(&self, code: &mut Code, values: &[Expr]) -> (Condition, Vec<Expr>) {
         let mut index = vec![Expr::from(0); self.map.sizes().len()];
         let mut fits = Condition::True;
@@ -146,7 +149,8 @@ impl<'a> Search<'a> {
                 // `new` has checked that the divisor fits 32 bits.
                 let divisor = u32::try_from(digit.divisor.get()).unwrap_or(u32::MAX);
                 whole = value * divisor + whole;
-                // The bound is the divisor of the digit above, or the extent of the component.
+                // The number must be below the divisor of the digit above, or below the extent of the
+                // component.
                 let above = place.checked_sub(1).and_then(|above| digits.get(above));
                 let bound = above.map_or(of.extent, |above| above.divisor.get());
                 if u64::from(whole.most()) >= bound {
@@ -165,7 +169,8 @@ impl<'a> Search<'a> {
         (fits, index)
     }
 
-    /// Writes a loop for every digit that has several candidates. The loops end when all digits fit.
+    /// Writes a loop over the candidates of every digit that has several. The loops do nothing more once all
+    /// digits fit.
     fn try_candidates(&self, code: &mut Code, offset: Expr) -> Found {
         let found = code.variable("found", 0, 1);
         let sizes = self.map.sizes().iter().enumerate();

@@ -1,4 +1,4 @@
-//! Shader code for Irreducible layouts, which goes through the tile levels as they are defined.
+//! Shader code for Irreducible layouts. It goes through the tile levels one by one, as their definition does.
 
 use crate::code::{Code, Condition, Expr};
 use tensor_layout::plan::TileLevels;
@@ -33,7 +33,8 @@ pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Ex
     fuse(&at, &levels.bounds)
 }
 
-/// Returns the index at an offset, and the condition under which an element is stored there.
+/// Returns the index at an offset, and the condition under which an element is stored there. The index is
+/// legal in any case.
 pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Condition, Vec<Expr>) {
     let mut exists = below(&offset, levels.elements);
     let offset = code.bind("inside", offset.min(last_of(levels.elements)));
@@ -48,7 +49,7 @@ pub(super) fn index(code: &mut Code, levels: &TileLevels, offset: Expr) -> (Cond
             };
             let joined = code.bind("joined", joined);
             exists = exists.and(below(&joined, group.bound));
-            // An offset without an element must also get a legal index.
+            // At padding the number may be out of range, but the index must be legal even there.
             let joined = joined.min(last_of(group.bound));
             at.extend(unfuse(code, "rest", joined, group.bounds()));
         }

@@ -16,8 +16,8 @@ pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Resu
     Ok(offset_and_rests(code, map, index, None)?.0)
 }
 
-/// Returns the offset, and for the component with index `of` the remainders of its number below each of its
-/// digits except the last.
+/// Returns the offset, and a list for the component with index `of`: the remainders of its number by the
+/// divisors of all its digits except the last.
 pub(super) fn offset_and_rests(
     code: &mut Code,
     map: &IndexMap,
@@ -56,17 +56,17 @@ fn component_number(code: &mut Code, component: &Component, sizes: &[u64], index
     }
 }
 
-/// Returns the offset of a chain, or of the lower part of a chain, and the remainders of the number below
-/// each digit except the last.
+/// Returns the offset that a chain, or its lower part, gives to the number `whole`. Also returns the
+/// remainders of the number by the divisors of all digits except the last.
 pub(super) fn chain_offset(code: &mut Code, digits: &[Digit], whole: Expr) -> Result<(Expr, Vec<Expr>), Error> {
     let (mut sum, mut rest, mut below, mut rests) = (Expr::from(0), whole, digits, Vec::new());
     while let Some((digit, after)) = below.split_first() {
         let (divisor, stride) = (number(digit.divisor.get())?, number(digit.stride)?);
         sum = sum + &rest / divisor * stride;
         rest = rest % divisor;
-        // A remainder by a power of two is a mask, which is repeated wherever it is used. Any other remainder
-        // is bound to a name, so that it is computed once. The remainder of the last digit is used once, so
-        // it needs no name.
+        // A remainder by a power of two is a mask, which is cheap and is repeated wherever the remainder is
+        // used. Any other remainder is bound to a name, so that it is computed once. The last remainder is
+        // used once, so it needs no name.
         if after.len() > 1 && !divisor.is_power_of_two() {
             rest = code.bind("rest", rest);
         }

@@ -8,7 +8,7 @@ use tensor_layout::{DeviceRule, Error};
 /// The number of values of a `u32`.
 const VALUES: u64 = 1 << 32;
 
-/// Checks that every index and every offset, counted from `base`, fits a `u32`.
+/// Checks that every index and every offset fits in a `u32`. Offsets are counted from `base`.
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
         return Err(DeviceRule::SizeLimit.at(axis, size, VALUES));
@@ -39,7 +39,7 @@ pub(super) fn below(value: &Expr, count: u64) -> Condition {
 pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     let mut number = Expr::from(0);
     for (index, &bound) in indices.iter().zip(bounds) {
-        // A bound of 2^32 leaves no room for the number in front of it, which is always 0.
+        // If a bound is 2^32, all bounds in front of it are 1, so the number so far is 0 and is dropped.
         number = match u32::try_from(bound) {
             Ok(bound) => number * bound + index,
             Err(_) => index.clone(),

@@ -12,19 +12,20 @@ use super::range::number;
 
 /// The functions that start a walk along one axis and step to the next element.
 ///
-/// The state of a walk is the offset and, for each digit except the last, a counter of the steps below that
-/// digit.
+/// The state of a walk is the offset and, for each digit of the axis except the last, a counter of the steps
+/// below that digit. When a counter reaches the divisor of its digit, the digit grows.
 #[derive(Debug, Clone)]
 pub(crate) struct Walk {
-    /// Returns the state of a walk that starts at an index. Its parameters are those of `offset`.
+    /// The function that returns the state of a walk that starts at an index. Its parameters are those of
+    /// `offset`.
     pub(crate) start: Function,
-    /// Returns the state of a walk after one step.
+    /// The function that returns the state after one step, from the state before it.
     pub(crate) step: Function,
 }
 
 impl Walk {
-    /// Returns the functions for `axis`. The parameters of `start` begin with the base if `base` is `None`,
-    /// as those of the offset function do.
+    /// Returns the functions for `axis`. If `base` is `None`, the base is the first parameter of `start`, as
+    /// it is of `offset`.
     pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
         let rank = map.sizes().len();
         if axis >= rank {
@@ -57,7 +58,7 @@ fn start(map: &IndexMap, place: Option<usize>, base: Option<u32>) -> Result<Func
     Ok(Function::new(&all, code, Returned::Struct(fields)))
 }
 
-/// Returns the divisors of a chain except the last, which is 1.
+/// Returns the divisors of a chain's digits, without the divisor 1 of the last digit.
 fn above_last(component: &Component) -> Vec<u32> {
     let divisors = component.chain.digits().iter().map(|digit| digit.divisor.get()).filter(|&divisor| divisor > 1);
     divisors.filter_map(|divisor| u32::try_from(divisor).ok()).collect()
@@ -79,8 +80,8 @@ fn step(component: Option<&Component>) -> Result<Function, Error> {
     }
     let next: Vec<Expr> = next.into_iter().map(|value| code.bind("next", value)).collect();
     let mut change = Expr::from(number(digits.last().map_or(0, |last| last.stride))?);
-    // The boundaries are checked from the lowest up, so the highest boundary that the step reaches decides
-    // the change.
+    // The counters are tested from the lowest digit up. The last counter that reached its divisor decides,
+    // which belongs to the highest digit that grows.
     for (place, (&divisor, next)) in divisors.iter().zip(&next).enumerate().rev() {
         let below = digits.get(place.saturating_add(1)..).unwrap_or(&[]);
         let mut scratch = Code::new();

@@ -1,4 +1,4 @@
-//! `Draft`: a shader without its body, and the values of its uniforms.
+//! `Draft`: a shader that is being made, with the values of its uniforms.
 //!
 //! Sizes and strides are literals of the text, or words of the uniform block ([`Sizes`]). A division by a
 //! word of the uniform block is written as a multiplication. For a divisor `d` with `2^(s-1) < d <= 2^s` and
@@ -17,14 +17,15 @@ use super::gather::small;
 use super::grid::{Grid, MOST_BASE};
 use super::strided_box::{StridedBox, StridedLoop};
 
-/// A shader without a body, and the values of its uniform block after the words of the [`Grid`].
+/// A shader whose body is still to be written, and the values of its uniform block. The values follow the
+/// words of the [`Grid`].
 pub(super) struct Draft {
     pub(super) shader: ComputeShader,
     pub(super) values: Vec<u64>,
     pub(super) sizes: Sizes,
 }
 
-/// The numbers of a loop in the shader.
+/// A loop as expressions of the shader: its extent as a divisor, and its strides.
 #[derive(Clone)]
 pub(super) struct Step {
     divisor: Divisor,
@@ -33,7 +34,8 @@ pub(super) struct Step {
     reversed: bool,
 }
 
-/// The divisor of a division in the shader.
+/// A divisor: a literal, or words of the uniform block with the multiplier and the shift that replace the
+/// division.
 #[derive(Clone)]
 enum Divisor {
     Constant(u32),
@@ -41,7 +43,8 @@ enum Divisor {
 }
 
 impl Draft {
-    /// Declares the buffers with the widths of their groups: the source, if `read`, and the destination.
+    /// Declares the source, unless `read` is `None`, and the destination. `read` and `written` are the
+    /// numbers of words of one access to each buffer.
     pub(super) fn new(
         sizes: Sizes,
         invocations: u32,
@@ -64,7 +67,8 @@ impl Draft {
         self.shader.uniform(name, most)
     }
 
-    /// Declares the index of the first word (or group, or element) in a binding.
+    /// Declares the index in its binding at which a tensor begins, as a word of the uniform block. It counts
+    /// words, groups of words or elements, as the shader does.
     pub(super) fn base(&mut self, name: &str, value: u64) -> Expr {
         let most = if value > MOST_BASE.into() { u32::MAX } else { MOST_BASE };
         self.uniform(name, value, most)
@@ -84,11 +88,11 @@ impl Draft {
         steps.iter().enumerate().map(|(place, step)| self.step(place, step, place > 0)).collect()
     }
 
-    /// Declares one loop. With `divides` its extent becomes a divisor for the number of the iteration.
+    /// Declares one loop. With `divides`, the number of an iteration is divided by the extent of this loop.
     pub(super) fn step(&mut self, place: usize, step: &StridedLoop, divides: bool) -> Step {
         let mut stride = |side: &str, value: u64| match value {
-            // A stride of 1 or 0 makes a run or a repetition, on which the text of the shader depends, so it
-            // is a literal.
+            // A stride of 1 is a run, and a stride of 0 is a repetition. The text of the shader depends on
+            // these, so they are literals.
             0 | 1 => Expr::from(small(value)),
             _ => self.number(&format!("{side}_{place}"), value),
         };
@@ -113,7 +117,7 @@ impl Draft {
 }
 
 impl Divisor {
-    /// Returns the quotient and the remainder.
+    /// Writes the division of `number`, and returns the quotient and the remainder.
     fn divide(&self, code: &mut Code, number: Expr) -> (Expr, Expr) {
         match self {
             Divisor::Constant(divisor) => {
@@ -130,8 +134,8 @@ impl Divisor {
     }
 }
 
-/// Returns the step of each loop in iteration `number` of a loop nest, the outermost loop first. The extent
-/// of the outermost loop is not used.
+/// Splits the number of an iteration of a loop nest into the step of each loop, the outermost loop first. The
+/// extent of the outermost loop is not needed.
 pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr> {
     let mut rest = number;
     let mut digits = Vec::with_capacity(steps.len());
@@ -146,29 +150,30 @@ pub(super) fn digits(code: &mut Code, number: Expr, steps: &[Step]) -> Vec<Expr>
 }
 
 impl Step {
-    /// Moves an offset on the source by this many steps.
+    /// Returns the offset on the source after this many steps of the loop.
     pub(super) fn read(&self, start: Expr, steps: &Expr) -> Expr {
         let moved = steps * &self.source;
         if self.reversed { start.wrapping_sub(moved) } else { start + moved }
     }
 
-    /// Moves an offset on the destination by this many steps.
+    /// Returns the offset on the destination after this many steps of the loop.
     pub(super) fn written(&self, start: Expr, steps: &Expr) -> Expr {
         start + steps * &self.destination
     }
 }
 
-/// Returns the offset on the source at these digits.
+/// Returns the offset on the source at these steps of the loops.
 pub(super) fn read_at(start: Expr, digits: &[Expr], steps: &[Step]) -> Expr {
     digits.iter().zip(steps).fold(start, |sum, (digit, step)| step.read(sum, digit))
 }
 
-/// Returns the offset on the destination at these digits.
+/// Returns the offset on the destination at these steps of the loops.
 pub(super) fn written_at(start: Expr, digits: &[Expr], steps: &[Step]) -> Expr {
     digits.iter().zip(steps).fold(start, |sum, (digit, step)| step.written(sum, digit))
 }
 
-/// The offset of the first step of a box on the source: the base, plus the way to the end of reversed loops.
+/// Returns the offset on the source that the first iteration of a box reads. This is the lowest offset of the
+/// box, plus the way to the last step of each reversed loop.
 pub(super) fn first_read(base: u64, copy: &StridedBox) -> u64 {
     base.saturating_add(copy.back())
 }

@@ -55,8 +55,8 @@ impl Form {
     }
 }
 
-// `Target` and the library's `LayoutClass` have lists of names like this list. One macro for the three lists
-// would not be shorter.
+// `Target` and the library's `LayoutClass` have lists of names like this list. A macro for all three would be
+// as long.
 impl fmt::Display for Form {
     /// The [name](Form::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,8 @@
 //! Shader code that finds the offset on the source of an element of the destination.
 //!
-//! The strides of the destination, the largest first, split an offset into digits. The digits form the
-//! indices, which the source's chains (or tile levels) split again. All numbers on the way stay sums of
-//! digits ([`Sum`]). So where both layouts split an index at the same divisors, only the offset itself is
-//! divided.
+//! The strides of the destination split an offset into digits, from the largest stride down. The digits form
+//! the indices, which the source's chains (or tile levels) split again. All numbers in between stay sums of
+//! digits ([`Sum`]). If both layouts split an index at the same divisors, the offset is divided only once.
 
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::{Component, DigitPlace, TileLevels};
@@ -15,19 +14,19 @@ use super::sum::Sum;
 pub(super) struct Gather<'a> {
     pub(super) source: &'a IndexMap,
     pub(super) destination: &'a IndexMap,
-    /// The dimensions that the source is walked backwards along.
+    /// The dimensions along which the source is read backwards.
     pub(super) reversed: &'a [usize],
 }
 
-/// Writes the code that uses the offset of an element in the source. It is called once.
+/// A function that writes the code for an element, given its offset in the source. It is called once.
 type Found<'a> = Box<dyn FnOnce(&mut Code, Expr) + 'a>;
 
-/// The index along each dimension.
+/// An index of the tensor, with a sum for each dimension.
 type Index = Vec<Sum>;
 
 impl Gather<'_> {
-    /// Writes code that runs `found` with the source offset of the element at `offset` in the destination, if
-    /// an element is stored there.
+    /// Writes code for the element at `offset` in the destination. If an element is stored there, the code
+    /// that `found` writes runs with its offset in the source.
     pub(super) fn element<'a>(&'a self, code: &mut Code, offset: &Expr, found: impl FnOnce(&mut Code, Expr) + 'a) {
         if self.destination.element_count() == 0 {
             return;
@@ -35,7 +34,7 @@ impl Gather<'_> {
         let base = small(self.destination.base());
         let last = self.destination.span_elements().saturating_sub(self.destination.base()).saturating_sub(1);
         let inside = code.bind("inside", offset.clone().wrapping_sub(base));
-        // Below the base the difference wraps to a number above `last`.
+        // An offset below the base wraps to a number above `last`, so one comparison is enough.
         let last = small(last);
         let in_range = if offset.most() <= last && base == 0 { Condition::True } else { at_most(&inside, last) };
         code.when(in_range, |code| {
@@ -132,13 +131,13 @@ impl Gather<'_> {
     }
 }
 
-/// The digits of an offset that have been found so far.
+/// The search for the digits of an offset, from the largest stride down.
 struct Peeling<'a> {
     gather: &'a Gather<'a>,
     places: &'a [DigitPlace],
-    /// For each component, the divisors and the values of its digits that are known.
+    /// For each component, the digits that are found so far, as (divisor, value).
     digits: Vec<Vec<(u64, Expr)>>,
-    /// The condition, as far as it is known, under which an element is stored at the offset.
+    /// The condition, from the digits that are found so far, under which an element is stored at the offset.
     valid: Condition,
 }
 
@@ -152,7 +151,8 @@ impl Peeling<'_> {
         let reach = below.iter().map(|place| place.stride.saturating_mul(place.count.saturating_sub(1)));
         let reach = small(reach.fold(0, u64::saturating_add));
         if stride == 0 {
-            // A stride of 0 repeats an element, which a destination never does.
+            // A stride of 0 would put several indices at one offset. A destination has such strides only for
+            // digits with one value, 0.
             return self.peel(code, next, rest, found);
         }
         if reach < stride {
@@ -162,8 +162,8 @@ impl Peeling<'_> {
             self.add(place, digit.at_most(last));
             return self.peel(code, next, rest, found);
         }
-        // The digits below reach as far as one step of this digit or further, so a loop tries every value
-        // that fits.
+        // The digits below this digit reach together at least one of its steps, so several values are
+        // possible. The shader tries each of them in a loop.
         let Peeling { gather, places, digits, valid } = self;
         code.when(valid, |code| {
             let most = code.bind("most", (&rest / stride).min(last));
@@ -184,10 +184,11 @@ impl Peeling<'_> {
         }
     }
 
-    /// Checks that all digits, which are known now, belong to an index.
+    /// Writes the last check, that the digits belong to an index, and the code for the element.
     fn finish(self, code: &mut Code, rest: Expr, found: Found<'_>) {
         let Peeling { gather, mut digits, valid, .. } = self;
-        // Inside the branch, every digit is below its count.
+        // This branch is taken only if every digit is below its count, so the upper bounds of the digits hold
+        // inside it.
         code.when(valid.and(at_most(&rest, 0)), |code| {
             let map = gather.destination;
             let mut index: Index = vec![Sum::default(); map.sizes().len()];
@@ -196,7 +197,7 @@ impl Peeling<'_> {
                 digits.sort_by_key(|(divisor, _)| *divisor);
                 let mut number = Sum::default();
                 for (divisor, digit) in digits.iter() {
-                    // In a ragged chain, not every combination of digits forms a number of the component.
+                    // In a ragged chain, some combinations of digits form no number of the component.
                     if *divisor > 1 {
                         valid = valid.and(below(code, &number, *divisor));
                     }
@@ -213,7 +214,8 @@ impl Peeling<'_> {
     }
 }
 
-/// Returns the indices of a component's dimensions.
+/// Computes the indices of a component's dimensions from the component's number, and enters them into
+/// `index`.
 fn indices(code: &mut Code, map: &IndexMap, component: &Component, number: Sum, index: &mut Index) {
     let bounds: Vec<u64> = component.dims().iter().map(|&dim| map.sizes().get(dim).copied().unwrap_or(1)).collect();
     let mut parts = Index::new();
@@ -225,7 +227,7 @@ fn indices(code: &mut Code, map: &IndexMap, component: &Component, number: Sum, 
     }
 }
 
-/// Appends the indices that form a row-major number.
+/// Splits a row-major number into an index for each bound, and appends these to `index`.
 fn unfuse(code: &mut Code, number: Sum, bounds: &[u64], index: &mut Index) {
     let mut rest = number;
     for place in 1..bounds.len() {
@@ -240,7 +242,8 @@ fn unfuse(code: &mut Code, number: Sum, bounds: &[u64], index: &mut Index) {
     }
 }
 
-/// Whether the number is below `bound`. The condition is constant if it holds for every value.
+/// Returns the condition that the number is below `bound`. It is a constant if the number's upper bound
+/// decides it.
 fn below(code: &mut Code, number: &Sum, bound: u64) -> Condition {
     match bound.checked_sub(1) {
         Some(last) if number.most() <= last => Condition::True,

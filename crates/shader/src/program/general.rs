@@ -5,7 +5,7 @@ use super::gather::Gather;
 use super::grid::{Grid, MOST_BASE};
 use super::words::{Pattern, Width, low_ones, ones};
 
-/// The part of a destination's words that a shader writes.
+/// Which bits of a destination's words a shader writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     /// The shader writes elements, and also padding if there is a pattern.
@@ -18,11 +18,11 @@ pub(super) enum Task {
 
 pub(super) struct General<'a> {
     pub(super) gather: Gather<'a>,
-    /// The widths of the destination's and the source's elements, which differ where a copy packs or unpacks
+    /// The widths of the destination's and the source's elements. They differ if a copy packs or unpacks
     /// elements.
     pub(super) width: Width,
     pub(super) source_width: Width,
-    /// Whether elements that become wider are signed numbers.
+    /// Whether elements are signed numbers, whose sign is extended when they become wider.
     pub(super) signed: bool,
     pub(super) pattern: Option<Pattern>,
     pub(super) task: Task,
@@ -31,27 +31,29 @@ pub(super) struct General<'a> {
     pub(super) words: u32,
 }
 
-/// The bindings, with the words of the uniform block in their order after those of the [`Grid`].
+/// The bindings of a shader and its words of the uniform block, which follow those of the [`Grid`] in this
+/// order.
 struct Bound {
     destination: Memory,
-    /// The number of words of the destination that the dispatch makes.
+    /// The number of destination words that the dispatch makes.
     words: Expr,
-    /// The index of the first of these words in the tensor.
+    /// The index of the first of these words, counted from the start of the destination.
     first: Expr,
-    /// The index of the first of these words in its binding.
+    /// The index of the first of these words, counted from the start of the binding.
     destination_base: Expr,
-    /// The source, with three numbers: the index in the tensor of the first word of its binding, and the
-    /// first word and the number of words whose bits are read.
+    /// The source with three numbers, all counted in words from the start of the tensor: where the binding
+    /// begins, where the words begin whose elements are read, and how many these are.
     source: Option<(Memory, [Expr; 3])>,
 }
 
-/// The last word of the destination, if its bytes end inside a word or its elements inside a byte.
+/// The last word of the destination, if its last element ends inside this word.
 struct Tail {
     /// The index of the last word.
     word: u32,
-    /// A mask of the bits that belong to the destination's bytes.
+    /// A mask of the bits up to the end of the destination's last byte.
     bytes: u32,
-    /// A mask of the bits that belong to elements or to gaps of an element's size.
+    /// A mask of the bits up to the end of the destination's last element, or of a gap that is as wide as an
+    /// element.
     elements: u32,
 }
 
@@ -90,7 +92,7 @@ impl General<'_> {
         (rest > 0).then(|| Tail { word, bytes: low_ones(rest.next_multiple_of(8)), elements: low_ones(rest) })
     }
 
-    /// Makes word `word` of the tensor, and stores it at index `place` of the binding.
+    /// Writes code that makes word `word` of the tensor, and stores it at index `place` of the binding.
     fn word(&self, code: &mut Code, bound: &Bound, word: &Expr, place: &Expr) {
         let value = code.variable("value", 0, u32::MAX);
         let covered = code.variable("covered", 0, u32::MAX);
@@ -121,7 +123,8 @@ impl General<'_> {
         self.store(code, &bound.destination, word, place, [(&value).into(), (&covered).into()]);
     }
 
-    /// Converts an element of the source's width, in the lowest bits, to the destination's width.
+    /// Converts an element from the source's width to the destination's width. The element is in the lowest
+    /// bits.
     fn converted(&self, element: Expr) -> Expr {
         let (from, to) = (self.source_width.bits, self.width.bits);
         if from >= to {
@@ -135,7 +138,8 @@ impl General<'_> {
         }
     }
 
-    /// Stores the elements of a word, and the padding between them.
+    /// Stores the elements of a word, and the padding between them if there is a pattern. `covered` is a mask
+    /// of the bits of elements.
     fn store(&self, code: &mut Code, destination: &Memory, word: &Expr, place: &Expr, [value, covered]: [Expr; 2]) {
         let Some(pattern) = &self.pattern else {
             return put(code, destination, place, value, covered);
@@ -156,8 +160,9 @@ impl General<'_> {
     }
 }
 
-/// Sets the bits of a word that `mask` selects to the bits of `value`. All other bits of `value` are 0. A
-/// word that is written in part is read first, and a word without any bit to write is not accessed.
+/// Sets the bits of a word that `mask` selects to the bits of `value`. All other bits of `value` must be 0.
+/// If only a part of the word is written, the word is read first. If no bit is written, the word is not
+/// accessed.
 pub(super) fn put(code: &mut Code, buffer: &Memory, place: &Expr, value: Expr, mask: Expr) {
     if mask.constant() == Some(u32::MAX) {
         return code.store(buffer, place, value);

@@ -2,8 +2,8 @@
 
 use super::super::code::{Code, ComputeShader, Expr};
 
-/// The most words in front of a tensor in its binding. This is more than the largest offset alignment of a
-/// device.
+/// The most words between the start of a binding and the start of a tensor in it. This is more than any
+/// device's offset alignment needs.
 pub(super) const MOST_BASE: u32 = 1 << 28;
 
 /// The workgroups of a dispatch along x and y, which are the first two words of the uniform block.

@@ -1,8 +1,9 @@
-//! The form `interleave`: a few rows are interleaved into one row, or one row is split into several. An
-//! invocation takes one word of each row and makes as many words from their elements.
+//! The form `interleave`: a few rows are interleaved into one row, or one row is split into several rows. An
+//! invocation takes one word of each row, and makes the same number of words from their elements.
 //!
-//! On the side of the one row, these words are contiguous. Two or four words are read or written as a group.
-//! Other numbers of words go through workgroup memory, so that a warp touches this side in one run too:
+//! On the side of the one row, the words of an invocation are contiguous. If there are two or four, they are
+//! read or written as a group. Other numbers of words go through workgroup memory, so that a warp reads or
+//! writes this side in one run too:
 //!
 //! ```text
 //! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     words 0, 1, 2 of the one row
@@ -16,16 +17,16 @@ use super::gather::small;
 use super::strided_box::{StridedBox, StridedLoop};
 use super::words::{Width, low_ones};
 
-/// The most elements that one invocation moves.
+/// The most elements that one invocation moves. A box that needs more is copied in another form.
 const MOST_MOVED: u64 = 64;
 
-/// Rows that are interleaved, in words.
+/// A box that interleaves a few rows, or splits one row into a few. Offsets and strides count words.
 #[derive(Debug, Clone)]
 pub(super) struct Interleave {
-    /// The outer loops, and as the last loop the loop over the words of a row.
+    /// The loops around the rows. The last loop is over the words of a row.
     pub(super) outer: StridedBox,
     rows: u32,
-    /// The words from one row to the next, on the side that has several rows.
+    /// The distance from one row to the next, in words, on the side with several rows.
     pitch: u32,
     /// Whether one row on the source is split into rows on the destination. Otherwise rows are interleaved.
     deinterleave: bool,
@@ -72,16 +73,17 @@ impl Interleave {
         Some(Interleave { outer, rows, pitch, deinterleave, width })
     }
 
-    /// The distance, in words, between the first and the last word that the rows of one iteration touch, on
-    /// both sides.
+    /// The distance, in words, between the first and the last word that one iteration touches, on the source
+    /// and on the destination.
     pub(super) fn reach(&self) -> (u64, u64) {
         let (rows, pitch) = (u64::from(self.rows).saturating_sub(1), u64::from(self.pitch));
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// How many words of the one row form a group: all words of an iteration, if their number is a group's
-    /// and each iteration begins at a multiple of it, else 1. `starts` are the offsets of the tensors, in
-    /// words, and `alignment` is that of bindings, in bytes.
+    /// Returns how many words of the one row one access reads or writes: all words of an iteration if they
+    /// are 2 or 4 and every iteration begins at a multiple of this number, and otherwise 1. `starts` are the
+    /// offsets of the tensors in their buffers, in words, and `alignment` is the alignment of bindings, in
+    /// bytes.
     pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
         let rows = u64::from(self.rows);
         let [start, first] =
@@ -92,7 +94,7 @@ impl Interleave {
         if is_group && alignment.is_multiple_of(rows.saturating_mul(4)) { rows } else { 1 }
     }
 
-    /// The stride of a loop on the side of the one row.
+    /// Returns the stride of a loop on the side of the one row, in words.
     fn joined(&self, step: &StridedLoop) -> u64 {
         if self.deinterleave { step.source } else { step.destination }
     }
@@ -107,8 +109,8 @@ impl Interleave {
         })
     }
 
-    /// The invocations of a workgroup. `most` is halved until the words of all invocations fit workgroup
-    /// memory.
+    /// Returns the number of invocations of a workgroup. It is `most`, halved until the words of all
+    /// invocations fit in workgroup memory.
     pub(super) fn invocations(&self, most: u32, group: u64, memory: u64) -> u32 {
         let takes = |invocations: u32| u64::from(padded(invocations.saturating_mul(self.rows)).saturating_add(1));
         let mut invocations = most;
@@ -118,8 +120,8 @@ impl Interleave {
         invocations
     }
 
-    /// Returns the shader. `source` and `destination` are the indices of the first word (or group) in each
-    /// binding.
+    /// Returns the shader. `source` and `destination` are the indices in the bindings at which the box
+    /// begins, in words, or in groups on the side that has groups.
     pub(super) fn draft(&self, sizes: Sizes, invocations: u32, group: u64, [source, destination]: [u64; 2]) -> Draft {
         let group_words = small(group);
         let (read, written) = if self.deinterleave { (group_words, 1) } else { (1, group_words) };
@@ -189,12 +191,14 @@ impl Interleave {
         draft
     }
 
-    /// Returns the word of row `row` of the destination, or word `row` of the one row.
+    /// Returns a word that an invocation writes: the word of row `row` if the one row is split, and otherwise
+    /// word `row` of the one row.
     fn word(&self, words: &[Expr], row: u32) -> Expr {
         let Width { bits, in_period: per_word, .. } = self.width;
         let mask = low_ones(bits);
         (0..per_word).fold(Expr::from(0), |value, place| {
-            // Elements are numbered by columns, in the order of the interleaved side.
+            // Elements are numbered in the order of the one row: all rows of the first column, then all rows
+            // of the next column.
             let (columns, rows) = (per_word, self.rows);
             let (from, column) = if self.deinterleave {
                 let number = place.saturating_mul(rows).saturating_add(row);
@@ -209,20 +213,20 @@ impl Interleave {
         })
     }
 
-    /// The number of words of a row.
+    /// The number of words of one of the several rows.
     pub(super) fn row_words(&self) -> u64 {
         self.outer.steps.last().map_or(1, |last| last.extent)
     }
 
-    /// A description of the rows for people.
+    /// Describes the rows for people.
     pub(super) fn words(&self) -> String {
         let what = if self.deinterleave { "one row into" } else { "one row of" };
         format!("{what} {} rows, elements of {} bits", self.rows, self.width.bits)
     }
 }
 
-/// The index of a word in workgroup memory. One word of padding follows each 32 words, so that words that are
-/// a row apart are in different banks.
+/// Returns the index of a word in workgroup memory. One word of padding follows each 32 words, so that words
+/// that are a row apart are in different banks.
 fn padded(word: u32) -> u32 {
     word.saturating_add(word.div_euclid(32))
 }
@@ -241,7 +245,7 @@ struct Body<'a> {
 }
 
 impl Body<'_> {
-    /// Returns the offsets at which an iteration reads and writes.
+    /// Returns the offsets at which iteration `own` reads and writes.
     fn at(&self, code: &mut Code, own: &Expr) -> [Expr; 2] {
         let digits = digits(code, own.clone(), &self.steps);
         let from = read_at(self.from_base.clone(), &digits, &self.steps);
@@ -271,7 +275,8 @@ impl Body<'_> {
         }
     }
 
-    /// Copies the words of the one row between the buffer and workgroup memory, in consecutive order.
+    /// Copies the words of the one row between its buffer and workgroup memory. Consecutive invocations copy
+    /// consecutive words.
     fn one_row(&self, code: &mut Code, tile: &Memory, first: &Expr, local: &Expr) {
         let interleave = self.interleave;
         for row in 0..interleave.rows {

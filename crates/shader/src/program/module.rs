@@ -6,14 +6,14 @@ use super::super::code::{HIGH_PRODUCT_TEXT, needs_high_product};
 use super::pass::Pass;
 use super::plan::Program;
 
-/// All shaders of a program in one file, each printed once. With several shaders, a number is appended to the
-/// names of entry points, bindings and uniforms, so that no names clash.
+/// All shaders of a program in one file. Each shader is printed once. If there are several, a number is
+/// appended to the names of entry points, bindings and uniforms, so that no two names are equal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Module {
     /// The text of the file.
     pub text: String,
-    /// The entry point of each pass, in order.
+    /// The name of the entry point of each pass, in the order of the passes.
     pub entry_points: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Program {
         let mut text = String::new();
         for (number, pass) in shaders.iter().enumerate() {
             let separator = if number > 0 { "\n" } else { "" };
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             let _ = write!(text, "{separator}{}", print(pass, &suffix(number)));
         }
         let names = self.passes().iter().zip(numbers);

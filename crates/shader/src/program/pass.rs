@@ -31,7 +31,7 @@ impl Hash for PipelineKey {
     }
 }
 
-/// The buffer of a binding.
+/// Which buffer a binding binds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BoundBuffer {
@@ -47,17 +47,17 @@ pub enum BoundBuffer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BoundWindow {
-    /// The number of the binding.
+    /// The number of the binding in group 0.
     pub binding: u32,
     /// The buffer that is bound.
     pub buffer: BoundBuffer,
-    /// The range of the buffer that is bound, in bytes. A storage binding begins at a multiple of
-    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment) and its length is a multiple of 4. The
-    /// uniform buffer is bound as a whole.
+    /// The range of the buffer that is bound, in bytes. The range of a storage buffer begins at a multiple of
+    /// [`Profile::offset_alignment`](crate::Profile::offset_alignment), and its length is a multiple of 4.
+    /// The uniform buffer is bound as a whole.
     pub bytes: Range<u64>,
 }
 
-/// A shader with its key, which the passes that dispatch it share.
+/// A shader and its key. All passes that dispatch the shader share both.
 #[derive(Debug, Clone)]
 pub(super) struct Shader {
     pub(super) shader: Arc<ComputeShader>,
@@ -101,25 +101,25 @@ impl Pass {
         &self.shader.key.text
     }
 
-    /// The name of the entry point.
+    /// The name of the shader's entry point.
     #[must_use]
     pub fn entry_point(&self) -> &str {
         &self.shader.shader.name
     }
 
-    /// The invocations of a workgroup along each axis.
+    /// The number of invocations of a workgroup along each axis.
     #[must_use]
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.shader.shader.workgroup_size
     }
 
-    /// The workgroup memory of a workgroup, in bytes.
+    /// The workgroup memory that a workgroup uses, in bytes.
     #[must_use]
     pub fn workgroup_memory(&self) -> u32 {
         self.shader.shader.workgroup_bytes()
     }
 
-    /// The workgroups to dispatch along each axis. Each number is at least 1 and at most the limit of the
+    /// The number of workgroups to dispatch along each axis. Each is at least 1 and at most the limit of the
     /// profile.
     #[must_use]
     pub fn workgroups(&self) -> [u32; 3] {
@@ -139,7 +139,7 @@ impl Pass {
         names.zip(self.uniforms.iter().copied())
     }
 
-    /// The bindings, in the order of their numbers.
+    /// The bindings of the pass, in the order of their numbers.
     #[must_use]
     pub fn bindings(&self) -> Vec<BoundWindow> {
         let uniforms = u64::try_from(self.uniforms.len()).unwrap_or(u64::MAX).saturating_mul(4);

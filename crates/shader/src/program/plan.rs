@@ -118,15 +118,15 @@ impl Program {
         self.form
     }
 
-    /// The number of bytes of the source's buffer that the bindings reach at most, counted from the start of
-    /// the buffer: a multiple of 4.
+    /// The least length of the source's buffer, in bytes: where the furthest binding ends, counted from the
+    /// start of the buffer. It is a multiple of 4.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source_bytes
     }
 
-    /// The number of bytes of the destination's buffer that the bindings reach at most, counted from the
-    /// start of the buffer: a multiple of 4.
+    /// The least length of the destination's buffer, in bytes: where the furthest binding ends, counted from
+    /// the start of the buffer. It is a multiple of 4.
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
         self.destination_bytes

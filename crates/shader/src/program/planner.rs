@@ -14,7 +14,7 @@ use super::pass::{Pass, Shader};
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
-/// The inputs of a program.
+/// What a program is planned from: the copy, the limits of the device, and the choices of the caller.
 pub(super) struct Planner<'a> {
     pub(super) relayout: &'a Relayout,
     pub(super) profile: &'a Profile,
@@ -23,7 +23,7 @@ pub(super) struct Planner<'a> {
     pub(super) width: Width,
     source_width: Width,
     pub(super) invocations: u32,
-    /// The number of words of each tensor that the program touches.
+    /// The number of words of each tensor that the program touches, counted from the start of the tensor.
     source_words: u64,
     destination_words: u64,
 }
@@ -96,7 +96,8 @@ impl<'a> Planner<'a> {
 
     /// Checks that the index of every element and every word fits 32 bits.
     fn check_words(&self) -> Result<(), Error> {
-        // The elements of a word are numbered up to the end of the word, which may be after the last element.
+        // Shaders compute the offsets of all elements of a word, even past the last element of the tensor. 64
+        // more offsets are enough for these.
         let most = u64::from(u32::MAX).saturating_sub(64);
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
@@ -135,7 +136,7 @@ impl<'a> Planner<'a> {
         ))
     }
 
-    /// Returns passes that set the padding alone, wherever it is stored.
+    /// Returns passes of the general form that set all padding, and no elements.
     pub(super) fn padding(&self) -> Result<Vec<Pass>, Error> {
         if self.pattern().is_none() || !self.has_padding() {
             return Ok(Vec::new());
@@ -145,8 +146,8 @@ impl<'a> Planner<'a> {
         self.destinations()?.iter().map(|window| self.general_pass(&shader, None, window)).collect()
     }
 
-    /// Returns passes of the general form for the words from `first` on, padding included, or `None` if the
-    /// source takes several bindings.
+    /// Returns passes of the general form for the destination's words from `first` on, padding included.
+    /// Returns `None` if the source or these words do not fit in one binding.
     pub(super) fn rest(&self, first: u64) -> Result<Option<Vec<Pass>>, Error> {
         self.check_words()?;
         let (offsets, profile) = (self.options, self.profile);
@@ -158,7 +159,8 @@ impl<'a> Planner<'a> {
         Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
     }
 
-    /// Whether the destination has gaps between elements, or bits of its last byte after the last element.
+    /// Whether the destination has padding: gaps between elements, or bits after the last element in its last
+    /// byte.
     pub(super) fn has_padding(&self) -> bool {
         let map = self.relayout.destination();
         let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
@@ -177,7 +179,7 @@ impl<'a> Planner<'a> {
         self.dispatch(Form::General, shader.clone(), groups, &uniforms, bytes, destination.bytes.clone())
     }
 
-    /// Spreads `count` workgroups over the axes of a dispatch, with few workgroups that have nothing to do.
+    /// Spreads `count` workgroups over the axes of a dispatch, so that few workgroups have nothing to do.
     pub(super) fn workgroups(&self, count: u64) -> Result<[u32; 3], Error> {
         let most = u64::from(self.profile.max_workgroups.min(65_535));
         let fit = |count: u64, axes: u64| count.div_ceil(axes);

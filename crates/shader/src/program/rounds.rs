@@ -1,8 +1,9 @@
 //! Divides the items of a tile among the invocations of a workgroup.
 
-/// Divides items among invocations, where consecutive invocations take consecutive items. For each digit,
-/// returns how many values one round covers, and the number of rounds. Returns `None` if the items do not
-/// divide evenly, or take more than `most` rounds.
+/// Divides items among invocations, so that consecutive invocations take consecutive items in each round.
+/// `extents` are the digits of an item's number, the fastest first. Returns for each digit how many of its
+/// values one round covers, and over how many rounds it goes. Returns `None` if the items do not divide
+/// evenly, or take more than `most` rounds.
 pub(super) fn shared_out(extents: &[u64], invocations: u64, most: u64) -> Option<Vec<(u64, u64)>> {
     let (mut left, mut rounds) = (invocations, 1_u64);
     let mut parts = Vec::with_capacity(extents.len());

@@ -1,16 +1,15 @@
 //! The forms `linear` and `rows`: runs of whole words are copied in groups, which are as wide as alignment
 //! and strides allow. The same code without a source fills boxes of padding.
 //!
-//! A workgroup copies four times as many groups as it has invocations. The four groups of an invocation are
-//! as far apart as there are invocations. So a warp touches one run after the other, and an invocation issues
-//! all four loads before its first store.
+//! An invocation copies four groups of words. They are as many groups apart as a workgroup has invocations.
+//! So the accesses of a warp are contiguous, and an invocation issues all four loads before its first store.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
 use super::draft::{Draft, Step, digits, first_read, read_at, written_at};
 use super::strided_box::StridedBox;
 
-/// The content that is written to the destination.
+/// What is written to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// The words of the source.
@@ -19,15 +18,15 @@ pub(super) enum Content {
     Word(u32),
 }
 
-/// The number of groups that an invocation copies.
+/// The number of groups of words that an invocation copies.
 pub(super) const EACH: u32 = 4;
 
 /// The most loops of a box for which the code of four groups is written out. With more loops, the shader has
 /// a loop over the groups.
 const MOST_LOOPS: usize = 6;
 
-/// Returns the shader for a box of groups of `width` words. The bases are the indices of the first group in
-/// each binding.
+/// Returns the shader for a box that counts groups of `width` words. The bases are the indices in the
+/// bindings at which the box begins, in groups.
 pub(super) fn draft(
     sizes: Sizes,
     copy: &StridedBox,
@@ -49,8 +48,8 @@ pub(super) fn draft(
     let apart = |times: u32| invocations.saturating_mul(times);
     let first = code.bind("first", group * apart(EACH) + draft.shader.local_invocation_index());
     let last = &first + apart(EACH.saturating_sub(1));
-    // With many loops, each offset takes many divisions. Code for four groups would be long, and the loads
-    // would wait for the divisions anyway.
+    // With many loops, each offset takes many divisions. The code of four groups would be long, and their
+    // loads would wait for the divisions anyway.
     let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
     code.when_else(
         all,
@@ -83,7 +82,8 @@ struct Body {
 }
 
 impl Body {
-    /// Loads the words of group `own`, and returns their offset in the destination with them.
+    /// Writes the code that loads group number `own`. Returns the offset of the group in the destination, and
+    /// its words.
     fn load(&self, code: &mut Code, own: Expr) -> (Expr, Vec<Expr>) {
         let digits = digits(code, own, &self.steps);
         let to = code.bind("to", written_at(self.to.clone(), &digits, &self.steps));

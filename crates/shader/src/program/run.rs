@@ -16,7 +16,7 @@ pub struct ShaderFault {
 }
 
 impl ShaderFault {
-    /// The index of the pass in the program.
+    /// The index of the pass that has the error, counted from 0.
     #[must_use]
     pub fn pass(&self) -> usize {
         self.pass
@@ -82,7 +82,8 @@ impl Program {
     }
 
     /// Counts the memory transactions of the loads and stores of warps over all passes. The statements run
-    /// without buffers, in at most `workgroups` workgroups of each pass, which are spread over all.
+    /// without buffers. Each pass runs at most `workgroups` of its workgroups, at even distances over the
+    /// dispatch.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};

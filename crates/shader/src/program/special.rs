@@ -14,20 +14,21 @@ use super::strided_box::{StridedBox, StridedLoop};
 use super::tile::Tile;
 use super::words::Width;
 
-/// The most boxes that get a pass each. With more boxes, launching the passes takes longer than gathering the
-/// elements in the general form.
+/// The most boxes that get a pass each. A copy of more boxes takes the general form, because launching the
+/// passes would take longer.
 pub(super) const MOST_BOXES: u64 = 16;
 
-/// The words of a sector of a GPU's cache. Runs that are shorter are copied in tiles if tiles make longer
+/// The number of words in a sector of a GPU's cache. Shorter runs are copied in tiles, if tiles have longer
 /// runs.
 const SECTOR: u64 = 8;
 
-/// The length, in words, of a run that is copied in the form `rows` even if it begins inside a sector.
+/// Runs of at least this many words are copied in the form `rows`, even if they begin inside a sector. For
+/// shorter ones tiles are tried first.
 const LONG_RUN: u64 = 128;
 
 /// The result of the search for a form other than the general one.
 pub(super) enum Special {
-    /// The form, the reason for it, and the passes.
+    /// A form that applies, the reason for it in words, and the passes.
     Fits(Form, String, Vec<Pass>),
     /// The reason why only the general form applies.
     Unfit(String),
@@ -35,10 +36,10 @@ pub(super) enum Special {
 
 /// The way to copy one box.
 enum Choice {
-    /// The box counts words.
+    /// Rows of whole words. The box counts words.
     Rows(StridedBox),
     Interleave(Interleave),
-    /// The whole box in elements, the width of an element, and the tile for it.
+    /// Tiles through workgroup memory: the box in elements, the width of an element, and the tile.
     Transpose(StridedBox, Width, Box<Tile>),
 }
 
@@ -53,18 +54,18 @@ impl Choice {
     }
 }
 
-/// Whether the box is exactly one run.
+/// Whether the box is a single run, contiguous on both sides.
 fn is_run(copy: &StridedBox) -> bool {
     matches!(copy.steps.as_slice(), [] | [StridedLoop { source: 1, destination: 1, reversed: false, .. }])
 }
 
-/// The length, in words, of the innermost run: its words are contiguous on the destination, and contiguous,
-/// backwards or repeated on the source.
+/// The length, in words, of the innermost run. It is contiguous on the destination. On the source, it is
+/// contiguous, contiguous backwards, or one word that is repeated.
 fn run(words: &StridedBox) -> u64 {
     words.steps.last().filter(|last| last.source <= 1 && last.destination == 1).map_or(1, |last| last.extent)
 }
 
-/// Whether runs begin and end with sectors on both sides.
+/// Whether all runs begin and end at the ends of sectors on both sides.
 fn has_whole_sectors(words: &StridedBox) -> bool {
     let whole = |value: u64| value.is_multiple_of(SECTOR);
     let outer = words.steps.iter().rev().skip(1);
@@ -73,7 +74,7 @@ fn has_whole_sectors(words: &StridedBox) -> bool {
 }
 
 impl Planner<'_> {
-    /// Returns the program in the form `wanted`, or in the special form that should be fastest.
+    /// Returns the passes in the form `wanted`. If it is `None`, the form that should be fastest is taken.
     pub(super) fn special(&self, wanted: Option<Form>) -> Result<Special, Error> {
         let refused = |reason: &str| Ok(Special::Unfit(reason.to_owned()));
         if self.relayout.changes_width() {
@@ -128,8 +129,9 @@ impl Planner<'_> {
         Ok(Special::Fits(form, reason, all))
     }
 
-    /// Chooses the form of a box, with the reason. `rest` is set to the first word that is left to the
-    /// general form.
+    /// Chooses the form of a box, with the reason. `rest` is set to the first word of the destination that
+    /// the form leaves out, because its elements are no whole word. The general form makes the words from
+    /// there on.
     fn choose(
         &self,
         copy: &StridedBox,
@@ -175,12 +177,12 @@ impl Planner<'_> {
         {
             return Some((choice, reason));
         }
-        // Short runs and single words still take fewer divisions than the general form.
+        // Even for short runs and single words, these forms take fewer divisions than the general form.
         interleave.or(rows)
     }
 
-    /// Chooses tiles if both sides get runs of whole sectors that are longer than `run`. If tiles are
-    /// `wanted`, any tiles will do.
+    /// Chooses tiles if the runs of both sides have at least a sector and are longer than `run` words. If the
+    /// caller `wanted` tiles, runs of any length will do.
     fn tiles(&self, copy: &StridedBox, run: u64, wanted: bool) -> Option<(Choice, String)> {
         let (copy, bits) = copy.widened(self.width.bits);
         let width = Width::new(bits);
@@ -199,14 +201,14 @@ impl Planner<'_> {
         Some((Choice::Transpose(copy, width, Box::new(tile)), reason))
     }
 
-    /// Chooses any form that fits a ragged edge.
+    /// Chooses a form for a ragged edge: `rows`, or else `transpose`, whatever the length of its runs.
     fn any(&self, copy: &StridedBox) -> Option<(Choice, String)> {
         let (rows, transpose) = (Some(Form::Rows), Some(Form::Transpose));
         self.choose(copy, false, rows, &mut None).or_else(|| self.choose(copy, false, transpose, &mut None))
     }
 
     /// Returns the whole words of a run that begins at a whole word on both sides. `rest` is set to the first
-    /// word after them.
+    /// word of the destination after them.
     fn whole_words(&self, copy: &StridedBox, rest: &mut Option<u64>) -> Option<StridedBox> {
         let Width { in_period, period, .. } = self.width;
         let mut whole = copy.clone();
@@ -216,13 +218,14 @@ impl Planner<'_> {
             return None;
         }
         let words = whole.in_words(self.width, true)?;
-        // No elements are in front of the run, so its end is also the end of its last word in the tensor.
+        // The run has all elements of the tensor, so all elements after its whole words are in the words from
+        // here on.
         let end = copy.destination.checked_add(whole.count())?.checked_div(in_period.into())?;
         *rest = Some(end.checked_mul(period.into())?);
         Some(words)
     }
 
-    /// The reason why the largest box has no special form, or not the form `wanted`.
+    /// Returns the reason why the largest box has no special form, or does not have the form `wanted`.
     fn why_not(&self, wanted: Option<Form>) -> String {
         let bits = self.width.bits;
         match wanted {

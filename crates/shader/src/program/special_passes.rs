@@ -19,11 +19,13 @@ use super::transpose::Bound;
 use super::window::WORDS;
 use super::words::Width;
 
-/// The most passes that a box is divided into if it does not fit the bindings.
+/// The most passes that a box is divided into if it does not fit in the bindings. A box that needs more is
+/// left to the general form.
 const MOST_PARTS: usize = 4096;
 
 impl Planner<'_> {
-    /// Returns passes that set the padding box by box, or `None` if some of the padding is not whole words.
+    /// Returns passes that set the padding box by box. Returns `None` if some of the padding is no whole
+    /// words, or if the padding takes too many boxes.
     pub(super) fn fill(&self) -> Result<Option<Vec<Pass>>, Error> {
         let Some(pattern) = self.pattern().filter(|_| self.has_padding()) else { return Ok(Some(Vec::new())) };
         let Some(word) = pattern.only_word() else { return Ok(None) };
@@ -42,13 +44,13 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// The offsets of both tensors in their buffers, in words.
+    /// The offsets of the source and the destination in their buffers, in words.
     pub(super) fn starts(&self) -> [u64; 2] {
         [self.options.source_offset, self.options.destination_offset].map(|bytes| bytes.div_euclid(4))
     }
 
-    /// Returns the box in groups of words, and the width of a group: the widest that fits both sides at every
-    /// position.
+    /// Returns the box in groups of words, and the number of words of a group: 4 or 2, if every group on both
+    /// sides begins at a multiple of this number, and otherwise 1.
     pub(super) fn widest(&self, words: &StridedBox, reads: bool) -> (StridedBox, u64) {
         let [source, destination] = self.starts();
         let fits = |width: u64| {
@@ -61,7 +63,8 @@ impl Planner<'_> {
         grouped.unwrap_or_else(|| (words.clone(), 1))
     }
 
-    /// Returns the passes of a box of words.
+    /// Returns the passes of a box that counts words. Returns `None` if it does not fit in the bindings in
+    /// [`MOST_PARTS`] parts.
     pub(super) fn rows(&self, form: Form, words: StridedBox, content: Content) -> Result<Option<Vec<Pass>>, Error> {
         let reads = content == Content::Source;
         let (copy, unit) = self.widest(&words, reads);
@@ -128,10 +131,11 @@ impl Planner<'_> {
     }
 
     /// Returns the passes of a box of elements that goes through workgroup memory in tiles. If the box is
-    /// divided, each part gets tiles of its own.
+    /// divided, tiles are chosen for each part. Returns `None` if the parts are too many, or one has no
+    /// tiles.
     pub(super) fn transpose(&self, copy: &StridedBox, width: Width, tile: Tile) -> Result<Option<Vec<Pass>>, Error> {
         // `words` converts an offset in elements to words, rounded down. `span` is the range of words that
-        // holds the elements from `first` on.
+        // contains the elements from `first` to `first + reach`.
         let words = |elements: u64| {
             let words = u128::from(elements).saturating_mul(width.bits.into()).div_euclid(32);
             u64::try_from(words).unwrap_or(u64::MAX)
@@ -158,8 +162,8 @@ impl Planner<'_> {
             let words = span(part.source, from);
             let (source, base) = self.bound(self.options.source_offset, words.clone())?;
             let source_last = base.saturating_add(words.end.saturating_sub(words.start)).saturating_sub(1);
-            // The base is the index of the first word, or the index of the first element if rows begin inside
-            // words.
+            // If rows begin inside words, the base is the index of the first element, and otherwise the index
+            // of the first word.
             let square = if tile.aligned { 1 } else { tile.square };
             let inside = if tile.aligned { 0 } else { part.source.checked_rem(square).unwrap_or(0) };
             let from_base = base.saturating_mul(square).saturating_add(inside);
@@ -171,7 +175,7 @@ impl Planner<'_> {
         Ok(Some(passes))
     }
 
-    /// Whether a binding can hold a part of this many words, whatever its offset.
+    /// Whether a part of this many words fits in a binding, wherever it begins in its buffer.
     pub(super) fn fits(&self, words: u64) -> bool {
         let bytes = words.saturating_add(4).saturating_mul(4).saturating_add(self.profile.offset_alignment);
         bytes <= self.profile.max_binding.min(8 << 30)
@@ -186,7 +190,8 @@ impl Planner<'_> {
         Ok((first.saturating_sub(rest)..end, rest.div_euclid(4)))
     }
 
-    /// Returns a pass of this many workgroups.
+    /// Returns a pass of `groups` workgroups. Its shader is printed only if it differs from the last one in
+    /// `shaders`.
     fn pass(
         &self,
         form: Form,
@@ -199,8 +204,8 @@ impl Planner<'_> {
         self.dispatch(form, shaders.get(draft.shader), groups, &draft.values, source, destination)
     }
 
-    /// Returns a pass of this many workgroups. The words `uniforms` follow those of the grid in the uniform
-    /// block.
+    /// Returns a pass of this many workgroups. In the uniform block, `uniforms` follow the words of the
+    /// [`Grid`](super::grid::Grid).
     pub(super) fn dispatch(
         &self,
         form: Form,
@@ -220,8 +225,8 @@ impl Planner<'_> {
     }
 }
 
-/// The shader of the previous part. The next part mostly uses an equal shader, which is then printed only
-/// once.
+/// The shader of the previous part. The next part mostly has an equal shader, which then is not printed
+/// again.
 #[derive(Default)]
 struct Shaders {
     last: Option<Shader>,

@@ -1,11 +1,11 @@
-//! Boxes of a copy for the special forms: strided loops alone, which count elements, words, or groups of
-//! words.
+//! Boxes of a copy as the special forms take them: strided loops alone. Offsets and strides count elements,
+//! words, or groups of words.
 
 use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
 
 use super::words::Width;
 
-/// One loop: its number of steps, and its stride on both sides.
+/// One loop: its number of steps, and its strides on the source and on the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StridedLoop {
     pub(super) extent: u64,
@@ -23,7 +23,7 @@ impl StridedLoop {
 }
 
 /// A loop nest over both sides, the outermost loop first. Every loop has at least two steps. `source` is the
-/// lowest offset that is read. With reversed loops, the first step reads at a higher offset.
+/// lowest offset that is read. With reversed loops, the first iteration reads at a higher offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct StridedBox {
     pub(super) source: u64,
@@ -31,11 +31,11 @@ pub(super) struct StridedBox {
     pub(super) steps: Vec<StridedLoop>,
 }
 
-/// A box is divided at multiples of this many steps, so that aligned parts stay aligned.
+/// A long loop is divided at a multiple of this many steps, so that both parts are aligned as the box was.
 const HALVES: u64 = 128;
 
 impl StridedBox {
-    /// Returns `None` for a box with a table.
+    /// Returns `None` for a box with a loop over a table of offsets, which has no stride.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
         let steps = copy.loops().iter().map(|step| match *step {
             Loop::Strided { extent, source, destination } => {
@@ -51,7 +51,7 @@ impl StridedBox {
         Some(whole)
     }
 
-    /// The distance of the first element that is read from the lowest offset of the source.
+    /// Returns how far after `source` the first iteration reads.
     pub(super) fn back(&self) -> u64 {
         let back = self.steps.iter().filter(|step| step.reversed);
         back.fold(0, |sum: u64, step| sum.saturating_add(step.source.saturating_mul(step.extent.saturating_sub(1))))
@@ -69,7 +69,7 @@ impl StridedBox {
         self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent))
     }
 
-    /// The distance between the lowest and the highest offset on each side.
+    /// Returns the distance between the lowest and the highest offset, on the source and on the destination.
     pub(super) fn reach(&self) -> (u64, u64) {
         let reach = |stride: fn(&StridedLoop) -> u64| {
             let parts = self.steps.iter().map(|step| stride(step).saturating_mul(step.extent.saturating_sub(1)));
@@ -78,9 +78,9 @@ impl StridedBox {
         (reach(|step| step.source), reach(|step| step.destination))
     }
 
-    /// Divides all offsets and strides by `by`, or returns `None` if one is not a multiple. The innermost
-    /// loop must be packed on both sides. Its extent is divided instead of its strides, and a loop with one
-    /// step left is removed.
+    /// Divides all offsets and strides by `by`. Returns `None` if any of them is no multiple. The innermost
+    /// loop must be contiguous on both sides. Its extent is divided instead of its strides, and it is removed
+    /// if one step is left. Without `source_too`, the source is not read and stays as it is.
     fn divided(&self, by: u64, source_too: bool) -> Option<StridedBox> {
         let exact = |value: u64| value.is_multiple_of(by).then(|| value.checked_div(by)).flatten();
         let on_source = |value: u64| if source_too { exact(value) } else { Some(value) };
@@ -111,7 +111,7 @@ impl StridedBox {
         if by > 1 {
             let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1, reversed: false };
             match self.steps.last_mut() {
-                // The innermost loop continues the run without a gap, so both become one loop.
+                // The new run follows itself without a gap in the innermost loop, so both become one loop.
                 Some(last) if last.destination == by && (!source_too || (last.source == by && !last.reversed)) => {
                     *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }
@@ -121,21 +121,21 @@ impl StridedBox {
         self
     }
 
-    /// Returns this box in words, if every write begins and ends at whole words and, with `source_too`, every
-    /// read too.
+    /// Returns this box in words. Every write must begin and end at whole words, and with `source_too` every
+    /// read too. Otherwise `None` is returned.
     pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
         let divided =
             if width.in_period == 1 { self.clone() } else { self.divided(width.in_period.into(), source_too)? };
         Some(divided.multiplied(width.period.into(), source_too))
     }
 
-    /// Returns this box of words in groups of 4 or 2 words.
+    /// Returns this box of words in groups of `width` words. `None` if it does not consist of whole groups.
     pub(super) fn in_groups(&self, width: u64, source_too: bool) -> Option<StridedBox> {
         self.divided(width, source_too)
     }
 
-    /// Returns this box with larger elements, and their bits. Neighbours on both sides become one element of
-    /// up to 128 bits, which is a whole number of words or divides a word.
+    /// Returns this box with larger elements, and the bits of such an element. Elements that are neighbours
+    /// on both sides become one element of up to 128 bits. It is a whole number of words, or divides a word.
     pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
         let whole = [128, 64, 32, 16, 8, 4, 2];
         for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {
@@ -148,7 +148,7 @@ impl StridedBox {
         (self.clone(), bits)
     }
 
-    /// Divides the box into parts for which `fits` holds. Returns `None` if there would be more than `most`
+    /// Halves the box until `fits` holds for every part. Returns `None` if there would be more than `most`
     /// parts.
     pub(super) fn parts(self, fits: &dyn Fn(&StridedBox) -> bool, most: usize) -> Option<Vec<StridedBox>> {
         let (mut waiting, mut found) = (vec![self], Vec::new());
@@ -182,7 +182,8 @@ impl StridedBox {
             part
         };
         let (mut first, mut second) = (with(half), with(step.extent.saturating_sub(half)));
-        // The first steps of a reversed loop read at the highest offsets.
+        // In a reversed loop, the first steps read at the highest offsets, so the source of the first half
+        // moves.
         let (later, steps) =
             if step.reversed { (&mut first, step.extent.saturating_sub(half)) } else { (&mut second, half) };
         later.source = later.source.checked_add(steps.checked_mul(step.source)?)?;

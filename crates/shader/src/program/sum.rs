@@ -1,4 +1,5 @@
-//! Numbers as sums of digits. Dividing a sum by a divisor of the weights needs no division in the shader.
+//! Numbers as sums of digits. If a divisor divides the weights, the sum is divided without a division in the
+//! shader.
 
 use super::super::code::{Code, Expr};
 use tensor_layout::checked;
@@ -10,12 +11,13 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Returns a sum that is `expr` alone, which should be a name.
+    /// Returns a sum with the single term `expr`. It should be a name, because it may be printed several
+    /// times.
     pub(super) fn of(expr: Expr) -> Sum {
         Sum::default().plus(expr, 1)
     }
 
-    /// Adds `expr * weight`.
+    /// Returns this sum plus `expr * weight`.
     pub(super) fn plus(mut self, expr: Expr, weight: u64) -> Sum {
         if weight > 0 && expr.constant() != Some(0) {
             self.terms.push((expr, weight));
@@ -23,19 +25,19 @@ impl Sum {
         self
     }
 
-    /// Adds `other * weight`.
+    /// Returns this sum plus `other * weight`.
     pub(super) fn plus_sum(self, other: &Sum, weight: u64) -> Sum {
         other.terms.iter().fold(self, |sum, (expr, own)| sum.plus(expr.clone(), own.saturating_mul(weight)))
     }
 
-    /// An upper bound of the sum.
+    /// Returns an upper bound of the sum.
     pub(super) fn most(&self) -> u64 {
         let parts = self.terms.iter().map(|(expr, weight)| u64::from(expr.most()).saturating_mul(*weight));
         parts.fold(0, u64::saturating_add)
     }
 
-    /// Returns the sum as one expression. Its value must fit 32 bits. A weight that does not fit 32 bits
-    /// belongs to a digit that is zero.
+    /// Returns the sum as one expression. Its value must fit in 32 bits. A term whose weight does not fit is
+    /// left out, because its digit must then be 0.
     pub(super) fn expr(&self) -> Expr {
         self.terms.iter().fold(Expr::from(0), |sum, (expr, weight)| match u32::try_from(*weight) {
             Ok(weight) => sum + expr * weight,
@@ -43,15 +45,15 @@ impl Sum {
         })
     }
 
-    /// Binds the sum to a name.
+    /// Binds the value of the sum to a name.
     pub(super) fn bound(&self, code: &mut Code, name: &str) -> Expr {
         code.bind(name, self.expr())
     }
 
     /// Returns the quotient and the remainder of a division by a constant above 0.
     ///
-    /// Digits whose weight is a multiple of the divisor go to the quotient as they are. The sum of the other
-    /// digits is divided, unless it is below the divisor.
+    /// Terms whose weight is a multiple of the divisor go to the quotient with a smaller weight. The sum of
+    /// the other terms is divided in the shader, unless it is always below the divisor.
     pub(super) fn divide(&self, code: &mut Code, by: u64) -> (Sum, Sum) {
         let (mut high, mut low) = (Sum::default(), Sum::default());
         for (expr, weight) in &self.terms {
@@ -63,7 +65,8 @@ impl Sum {
         if low.most() < by {
             return (high, low);
         }
-        // A common factor of the divisor and the weights is removed before the division.
+        // A common factor of the divisor and all weights is divided out first, which makes the numbers
+        // smaller.
         let common = low.terms.iter().fold(by, |common, (_, weight)| checked::gcd(common, *weight));
         let reduced = Sum {
             terms: low

@@ -1,9 +1,9 @@
 //! Tiles: the part of a box that a workgroup moves through workgroup memory, the orders in which it reads and
 //! writes, and the position of each word in workgroup memory.
 //!
-//! A tile is a box itself. It has so many steps of each loop that *both* sides have runs of 32 words or more,
-//! wherever runs of that length exist. Loops that continue a run on a side belong to the run: 3 channels and
-//! a row of pixels, 7 x 7 pixels and some channels, blocks of 16 channels and pixels.
+//! A tile is a box itself. It has enough steps of each loop that *both* sides have runs of 32 words or more,
+//! if such runs exist. Loops that continue each other make one run: 3 channels and a row of pixels, 7 x 7
+//! pixels and some channels, blocks of 16 channels and pixels.
 //!
 //! ```text
 //! NCHW to NHWC, 3 channels          source: c . . . p p p p      run of p
@@ -22,18 +22,18 @@
 //!                row 3  d0 d1 d2 d3                   column 3  a3 b3 c3 d3
 //! ```
 //!
-//! Workgroup memory keeps the words in the order of the source, with some words of padding after the first
-//! loops. The amount of padding is found by trying. The banks that a warp touches follow from the strides, so
-//! they are counted for each candidate.
+//! Workgroup memory has the words in the order of the source, with some words of padding after the first
+//! loops. Bank conflicts follow from the strides, so they are counted for several paddings, and the best is
+//! taken.
 
 use super::super::profile::{Profile, Sizes};
 use super::strided_box::{StridedBox, StridedLoop};
 use super::words::Width;
 
-/// The meaning of a digit of a word's index in a tile.
+/// What a digit of a word's index in a tile counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Counts {
-    /// The digit counts steps of a loop, which is given by its index.
+    /// The digit counts the steps of the loop with this index.
     Loop(usize),
     /// The digit counts the rows of a square.
     Row,
@@ -41,7 +41,7 @@ pub(super) enum Counts {
     Column,
 }
 
-/// One digit of a word's index in a tile. Digits are listed with the fastest first.
+/// One digit of a word's index in a tile. In a list of digits, the digit that varies fastest is first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Digit {
     pub(super) counts: Counts,
@@ -50,14 +50,15 @@ pub(super) struct Digit {
     pub(super) shared: u64,
 }
 
-/// A loop of the box. On the packed loop of a side a step is a word, which may hold several elements.
+/// A loop of the box. In a side's contiguous loop, a step is a word, which may hold several elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileLoop {
-    /// The loop over words, with strides in words, or in elements where source rows begin inside words.
+    /// The loop with its steps. Strides are in words, but in elements on the source if rows begin inside
+    /// words there.
     pub(super) step: StridedLoop,
-    /// The number of steps in a tile.
+    /// How many steps of the loop a tile has.
     pub(super) tile: u64,
-    /// The number of elements in a step, and the number of elements in the loop.
+    /// How many elements a step and the whole loop have.
     pub(super) per_step: u64,
     pub(super) elements: u64,
 }
@@ -73,51 +74,51 @@ impl TileLoop {
     }
 }
 
-/// The tiles of a box.
+/// How a box is divided into tiles, and how a workgroup moves a tile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) width: Width,
-    /// The side of a square: the number of elements that fill a word.
+    /// How many rows and columns a square has: the elements in a word. It is 1 for whole words.
     pub(super) square: u64,
-    /// The index of the first word of the box on both sides.
+    /// The index of the first word of the box, on the source and on the destination.
     pub(super) starts: [u64; 2],
     /// Whether every row of the source begins at a word.
     pub(super) aligned: bool,
     pub(super) loops: Vec<TileLoop>,
-    /// The indices of the loops that are packed on the source and on the destination.
+    /// The indices of the loops that are contiguous on the source and on the destination.
     pub(super) along_source: usize,
     pub(super) along_destination: usize,
     /// The stride of a square's rows on the source, and of its columns on the destination.
     pub(super) row: u64,
     pub(super) column: u64,
-    /// The digits in the order of reading and in the order of writing.
+    /// The digits in the order in which words are read from the source, and in which words are written.
     pub(super) read: Vec<Digit>,
     pub(super) write: Vec<Digit>,
-    /// The number of words of one read and of one write.
+    /// The number of words that one access reads from the source, and that one access writes.
     pub(super) read_width: u64,
     pub(super) write_width: u64,
-    /// Whether the columns of a square are contiguous on the destination and written as one group.
+    /// Whether a square's columns are contiguous on the destination and written as one group.
     pub(super) writes_columns: bool,
-    /// The size of workgroup memory, in words.
+    /// The size of the tile in workgroup memory, in words, with padding.
     pub(super) words: u64,
-    /// The length of the runs on both sides, in words.
+    /// The length of the contiguous runs of a tile, in words, on the source and on the destination.
     pub(super) runs: [u64; 2],
-    /// The most words in one bank that a warp touches at once.
+    /// The most words in one bank that a warp accesses at once: 1 without bank conflicts.
     bank: u32,
 }
 
-/// The lengths of runs that tiles aim at, in words, the best first.
+/// The lengths of runs that are tried for a tile, in words. The first that fits is taken.
 const RUNS: [u64; 4] = [64, 32, 16, 8];
-/// The words that a tile should have, so that each invocation has several loads.
+/// A tile grows to this many words, so that each of 256 invocations has several loads in flight.
 const WORDS: u64 = 2048;
 /// The invocations of a warp, and also the banks of workgroup memory.
 const WARP: usize = 32;
-/// The most words of a tile.
+/// The most words of a tile. Larger tiles would leave too few workgroups on a multiprocessor.
 const MOST_WORDS: u64 = 4096;
 
 impl Tile {
-    /// Returns `None` if a side has no packed loop, if the destination's rows begin inside words, or if no
-    /// tile fits the profile. `starts` are the offsets of the tensors in their buffers, in words.
+    /// Returns `None` if a side has no contiguous loop, if rows of the destination begin inside words, or if
+    /// no tile fits the profile. `starts` are the offsets of the tensors in their buffers, in words.
     pub(super) fn new(copy: &StridedBox, width: Width, profile: &Profile, starts: [u64; 2]) -> Option<Tile> {
         let plain = Tile::of_words(copy, width).or_else(|| Tile::of_squares(copy, width))?;
         RUNS.into_iter().find_map(|run| {
@@ -150,7 +151,7 @@ impl Tile {
         }
     }
 
-    /// Returns the loops of a box of whole words.
+    /// Returns the tile of a box whose elements are whole words, with one step in each loop.
     fn of_words(copy: &StridedBox, width: Width) -> Option<Tile> {
         let words = copy.in_words(width, true)?;
         let packed = |stride: fn(&StridedLoop) -> u64| words.steps.iter().position(|step| stride(step) == 1);
@@ -161,7 +162,7 @@ impl Tile {
         Some(Tile { starts, along_source, along_destination, ..Tile::empty(Width::new(32), 1, loops) })
     }
 
-    /// Returns the loops of a box whose elements are narrower than a word.
+    /// Returns the tile of a box whose elements are narrower than a word, with one square in it.
     fn of_squares(copy: &StridedBox, width: Width) -> Option<Tile> {
         if width.period != 1 || width.in_period < 2 {
             return None;
@@ -204,12 +205,12 @@ impl Tile {
         Some(Tile { starts, aligned, along_source, along_destination, row, column, ..plain })
     }
 
-    /// How many offsets a word takes on the source: 1 if offsets count words, else the elements of a word.
+    /// The distance between words on the source: 1 if offsets count words, or else a word's elements.
     fn unit(&self) -> u64 {
         if self.aligned { 1 } else { self.square }
     }
 
-    /// Returns the digits of a side with their strides: the loops, and the rows or columns of a square.
+    /// Returns the digits of a tile with their strides on a side, the smallest stride first.
     fn digits(&self, destination: bool) -> Vec<(Digit, u64)> {
         let stride = |step: &StridedLoop| if destination { step.destination } else { step.source };
         let loops =
@@ -219,12 +220,13 @@ impl Tile {
         let (counts, far) = if destination { (Counts::Column, self.column) } else { (Counts::Row, self.row) };
         let square = (self.square > 1).then_some((Digit { counts, extent: self.square, shared: 0 }, far));
         let mut digits: Vec<(Digit, u64)> = loops.chain(square).collect();
-        // A stride of 0 wraps to the largest number, so repetitions come last.
+        // A stride of 0 wraps to the largest number here, so repetitions come last.
         digits.sort_by_key(|(_, stride)| stride.wrapping_sub(1));
         digits
     }
 
-    /// Returns how many words are contiguous on a side, and the first loop that could extend this run.
+    /// Returns how many words of a tile are contiguous on a side, and the first loop whose further steps
+    /// could extend this run.
     fn run(&self, destination: bool) -> (u64, Option<usize>) {
         let unit = if destination { 1 } else { self.unit() };
         let mut run = 1_u64;
@@ -256,9 +258,10 @@ impl Tile {
     }
 
     /// Sets the steps of each loop in a tile: first for runs of `run` words, then for `WORDS` words in all.
+    /// Returns `None` if such runs do not fit in workgroup memory.
     fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
         let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // Padding takes one word of 32. Larger tiles would leave too few workgroups on a multiprocessor.
+        // One word of 32 is left for padding.
         let room = most.saturating_sub(most.div_euclid(32)).min(MOST_WORDS);
         for destination in [false, true] {
             while let (length, Some(place)) = self.run(destination) {
@@ -274,7 +277,7 @@ impl Tile {
         if self.all_words() > room {
             return None;
         }
-        // The tile grows along the shorter run.
+        // The tile grows along the side with the shorter run.
         while self.all_words() < WORDS.min(room) {
             let [source, destination] = [false, true].map(|destination| self.run(destination));
             let order = if source.0 <= destination.0 { [source, destination] } else { [destination, source] };
@@ -291,7 +294,7 @@ impl Tile {
         Some(())
     }
 
-    /// Chooses the orders, the words of one access, and the layout of workgroup memory.
+    /// Chooses the orders, the words of one access and the padding. `None` if the tile does not fit.
     fn arrange(&mut self, profile: &Profile, starts: [u64; 2]) -> Option<()> {
         let order = |destination: bool| {
             let digits = self.digits(destination).into_iter().map(|(digit, _)| digit);
@@ -321,12 +324,12 @@ impl Tile {
         None
     }
 
-    /// Whether invocations take items by this digit. Columns count only if a square does not fit registers.
+    /// Whether an item's number has this digit. It has a column only if squares do not fit in registers.
     fn is_digit(&self, digit: Digit) -> bool {
         digit.counts != Counts::Column || !self.in_registers()
     }
 
-    /// Whether an invocation transposes whole squares in registers.
+    /// Whether a square is small enough that an invocation transposes it in its registers.
     pub(super) fn in_registers(&self) -> bool {
         self.square <= 8
     }
@@ -367,13 +370,13 @@ impl Tile {
             && width.saturating_mul(self.square) <= 16
     }
 
-    /// Whether all squares are complete, without missing rows or columns.
+    /// Whether all squares are complete, so that none has missing rows or columns.
     fn is_whole(&self) -> bool {
         self.loops.iter().all(|of| of.elements == of.step.extent.saturating_mul(of.per_step))
     }
 
-    /// Finds the padding with the fewest bank conflicts. At most 2 words of a warp may be in one bank. If
-    /// every access has one word, any number is accepted.
+    /// Finds the padding with the fewest bank conflicts. Returns false if none fits in `memory` words, or if
+    /// wide accesses have more than 2 words in one bank. Accesses of one word may have any number.
     fn pad(&mut self, memory: u64) -> bool {
         let warps = [false, true].map(|writing| self.warps(writing));
         let digits = self.read.len();
@@ -390,7 +393,7 @@ impl Tile {
             if words > memory {
                 continue;
             }
-            // A candidate that is no better than the best so far is not examined further.
+            // A candidate is given up as soon as it is no better than the best so far.
             let least = best.as_ref().map_or(u32::MAX, |best| best.0);
             let mut bank = 1;
             for warp in warps.iter().flatten() {
@@ -425,7 +428,8 @@ impl Tile {
         self.read.iter().find(|digit| digit.counts == counts).map_or(0, |digit| digit.shared)
     }
 
-    /// The number of items of one side, digit by digit.
+    /// Returns the extents of the digits of an item's number. An item is a word, a group of words or a square
+    /// that an invocation moves at a time.
     pub(super) fn items(&self, writing: bool) -> Vec<u64> {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let along = if writing { self.along_destination } else { self.along_source };
@@ -435,9 +439,9 @@ impl Tile {
         digits.iter().map(extent).collect()
     }
 
-    /// Returns the digits of the first words of 32 items that a warp takes together, in the order of reading.
-    /// The first list is the first warp, and the second list is a later warp. Each item has as many entries
-    /// as there are digits.
+    /// Returns the digits of the first words of the 32 items that a warp takes together: for the first warp,
+    /// and for a warp in the middle of the tile. Each item has an entry for each digit, in the order of
+    /// reading.
     fn warps(&self, writing: bool) -> [Vec<u64>; 2] {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let extents = self.items(writing);
@@ -472,7 +476,7 @@ impl Tile {
     }
 }
 
-/// The most words of a warp that are in one bank. Each item of `warp` has as many digits as `shared`.
+/// The most words of a warp in one bank. Each item of `warp` has as many digits as `shared` has strides.
 fn most_in_a_bank(warp: &[u64], shared: &[u64]) -> u32 {
     let mut words = [0; WARP];
     let mut lanes = 0;

@@ -7,9 +7,9 @@
 //! for each word (or group, or square of words), in the order of the destination:     destination[..] = tile[places]
 //! ```
 //!
-//! Where the items divide evenly among the invocations, each invocation has a fixed number of items and
-//! issues all its loads before its first store. A workgroup whose tile reaches past an end checks every item.
-//! All other workgroups check nothing.
+//! An item is a word, a group of words or a square. If the items divide evenly among the invocations, each
+//! has a fixed number of items and issues all its loads before its first store. If a tile reaches past the
+//! end of the box, its workgroup checks every item. All other workgroups check nothing.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;
@@ -21,19 +21,20 @@ use super::strided_box::StridedLoop;
 use super::tile::{Counts, Digit, Tile};
 use super::words::{low_ones, ones};
 
-/// The most items of an invocation whose code is written out. With more items, the shader has a loop.
+/// The most items of an invocation for which code is written out, item by item. With more items, the shader
+/// has a loop.
 const MOST_ROUNDS: u64 = 16;
 
-/// The most words of all items of an invocation whose code is written out.
+/// The most words of an invocation for which code is written out, instead of a loop.
 const MOST_WORDS: u64 = 32;
 
-/// The position of a part in its bindings.
+/// Where a part of a box begins in its bindings.
 pub(super) struct Bound {
-    /// The index of the first word of the destination.
+    /// The index in the destination's binding at which the part begins, in words.
     pub(super) destination: u64,
-    /// The index of the first word of the source, or of the first element if rows begin inside words.
+    /// The index in the source's binding, in words, or in elements if rows begin inside words.
     pub(super) source: u64,
-    /// The index of the last word of the source.
+    /// The index of the part's last word in the source's binding. No later word is read.
     pub(super) source_last: u64,
 }
 
@@ -61,7 +62,7 @@ impl Tile {
         let mut code = draft.shader.code();
         let group = grid.group(&draft.shader, &mut code);
         let local = draft.shader.local_invocation_index();
-        // All invocations of a workgroup take the same branch.
+        // All invocations of a workgroup take the same branch, so the barrier inside it is allowed.
         code.when(group.less(&count), |code| {
             let tiled: Vec<usize> = (0..self.loops.len()).filter(|&place| self.is_tiled(place)).collect();
             let steps: Vec<Step> =
@@ -104,7 +105,7 @@ impl Tile {
         self.loops.get(place).is_some_and(|of| of.tile < of.step.extent)
     }
 
-    /// Declares the numbers of the loops in the shader.
+    /// Declares the divisor, the strides and the size of each loop.
     fn steps(&self, draft: &mut Draft) -> Vec<LoopNumbers> {
         let mut outermost = true;
         let mut numbers = Vec::with_capacity(self.loops.len());
@@ -119,14 +120,14 @@ impl Tile {
         numbers
     }
 
-    /// Returns a stride inside a square. It is a literal if the text of the shader depends on it.
+    /// Returns a stride inside a square. It is a literal if the text of the shader depends on its value.
     fn factor(&self, draft: &mut Draft, name: &str, value: u64, source: bool) -> Expr {
         let structural = self.square == 1 || value == 1 || (source && value == self.square && !self.aligned);
         if structural { Expr::from(small(value)) } else { draft.number(name, value) }
     }
 }
 
-/// The numbers of a loop in the shader.
+/// A loop as expressions of the shader. `ragged` says that a tile may reach past the end, `elements`.
 struct LoopNumbers {
     step: Step,
     elements: Expr,
@@ -142,7 +143,7 @@ struct Body<'a> {
     loops: Vec<LoopNumbers>,
     row: Expr,
     column: Expr,
-    /// The first step of the tile in each loop.
+    /// The first step of the workgroup's tile in each loop.
     firsts: Vec<Expr>,
     from: Expr,
     to: Expr,
@@ -151,7 +152,7 @@ struct Body<'a> {
     local: Expr,
 }
 
-/// The digits of an item, with their values.
+/// The number of an item, as its digits with their values.
 type Item = Vec<(Digit, Expr)>;
 
 impl Body<'_> {
@@ -159,7 +160,7 @@ impl Body<'_> {
         self.firsts.get(place).cloned().unwrap_or_else(|| Expr::from(0))
     }
 
-    /// Whether the tile reaches past no end.
+    /// Returns the condition that the tile is inside the box in every loop.
     fn is_whole(&self) -> Condition {
         let mut whole = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
@@ -176,7 +177,7 @@ impl Body<'_> {
         item.iter().find(|(digit, _)| digit.counts == counts).map_or(Expr::from(0), |(_, value)| value.clone())
     }
 
-    /// Whether the word at these digits (or its first element) is inside the box.
+    /// Returns the condition that an item, or the first element of its word, is inside the box.
     fn inside(&self, item: &Item, row: Option<&Expr>) -> Condition {
         let mut inside = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
@@ -194,8 +195,8 @@ impl Body<'_> {
         inside
     }
 
-    /// Writes the code of `each` for the items of this invocation, written out or in a loop. `each` gets the
-    /// offset of the item in its buffer and its index in workgroup memory.
+    /// Writes the code of `each` for all items of an invocation, one by one or in a loop. `each` gets the
+    /// item's offset in its buffer and its index in workgroup memory. `done` gets what `each` returns.
     fn items(
         &self,
         code: &mut Code,
@@ -215,7 +216,8 @@ impl Body<'_> {
         let scale = |digit: &Digit| if Some(digit.counts) == along { small(width) } else { 1 };
         let start = if writing { &self.to } else { &self.from };
         let words = if writing { tile.write_width.saturating_mul(tile.square) } else { tile.read_width };
-        // Reads of workgroup memory have little latency and squares are long, so less code is written out.
+        // Reads of workgroup memory have little latency, and the code of a square is long. So a loop is taken
+        // earlier.
         let most_words = if writing && tile.square > 1 { MOST_WORDS.div_euclid(2) } else { MOST_WORDS };
         let most = most_words.div_euclid(words.max(1)).min(MOST_ROUNDS);
         if let Some(parts) = shared_out(&extents, self.invocations.into(), most).filter(|_| !as_loop) {
@@ -261,7 +263,7 @@ impl Body<'_> {
         });
     }
 
-    /// Returns the offset of these digits on a side.
+    /// Returns the offset on a side after moving `start` by the digits of an item.
     fn moved(&self, start: Expr, item: &Item, writing: bool) -> Expr {
         item.iter().fold(start, |sum, (digit, value)| match digit.counts {
             Counts::Loop(place) => match self.loops.get(place) {
@@ -274,7 +276,7 @@ impl Body<'_> {
         })
     }
 
-    /// Returns the index of a word in workgroup memory.
+    /// Returns the index of an item's first word in workgroup memory.
     fn place(item: &Item) -> Expr {
         item.iter().fold(Expr::from(0), |sum, (digit, value)| sum + value * small(digit.shared))
     }
@@ -323,7 +325,7 @@ impl Body<'_> {
                 code.store_group(&self.destination, to, &words);
             }
         };
-        // A word of an incomplete square keeps the destination's bits that the square does not cover.
+        // The words of an incomplete square keep the destination's bits that the square does not cover.
         let partial = |place: usize| {
             tile.loops.get(place).is_some_and(|of| of.elements != of.step.extent.saturating_mul(of.per_step))
         };
@@ -365,12 +367,12 @@ impl Body<'_> {
         self.items(code, true, true, checked_make, |_, _| {});
     }
 
-    /// Whether the size along a loop is a uniform, so that every square of the loop may be incomplete.
+    /// Whether the size of a loop is a word of the uniform block, so that squares may be incomplete along it.
     fn uniform_square(&self, place: usize) -> bool {
         self.loops.get(place).is_some_and(|of| of.ragged && of.elements.constant().is_none())
     }
 
-    /// Whether column `column` of an item's square is inside the box.
+    /// Returns the condition that column `column` of an item's square is inside the box.
     fn has_column(&self, item: &Item, column: Expr) -> Condition {
         let along = self.tile.along_source;
         let square = small(self.tile.square);
@@ -378,8 +380,8 @@ impl Body<'_> {
         self.loops.get(along).map_or(Condition::True, |of| element.less(&of.elements))
     }
 
-    /// Returns the words of the columns of a square, transposed in registers. Several squares, one below the
-    /// other, make groups of words.
+    /// Returns the words of a square's columns, transposed in registers. If one access writes several words,
+    /// as many squares, one below the other, are transposed together.
     fn square(
         &self,
         code: &mut Code,
@@ -409,7 +411,8 @@ impl Body<'_> {
                 let (down, up) = (column.saturating_mul(bits), k.saturating_mul(bits));
                 let is_last = k.saturating_add(1) == square;
                 let element = match is_last {
-                    // The last row needs no mask: the shift moves the bits above the element out of the word.
+                    // The element of the last row needs no mask, because the shift moves the bits above it
+                    // out of the word.
                     true if down == up => word & u32::MAX.wrapping_shl(up),
                     true => (word >> down).wrapping_shl(up),
                     false => ((word >> down) & low_ones(bits)) << up,
@@ -436,7 +439,8 @@ impl Body<'_> {
         self.columns(code, item, made.collect(), left, to, check_columns)
     }
 
-    /// Returns a group of words for each column, or stores the columns that may be incomplete or missing.
+    /// Returns the words of each column with their offset. Columns that may be incomplete are stored here
+    /// instead.
     fn columns(
         &self,
         code: &mut Code,
@@ -469,7 +473,7 @@ impl Body<'_> {
         put(code, &self.destination, &to, word, mask);
     }
 
-    /// Writes one word of a column, of a square that does not fit registers.
+    /// Writes code that makes and stores one column of a square that is too large for registers.
     fn column_word(&self, code: &mut Code, item: &Item, place: &Expr, left: Option<Expr>, to: Expr, check: bool) {
         let tile = self.tile;
         let (bits, square) = (tile.width.bits, small(tile.square));

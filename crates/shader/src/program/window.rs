@@ -1,4 +1,4 @@
-//! Windows: the parts of a buffer that one dispatch binds.
+//! Windows: the parts of a tensor that one dispatch binds, if the whole tensor does not fit in a binding.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use super::super::profile::Profile;
 
 pub(super) const WORDS: &str = "the words of a buffer in a shader";
 
-/// Some words of a tensor, and the byte range of its buffer that is bound for them.
+/// A range of 32-bit words of a tensor, and the byte range of the buffer that is bound for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
-    /// The words, counted from the start of the tensor.
+    /// The words of the tensor that the dispatch works on, counted from the start of the tensor.
     pub(super) words: Range<u64>,
-    /// The byte range of the buffer that is bound. It begins at a multiple of the alignment, at or before the
-    /// first word.
+    /// The byte range of the buffer that is bound. It begins at a multiple of the offset alignment, at or
+    /// before the first word.
     pub(super) bytes: Range<u64>,
-    /// The index of the first of `words` in the binding.
+    /// The index of the first of `words`, counted from the start of the binding.
     pub(super) base: u64,
 }
 
 impl Window {
     /// Returns the window for some words of a tensor that begins at byte `start` of its buffer. The binding
-    /// reaches to word `bound_to`. Returns `None` if these words take more than one binding.
+    /// ends with word `bound_to` - 1. Returns `None` if it would be longer than the largest binding.
     pub(super) fn new(
         start: u64,
         words: Range<u64>,
@@ -38,15 +38,15 @@ impl Window {
         Ok(fits.then_some(Window { words, bytes, base: rest.div_euclid(4) }))
     }
 
-    /// Returns the windows of a tensor of `words` words that begins at byte `start` of its buffer. Each
-    /// window also binds `more` words after its own.
+    /// Divides a tensor of `words` words that begins at byte `start` of its buffer into windows. Each window
+    /// also binds `more` words after its own, for elements that continue there.
     pub(super) fn all(start: u64, words: u64, more: u64, profile: &Profile) -> Result<Vec<Window>, Error> {
         if let Some(whole) = Window::new(start, 0..words, words, profile)? {
             return Ok(vec![whole]);
         }
         let alignment = profile.offset_alignment.div_euclid(4).max(1);
-        // Each window has a multiple of the alignment, so all windows begin equally far after an aligned
-        // offset.
+        // The length of a window is a multiple of the alignment, so all windows begin equally far after an
+        // aligned offset.
         let room = profile.max_binding.div_euclid(4).saturating_sub(alignment).saturating_sub(more);
         let length = room.saturating_sub(room.checked_rem(alignment).unwrap_or(0));
         if length == 0 {

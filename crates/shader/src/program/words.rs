@@ -1,5 +1,5 @@
-//! Elements of any width in words: the parts of elements that a word of the destination holds, and the
-//! position of their bits in the source.
+//! Elements of any width in words: which parts of elements are in a word of the destination, and where the
+//! bits of these elements are in the source.
 //!
 //! With `g` the greatest common divisor of 32 and an element's bits, `period` words hold exactly `in_period`
 //! elements: three words hold four elements of 24 bits. Offsets are counted in periods, because the number of
@@ -13,21 +13,21 @@ use super::super::code::{Code, Condition, Expr};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Width {
     pub(super) bits: u32,
-    /// The number of words after which an element begins at a word again.
+    /// The number of words after which an element begins at the start of a word again.
     pub(super) period: u32,
-    /// The number of elements in these words.
+    /// The number of elements in `period` words.
     pub(super) in_period: u32,
 }
 
-/// A range of bits of an element.
+/// A range of bits of an element that is in one word of the destination.
 pub(super) struct ElementBits {
     /// The element's offset, in elements.
     pub(super) element: Expr,
-    /// The first bit of the range in the element.
+    /// The first bit of the range, counted from the lowest bit of the element.
     pub(super) from: Expr,
-    /// The number of bits, at most 32.
+    /// The number of bits in the range, at most 32.
     pub(super) bits: Expr,
-    /// The lowest bit of the range in its word of the destination.
+    /// The bit of the destination's word at which the range begins.
     pub(super) at: Expr,
 }
 
@@ -43,8 +43,8 @@ impl Width {
         self.period == 1 || self.in_period == 1
     }
 
-    /// Writes the code of `each` for every part of an element in word `word` of a buffer. The code is written
-    /// once, in a loop if a word may have several parts.
+    /// Writes the code of `each` for every part of an element in word `word` of the destination. The code is
+    /// written once, in a loop if a word may have several parts.
     pub(super) fn parts(self, code: &mut Code, word: &Expr, each: impl FnOnce(&mut Code, ElementBits)) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -66,7 +66,7 @@ impl Width {
         let common = 32_u32.checked_div(in_period).unwrap_or(1);
         let from = code.variable("from", (place % period) * common, bits);
         let done = code.variable("done", 0, 32);
-        // A word has the end of one element, as many whole elements as fit, and the beginning of another.
+        // A word has at most the end of one element, some whole elements, and the beginning of another.
         let parts = 30_u32.saturating_add(bits).checked_div(bits).unwrap_or(0).saturating_add(1);
         code.repeat("i", 0, parts, 1, |code, _| {
             code.when(Expr::from(&done).less(32), |code| {
@@ -86,7 +86,7 @@ impl Width {
         });
     }
 
-    /// Returns the position of bit `from` of the element at `offset`: its word, and its bit in that word.
+    /// Returns the position of bit `from` of the element at `offset`: the word, and the bit in that word.
     pub(super) fn place(self, code: &mut Code, offset: Expr, from: Expr) -> (Expr, Expr) {
         let Width { bits, period, in_period } = self;
         if in_period == 1 {
@@ -102,8 +102,8 @@ impl Width {
         (word, code.bind("shift", bit % 32))
     }
 
-    /// Whether a part that begins at bit `shift` of a word continues in the next word. That happens only for
-    /// widths whose elements straddle words.
+    /// Whether a part of `bits` bits that begins at bit `shift` of a word continues in the next word. This
+    /// happens only for widths whose elements straddle words.
     pub(super) fn straddles(self, shift: &Expr, bits: &Expr) -> Condition {
         if self.is_plain() { Condition::False } else { (shift + bits).not_less(33) }
     }
@@ -122,15 +122,15 @@ pub(super) fn low_ones(bits: u32) -> u32 {
     1_u32.checked_shl(bits).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
 }
 
-/// The words that a destination's padding is set to.
+/// The words that the padding of a destination is set to. They repeat after `words.len()` words.
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
-    /// The words of one period of the pattern.
+    /// The words of the pattern until it repeats.
     words: Vec<u32>,
 }
 
 impl Pattern {
-    /// Returns `None` if padding is kept.
+    /// Returns `None` if the copy keeps the padding.
     pub(super) fn new(padding: Padding, width: Width) -> Option<Pattern> {
         let pattern = match padding {
             Padding::Keep => return None,
@@ -149,7 +149,7 @@ impl Pattern {
         Some(Pattern { words })
     }
 
-    /// The word of the pattern, if all words are equal.
+    /// Returns the word of the pattern if all its words are equal.
     pub(super) fn only_word(&self) -> Option<u32> {
         match self.words.as_slice() {
             [only] => Some(*only),
@@ -157,7 +157,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the word of padding at word `word` of the destination.
+    /// Returns the word that the padding of destination word `word` is set to.
     pub(super) fn word(&self, word: &Expr) -> Expr {
         let (first, rest) = self.words.split_first().map_or((0, &[][..]), |(&first, rest)| (first, rest));
         let place = word % u32::try_from(self.words.len()).unwrap_or(1);

@@ -1,8 +1,8 @@
 use super::super::{Code, ComputeShader};
 use super::*;
 
-/// A shader with workgroups of 4 invocations, a buffer to read, one to write, and 4 words of workgroup
-/// memory.
+/// A shader with workgroups of 4 invocations, a buffer to read, a buffer to write, and an array of 4 words in
+/// workgroup memory.
 fn shader(body: impl FnOnce(&ComputeShader, &mut Code, [&Memory; 2], &Memory)) -> ComputeShader {
     let mut shader = ComputeShader::new("main", [4, 1, 1]);
     let (source, destination) =
@@ -22,7 +22,7 @@ fn run(shader: &ComputeShader) -> Result<Vec<u32>, Fault> {
     Ok(written)
 }
 
-/// Each workgroup writes its four words backwards, through workgroup memory.
+/// A shader in which each workgroup reverses its four words, through workgroup memory.
 fn turn(with_barrier: bool) -> ComputeShader {
     shader(|shader, code, [source, destination], tile| {
         let local = shader.local_invocation_index();
@@ -168,8 +168,8 @@ fn a_dispatch_must_fit_its_shader() {
     assert_eq!(dispatch(&shader, [1, 1, 1], &[0], &mut buffers), Ok(()));
 }
 
-/// Each of 3 invocations copies a group of four words to the opposite end of the destination, and sets
-/// one group after the copied groups.
+/// A shader whose 3 invocations copy a group of four words each, in reverse order of the groups. Each then
+/// writes a group of four sevens after the copied groups.
 fn in_fours() -> ComputeShader {
     let mut shader = ComputeShader::new("main", [3, 1, 1]);
     let source = shader.buffer_of("source", Access::Read, 4);
