@@ -282,7 +282,8 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
         listed += group.len();
         groups.push(group);
     }
-    // Links that form a circle have no first dimension, so they were not listed.
+    // If links form a circle, no dimension of the circle comes first, so none was listed, and no order
+    // exists.
     (listed == live.iter().filter(|&&live| live).count()).then_some(groups)
 }
 

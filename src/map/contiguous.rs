@@ -26,9 +26,10 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule), [`IndexOutOfRange`](crate::ArgumentRule) for a range past the
-    /// sizes, or [`Error::OutOfLimits`] for an end before its start. [`Error::Undecided`] for a part of more
-    /// than a million elements, if the layout is Fused or Irreducible or its strides do not nest.
+    /// [`RankMismatch`](crate::ArgumentRule) if there is not one range for each dimension.
+    /// [`IndexOutOfRange`](crate::ArgumentRule) for a range past the sizes. [`Error::OutOfLimits`] for an end
+    /// before its start. [`Error::Undecided`] for a part of more than a million elements, if the layout is
+    /// Fused or Irreducible or its strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};

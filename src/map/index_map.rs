@@ -97,7 +97,7 @@ pub struct IndexMap {
     /// The tiles, level by level, for an Irreducible layout, which components cannot describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// Whether a slice left out elements that are in the same buffer.
+    /// Whether the map is a slice that leaves out elements of its buffer, or a view of this slice.
     pub(super) sliced: bool,
 }
 

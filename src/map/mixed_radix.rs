@@ -18,10 +18,11 @@ use crate::short_sort::sort_by_key;
 use super::index_map::IndexMap;
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
-/// The most boxes that a buffer is divided into. A buffer that needs more boxes is [`Error::Undecided`].
+/// The most boxes that a buffer is divided into. For a buffer that needs more, the result is
+/// [`Error::Undecided`].
 pub(super) const MAX_BOXES: usize = 1 << 16;
 
-/// The most loops that all boxes of a buffer may have together. A buffer that needs more is
+/// The most loops that all boxes of a buffer may have together. For a buffer that needs more, the result is
 /// [`Error::Undecided`].
 const MAX_LOOPS: usize = 1 << 20;
 

@@ -150,7 +150,7 @@ pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments:
     refine_inside(extent, source.digits(), destination.digits(), outside, segments)
 }
 
-/// Refines the numbers inside the loops of `outside`, and appends the segments.
+/// Refines the digits of both chains on `0..extent`, inside the loops of `outside`, and appends the segments.
 fn refine_inside(
     extent: u64,
     source: &[Digit],

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass};
 
 /// The deepest nesting of tuples that is read. Deeper tuples are refused, because the reader calls itself for
-/// each level.
+/// each level and could overflow the stack.
 const MAX_DEPTH: usize = 64;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the

@@ -69,7 +69,7 @@ pub struct BufferTensorDesc {
     data_type: DataType,
     flags: TensorFlags,
     explicit_strides: bool,
-    /// Whether a slice left out elements that are in the same buffer.
+    /// Whether the tensor is a slice that leaves out elements of its buffer, or a view of this slice.
     sliced: bool,
 }
 

@@ -24,7 +24,7 @@ use super::parse_sizes::read_type_and_extents;
 use super::shape::{Extent, Shape, UnboundedArray};
 
 /// The deepest nesting of tuples in a text. A deeper text is refused, because the reader calls itself once
-/// for each level. XLA's own limit is 32,768.
+/// for each level and could overflow the stack. XLA's own limit is 32,768.
 pub const MAX_TUPLE_DEPTH: usize = 128;
 
 impl FromStr for ArrayShape {

@@ -3,7 +3,7 @@
 use crate::checked::{self, BYTES, Exact};
 use crate::error::Error;
 
-/// The smallest number of bytes that is a whole number of elements of `bits` bits.
+/// The smallest number of whole bytes that holds a whole number of elements: 3 for elements of 6 bits.
 pub(super) fn whole_elements(bits: u32) -> u64 {
     let bits = u64::from(bits.max(1));
     common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)

@@ -1,4 +1,4 @@
-//! The rules on strides, for devices that are given strides.
+//! Checks the rules on strides, for devices that get sizes and strides instead of a range of bytes.
 
 use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
 use crate::element::DataType;

@@ -107,7 +107,7 @@ pub fn suggest(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<Suggest
     let source = desc.rank_at_least(limits.min_rank, Side::Front);
     let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
     let source = source.reinterpret(stand_in).unwrap_or(source);
-    // Changing unused strides moves no byte, so this is tried first.
+    // Changing unused strides moves no byte, so a layout with other unused strides is tried first.
     let freed = with_free_strides((source.sizes(), source.strides()), (stand_in, stand_in.bits()), limits);
     for candidate in [source.clone(), source.with_strides_of_one(&freed)] {
         if let Ok(report) = validate_description(&candidate, limits) {

@@ -40,7 +40,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The smallest number of bytes that is a whole number of elements.
+    /// The smallest number of whole bytes that holds a whole number of elements: 3 for elements of 6 bits.
     pub(super) fn element_bytes(&self) -> u64 {
         whole_elements(self.element_bits())
     }

@@ -288,9 +288,9 @@ fn check_binding(
 
 /// The part of the tensor's buffer that is bound.
 struct Region {
-    /// The number of bytes of the base offset that move into the binding's offset.
+    /// The part of the base offset that moves into the binding's offset, in bytes.
     base_bytes: u64,
-    /// The number of elements of the base offset that a shader adds.
+    /// The part of the base offset that a shader adds, in elements.
     base_left: u64,
     elements: u64,
     exact_bytes: u64,

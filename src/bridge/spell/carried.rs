@@ -138,7 +138,7 @@ pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
     order
 }
 
-/// Keeps the given order, but moves dimensions of size 1 to where the whole order is nearest to row-major.
+/// Returns `order` with its dimensions of size 1 moved to where the whole order is nearest to row-major.
 pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));

@@ -40,7 +40,8 @@ pub(super) fn search(sizes: &[u64], memory: &MemoryOrder, steps: &mut usize) -> 
             search.extend(order, order, levels);
         }
         if let Some(Best { order: live, tiles, .. }) = search.best.take() {
-            // Dimensions without digits come first, where no tile has to skip them.
+            // Tiles act on the minor dimensions. Dimensions without digits come first, so that no tile has an
+            // entry for them.
             let mut order: Vec<usize> = (0..rank).filter(|dimension| !live.contains(dimension)).collect();
             order.extend(live.iter().filter(|&&dimension| dimension < rank));
             return Some((order, tiles));

@@ -11,7 +11,8 @@ use crate::tiled::{ArrayShape, Layout, Tile};
 #[derive(Clone)]
 pub(super) struct Wanted<'a> {
     map: &'a IndexMap,
-    /// Element width, memory space, tail alignment and other attributes. The layout has no tiles.
+    /// The element width, the memory space, the tail alignment and the other attributes. This layout has no
+    /// tiles.
     attributes: Layout,
     dynamic: Vec<bool>,
 }

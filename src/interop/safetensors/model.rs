@@ -34,7 +34,7 @@ use super::{check_names, header, layout_key};
 #[derive(Debug, Clone, Default)]
 pub struct Model<'a> {
     tensors: Vec<Tensor<'a>>,
-    /// The index of each name in the list.
+    /// For the name of each tensor, the index of the tensor in `tensors`.
     places: HashMap<String, usize>,
     metadata: Vec<(String, String)>,
 }

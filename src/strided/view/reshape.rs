@@ -10,10 +10,10 @@ use alloc::format;
 impl BufferTensorDesc {
     /// Returns a view with other sizes of the elements in their row-major order.
     ///
-    /// The function finds a view whenever one exists. Both lists of sizes are cut into the shortest
-    /// groups of equal product. If a group of old axes has several axes, each axis must continue where
-    /// the next axis ends. Strides of axes of size 1 do not matter. NumPy's `reshape` with `copy=False`
-    /// follows the same rule.
+    /// The function finds a view whenever one exists. Both lists of sizes are cut into the shortest groups of
+    /// equal product. In a group with several old axes, each stride must be the next stride times the next
+    /// size. Strides of axes of size 1 do not matter. NumPy's `reshape` with `copy=False` follows the same
+    /// rule.
     ///
     /// # Errors
     ///

@@ -154,7 +154,7 @@ impl BufferTensorDesc {
     }
 }
 
-/// Reduces one axis to a slice of the axis.
+/// Changes the size, the stride and the base of one axis, so that only the indices of `slice` remain.
 fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
     let taken = slice.on_axis(axis, *size)?;
     // Both results are within the span of the axis, which invariant 3 of the descriptor bounds, so they fit

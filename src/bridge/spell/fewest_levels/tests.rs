@@ -22,7 +22,7 @@ fn no_more_tiles_are_tried_than_there_are_steps() {
     // Each of the two orders is tried without a tile, and with one tile for 1, 2, 3 or all moved digits. The
     // choice of the moved digits is not searched.
     assert_eq!(steps, 100 - 2 * (1 + 4));
-    // All tiles of three levels except the last tile are searched.
+    // For a spelling of three tiles, the first two tiles are searched, which takes more than 3 steps.
     assert!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 16_384).is_some());
     assert_eq!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 3), None);
 }
@@ -86,7 +86,7 @@ fn if_one_tile_can_move_the_digits_the_order_for_it_is_found() {
                 let Some(most) = possible.map(|order| in_front(order, place)).max() else { continue };
                 let order = merged(&live, place).unwrap();
                 assert!(is_sorted(&order, place), "{place}");
-                // As many dimensions as possible are in front of the tile.
+                // No other possible order has more dimensions in front of the tile.
                 assert_eq!(in_front(&order, place), most, "{place}");
                 assert!(orders.contains(&order));
                 sorted += 1;
