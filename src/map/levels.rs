@@ -230,14 +230,14 @@ pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> 
     bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.times(bound).plus(i))
 }
 
-/// Appends the indices that form a row-major number.
+/// Divides a row-major number over `bounds` into indices, and appends the indices to `index`.
 fn unfuse(number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
     index.extend(core::iter::repeat_n(0, bounds.len()));
     unfuse_into(index, start..start.plus(bounds.len()), bounds, number);
 }
 
-/// Writes the indices that form a row-major number to the positions `dims` of an index.
+/// Divides a row-major number over `bounds` into indices, and writes them to the positions `dims` of `index`.
 pub(super) fn unfuse_into(
     index: &mut [u64],
     dims: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,

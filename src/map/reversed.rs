@@ -17,7 +17,7 @@ pub(super) fn counts_down(chain: &Chain, extent: u64) -> bool {
     chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
 }
 
-/// Walks the source of a segment backwards. `last` is the last value of the source chain.
+/// Changes a segment so that its source is walked backwards. `last` is the last value of the source chain.
 pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     segment.source = last - segment.source;
     for step in &mut segment.loops {
@@ -35,8 +35,8 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     }
 }
 
-/// Walks the destination of a segment backwards. `last` is the last value of the destination chain. Every
-/// loop may begin at its other end, so the result is a loop whose source is walked backwards.
+/// Changes a segment so that its destination is walked backwards. `last` is the last value of the destination
+/// chain. Every loop may begin at its other end, so the result is a loop whose source is walked backwards.
 pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {
