@@ -132,9 +132,11 @@ def cases_table(runs):
 
 
 def picture(runs):
-    """Bars on a logarithmic scale: this crate's ratio, and a mark at the best other crate's."""
+    """Bars on a logarithmic scale: this crate's ratio, and a mark at the best other crate's. If other crates
+    took part, the picture has the cases that one of them can express."""
     wanted = [key for key in keys(runs) if key[0] == keys(runs)[0][0]]
     wanted = [key for key in wanted if any("own" in run.get(key, {}) for run in runs)]
+    wanted = [key for key in wanted if best_peer(runs, key)[1]] or wanted
     rows = []
     for key in wanted:
         own = min(ratio(run[key]["own"]) for run in runs if "own" in run.get(key, {}))
