@@ -65,7 +65,7 @@ class Layout:
 
 @final
 class Lowered:
-    """Where a layout goes in the model of sizes and strides."""
+    """A layout in the model of sizes and strides."""
 
     @property
     def kind(self) -> str: ...
@@ -127,7 +127,7 @@ def validate(
     offset: int = 0,
     role: Literal["input", "output"] = "input",
 ) -> dict[str, Any]:
-    """Would a device take this tensor at this place of a buffer?"""
+    """Checks whether a device takes this tensor at this offset of a buffer."""
 
 def names(word: str = "") -> list[dict[str, Any]]:
     """The layouts that devices and libraries have names for."""
@@ -136,7 +136,7 @@ def hlo(text_or_compiled: Any) -> Program:
     """Reads the text of an HLO module, or a compiled JAX function."""
 
 def explain(error: str | BaseException) -> dict[str, Any]:
-    """What took the memory, by the text of an XLA out-of-memory error."""
+    """Says what took the memory, from the text of an XLA out-of-memory error."""
 
 def convert_model(
     path: str | os.PathLike[str],
