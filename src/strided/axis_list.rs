@@ -33,6 +33,15 @@ impl AxisList {
         }
     }
 
+    /// Makes a list of `rank` axes, whose sizes and strides are 0.
+    #[inline]
+    pub(super) fn zeros(rank: usize) -> AxisList {
+        match u8::try_from(rank) {
+            Ok(inline) if rank <= INLINE => AxisList::Inline { rank: inline, sizes: [0; INLINE], strides: [0; INLINE] },
+            _ => AxisList::Boxed(Box::new((vec![0; rank], vec![0; rank]))),
+        }
+    }
+
     /// Makes a list of these sizes, with all strides 0.
     #[inline]
     pub(super) fn with_zero_strides(sizes: &[u64]) -> AxisList {

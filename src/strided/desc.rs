@@ -2,14 +2,14 @@
 
 use alloc::format;
 
-use crate::checked::{self, ELEMENTS, Exact, OFFSET};
+use crate::checked::{self, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::{ArgumentRule, DeviceRule, Error};
 
 use super::axis_list::AxisList;
 use super::free_strides::strides_of;
-use super::naturals::naturals;
-use super::size::{Extent, extent, size_in_bytes};
+use super::naturals::{first_that_does_not_fit, naturals};
+use super::size::{Extent, extent, pack, size_in_bytes};
 
 mod equality;
 mod flags;
@@ -114,11 +114,45 @@ impl BufferTensorDesc {
         sizes: &[T],
         strides: Option<&[T]>,
     ) -> Result<Self, Error> {
-        let sizes = naturals("sizes", "one of the sizes", sizes)?;
-        match strides {
-            Some(strides) => Self::build(data_type, &sizes, &strides_of(&sizes, strides)?, true),
-            None => Self::row_major(data_type, &sizes),
+        // The descriptor is filled in place: a copy of its axes takes as long as all arithmetic.
+        let axes = AxisList::zeros(sizes.len());
+        let mut desc = Self::unmeasured(data_type, axes, strides.is_some());
+        let (own_sizes, own_strides) = desc.axes.both_mut();
+        let fit = first_that_does_not_fit(sizes, own_sizes).is_none()
+            && strides.is_none_or(|strides| {
+                strides.len() == sizes.len() && first_that_does_not_fit(strides, own_strides).is_none()
+            });
+        if !fit {
+            return Self::of_odd_numbers(data_type, sizes, strides);
         }
+        desc.measure()?;
+        Ok(desc)
+    }
+
+    /// Makes a descriptor of numbers of which some fit no `u64`, which only free strides may, or of which
+    /// there are too many or too few.
+    #[cold]
+    fn of_odd_numbers<T: Copy + TryInto<i128>>(
+        data_type: DataType,
+        sizes: &[T],
+        strides: Option<&[T]>,
+    ) -> Result<Self, Error> {
+        let sizes = naturals("sizes", "one of the sizes", sizes)?;
+        let strides = strides.map(|strides| strides_of(&sizes, strides)).transpose()?;
+        Self::build(data_type, &sizes, strides.as_deref().unwrap_or_default(), true)
+    }
+
+    /// Computes the number of elements and the span of a new descriptor. The strides of one that was made
+    /// without strides become those of a packed row-major tensor.
+    fn measure(&mut self) -> Result<(), Error> {
+        let extent = match self.explicit_strides {
+            true => extent(self.sizes(), self.strides())?,
+            false => pack(&mut self.axes)?,
+        };
+        checked_end(self.data_type, 0, extent.span)?;
+        (self.elements, self.span_elements) = (extent.elements, extent.span);
+        debug_assert_eq!(self.broken_invariant(), None, "{self:?}");
+        Ok(())
     }
 
     /// Returns a packed row-major tensor: the last axis is the fastest, and there are no gaps
@@ -129,27 +163,7 @@ impl BufferTensorDesc {
     /// [`Negative`](crate::ArgumentRule) and [`Error::Overflow`], for the same reasons as [`new`](Self::new).
     #[inline]
     pub fn packed<T: Copy + TryInto<i128>>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
-        Self::row_major(data_type, &naturals("sizes", "one of the sizes", sizes)?)
-    }
-
-    fn row_major(data_type: DataType, sizes: &[u64]) -> Result<Self, Error> {
-        let mut axes = AxisList::with_zero_strides(sizes);
-        let (own_sizes, strides) = axes.both_mut();
-        let mut next = 1_u64;
-        let (mut wrapped, mut empty) = (false, false);
-        for (stride, &size) in strides.iter_mut().zip(&*own_sizes).rev() {
-            *stride = next;
-            empty |= size == 0;
-            let (product, overflow) = next.overflowing_mul(size.max(1));
-            wrapped |= overflow;
-            next = if overflow { u64::MAX } else { product };
-        }
-        if wrapped && !empty {
-            return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
-        }
-        let elements = if empty { 0 } else { next };
-        checked_end(data_type, 0, elements)?;
-        Ok(Self::whole(data_type, axes, Extent { elements, span: elements }, false))
+        Self::new(data_type, sizes, None)
     }
 
     #[inline]
@@ -169,11 +183,18 @@ impl BufferTensorDesc {
     /// directly into the descriptor.
     #[inline]
     fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Self {
+        let (elements, span_elements) = (extent.elements, extent.span);
+        BufferTensorDesc { elements, span_elements, ..Self::unmeasured(data_type, axes, explicit_strides) }.checked()
+    }
+
+    /// Returns a tensor whose number of elements and span are not known yet.
+    #[inline]
+    fn unmeasured(data_type: DataType, axes: AxisList, explicit_strides: bool) -> Self {
         BufferTensorDesc {
             axes,
             base_offset: 0,
-            elements: extent.elements,
-            span_elements: extent.span,
+            elements: 0,
+            span_elements: 0,
             larger_total: 0,
             base_offset_alignment: 0,
             data_type,
@@ -181,7 +202,6 @@ impl BufferTensorDesc {
             explicit_strides,
             sliced: false,
         }
-        .checked()
     }
 
     /// Returns another descriptor of the same buffer, which must not reach past the end of this tensor. The

@@ -17,7 +17,7 @@
 use crate::checked::Dims;
 use crate::error::Error;
 
-use super::naturals::natural;
+use super::naturals::{first_that_does_not_fit, natural};
 
 /// Sets every free stride to the result of `choose`, from the last axis to the first. `choose` gets the axis,
 /// the number of elements that the next axis spans, and the number of elements that all axes after it span.
@@ -34,7 +34,12 @@ pub(crate) fn set_free_strides(sizes: &[u64], strides: &mut [u64], choose: impl 
 }
 
 /// Converts strides of any integer type. A free stride may be any number, and becomes 0 if it does not fit.
+#[inline]
 pub(super) fn strides_of<T: Copy + TryInto<i128>>(sizes: &[u64], strides: &[T]) -> Result<Dims, Error> {
+    let mut converted = Dims::from_elem(0, strides.len());
+    if first_that_does_not_fit(strides, &mut converted).is_none() {
+        return Ok(converted);
+    }
     let empty = sizes.contains(&0);
     let number = |(axis, &stride): (usize, &T)| match natural("strides", "one of the strides", axis, stride) {
         Err(_) if empty || sizes.get(axis) == Some(&1) => Ok(0),

@@ -10,10 +10,31 @@ pub(super) fn naturals<T: Copy + TryInto<i128>>(
     one_of_them: &'static str,
     numbers: &[T],
 ) -> Result<Dims, Error> {
-    numbers.iter().enumerate().map(|(axis, &number)| natural(what, one_of_them, axis, number)).collect()
+    let mut converted = Dims::from_elem(0, numbers.len());
+    match first_that_does_not_fit(numbers, &mut converted) {
+        None => Ok(converted),
+        Some((axis, number)) => natural(what, one_of_them, axis, number).map(|_| converted),
+    }
 }
 
+/// Writes the numbers to `converted`, which is as long, up to the first number that is no `u64`. Returns that
+/// number and its position. Descriptors are made in inner loops, and a `Result` of each number takes four
+/// times as long.
 #[inline]
+pub(super) fn first_that_does_not_fit<T: Copy + TryInto<i128>>(
+    numbers: &[T],
+    converted: &mut [u64],
+) -> Option<(usize, T)> {
+    for (axis, (&number, slot)) in numbers.iter().zip(converted).enumerate() {
+        match number.try_into().ok().and_then(|number: i128| u64::try_from(number).ok()) {
+            Some(fitting) => *slot = fitting,
+            None => return Some((axis, number)),
+        }
+    }
+    None
+}
+
+#[cold]
 pub(super) fn natural<T: TryInto<i128>>(
     what: &'static str,
     one_of_them: &'static str,

@@ -4,6 +4,7 @@ use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
 use crate::error::{ArgumentRule, Error};
 
+use super::axis_list::AxisList;
 use super::free_strides::strides_of;
 use super::naturals::naturals;
 
@@ -75,6 +76,25 @@ pub(super) struct Extent {
     pub(super) elements: u64,
     /// One past the largest offset. 0 if there are no elements.
     pub(super) span: u64,
+}
+
+/// Sets the strides to those of a packed row-major tensor of these sizes.
+pub(super) fn pack(axes: &mut AxisList) -> Result<Extent, Error> {
+    let (sizes, strides) = axes.both_mut();
+    let mut next = 1_u64;
+    let (mut wrapped, mut empty) = (false, false);
+    for (stride, &size) in strides.iter_mut().zip(&*sizes).rev() {
+        *stride = next;
+        empty |= size == 0;
+        let (product, overflow) = next.overflowing_mul(size.max(1));
+        wrapped |= overflow;
+        next = if overflow { u64::MAX } else { product };
+    }
+    if wrapped && !empty {
+        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
+    }
+    let elements = if empty { 0 } else { next };
+    Ok(Extent { elements, span: elements })
 }
 
 /// Returns the extent of a tensor. The loop records an overflow and continues, because a loop without exits

@@ -21,7 +21,7 @@ impl BufferTensorDesc {
     }
 
     /// The first invariant that does not hold, in words. `None` if all invariants hold.
-    fn broken_invariant(&self) -> Option<String> {
+    pub(super) fn broken_invariant(&self) -> Option<String> {
         let (sizes, strides, bits) = (self.sizes(), self.strides(), self.data_type.bits());
         if sizes.len() != strides.len() {
             return Some(format!("1: {} strides for {} sizes", strides.len(), sizes.len()));
