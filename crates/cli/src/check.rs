@@ -207,7 +207,8 @@ impl Answer {
             lines.push(format!("suggestion       {} ({words})", found.desc));
             if self.errors.iter().any(|error| error.code().contains("stride")) {
                 lines.push(
-                    "                 for all axes at once; an error says what one axis needs as the others are".into(),
+                    "                 all axes change at once; an error says what one axis needs if the others stay"
+                        .into(),
                 );
             }
         }

@@ -46,83 +46,63 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-/// A layout: one index map, or the parts of a named layout, each with its own index map.
-enum Layout {
-    One(Box<Notated>, IndexMap),
-    Parts(Box<NamedLayout>, Vec<u64>),
+/// A layout in parts. Some named layouts have several parts, and all others have one.
+struct Layout {
+    text: String,
+    sizes: Vec<u64>,
+    parts: Vec<Part>,
+}
+
+/// A slice of the tensor, and where its elements are stored.
+struct Part {
+    layout: AnyLayout,
+    map: IndexMap,
+    /// The slice of each axis. It is empty for the whole tensor.
+    slices: Vec<Slice>,
 }
 
 impl Layout {
     fn read(text: &str) -> Result<Layout, Error> {
         let error = match text.parse::<Notated>().and_then(|layout| Ok((layout.to_index_map()?, layout))) {
-            Ok((map, layout)) => return Ok(Layout::One(Box::new(layout), map)),
+            Ok((map, layout)) => {
+                let (text, sizes) = (layout.to_string(), map.sizes().to_vec());
+                let part = Part { layout: layout.layout().clone(), map, slices: Vec::new() };
+                return Ok(Layout { text, sizes, parts: vec![part] });
+            }
             Err(error) => error,
         };
         let named = text.parse::<NamedLayout>().ok().filter(|named| named.parts.len() > 1).ok_or(error)?;
-        let ends = |axis: usize| {
+        let end = |axis: usize| {
             let ends = named.parts.iter().filter_map(|part| {
                 let start = part.slices.get(axis)?.start;
                 start.checked_add(*part.map.sizes().get(axis)?)
             });
             ends.max().unwrap_or(0)
         };
-        let sizes = (0..named.parts.first().map_or(0, |part| part.slices.len())).map(ends).collect();
-        Ok(Layout::Parts(Box::new(named), sizes))
+        let sizes = (0..named.parts.first().map_or(0, |part| part.slices.len())).map(end).collect();
+        let text = named.to_string();
+        let part = |part: LayoutPart| Part { layout: part.map.clone().into(), map: part.map, slices: part.slices };
+        Ok(Layout { text, sizes, parts: named.parts.into_iter().map(part).collect() })
     }
 
-    fn sizes(&self) -> &[u64] {
-        match self {
-            Layout::One(_, map) => map.sizes(),
-            Layout::Parts(_, sizes) => sizes,
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Layout::One(layout, _) => layout.to_string(),
-            Layout::Parts(named, _) => named.to_string(),
-        }
-    }
-
-    /// The part of a named layout that holds an index: its number, the part, and the index inside the part.
-    fn part(&self, index: &[u64]) -> Option<(usize, &LayoutPart, Vec<u64>)> {
-        let Layout::Parts(named, _) = self else { return None };
-        named.parts.iter().enumerate().find_map(|(number, part)| {
-            let inside: Option<Vec<u64>> = index
-                .iter()
-                .zip(part.slices.iter().zip(part.map.sizes()))
-                .map(|(&i, (slice, &size))| {
-                    let from_start = i.checked_sub(slice.start)?;
-                    let is_taken = from_start.checked_rem(slice.step) == Some(0);
-                    from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
-                })
-                .collect();
-            inside.filter(|inside| inside.len() == part.slices.len()).map(|inside| (number, part, inside))
-        })
+    /// The part that holds an index: its number, the part, and the index inside the part.
+    fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
+        self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(index)?)))
     }
 
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
-        match (self, self.part(index)) {
-            (Layout::One(_, map), _) => map.offset(index),
-            (_, Some((_, part, inside))) => part.map.offset(&inside),
-            (Layout::Parts(_, sizes), None) => {
-                // No part holds the index, and this error says on which axis it is out of range.
-                BufferTensorDesc::packed(DataType::U8, sizes)?.to_index_map()?.offset(index)
-            }
+        match self.part(index) {
+            Some((_, part, inside)) => part.map.offset(&inside),
+            // No part holds the index, and this error says on which axis it is out of range.
+            None => BufferTensorDesc::packed(DataType::U8, &self.sizes)?.to_index_map()?.offset(index),
         }
     }
 
     fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
-        let Layout::Parts(named, _) = self else {
-            return match self {
-                Layout::One(_, map) => Ok(map.inverse(offset)?.map(|index| index.to_vec())),
-                Layout::Parts(..) => Ok(None),
-            };
-        };
-        for part in named.parts.iter().filter(|part| offset < part.map.physical_elements()) {
+        let is_single = self.parts.len() == 1;
+        for part in self.parts.iter().filter(|part| is_single || offset < part.map.physical_elements()) {
             if let Some(inside) = part.map.inverse(offset)? {
-                let outside = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
-                return Ok(Some(inside.iter().zip(&part.slices).map(outside).collect()));
+                return Ok(Some(part.outside(&inside)));
             }
         }
         Ok(None)
@@ -130,29 +110,49 @@ impl Layout {
 
     /// The steps that lead from an index, which is in range, to its offset.
     fn steps(&self, index: &[u64]) -> Vec<String> {
-        match (self, self.part(index)) {
-            (Layout::One(layout, _), _) => layout.layout().offset_steps(index).unwrap_or_default(),
-            (Layout::Parts(named, _), Some((number, part, inside))) => {
-                let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
-                let head = format!(
-                    "part {} of {}, which holds [{}]: there it is index {}",
-                    number.saturating_add(1),
-                    named.parts.len(),
-                    slices.join(","),
-                    write_list(&inside)
-                );
-                let steps = AnyLayout::from(part.map.clone()).offset_steps(&inside).unwrap_or_default();
-                std::iter::once(head).chain(steps).collect()
-            }
-            _ => Vec::new(),
+        let Some((number, part, inside)) = self.part(index) else { return Vec::new() };
+        let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
+        let head = format!(
+            "part {} of {}, which holds [{}]: there it is index {}",
+            number.saturating_add(1),
+            self.parts.len(),
+            slices.join(","),
+            write_list(&inside)
+        );
+        let steps = part.layout.offset_steps(&inside).unwrap_or_default();
+        Some(head).filter(|_| self.parts.len() > 1).into_iter().chain(steps).collect()
+    }
+}
+
+impl Part {
+    /// The index inside the part, if the part holds the index of the tensor.
+    fn inside(&self, index: &[u64]) -> Option<Vec<u64>> {
+        if self.slices.is_empty() {
+            return Some(index.to_vec());
         }
+        let place = |(&i, (slice, &size)): (&u64, (&Slice, &u64))| {
+            let from_start = i.checked_sub(slice.start)?;
+            let is_taken = from_start.checked_rem(slice.step) == Some(0);
+            from_start.checked_div(slice.step).filter(|&place| is_taken && place < size)
+        };
+        let inside =
+            index.iter().zip(self.slices.iter().zip(self.map.sizes())).map(place).collect::<Option<Vec<u64>>>();
+        inside.filter(|_| index.len() == self.slices.len())
+    }
+
+    /// The index in the tensor of an index inside the part.
+    fn outside(&self, inside: &[u64]) -> Vec<u64> {
+        if self.slices.is_empty() {
+            return inside.to_vec();
+        }
+        let place = |(&i, slice): (&u64, &Slice)| slice.start.saturating_add(i.saturating_mul(slice.step));
+        inside.iter().zip(&self.slices).map(place).collect()
     }
 }
 
 /// The answer of `offset`: an index and its offset.
 struct Answer {
     layout: Layout,
-    sizes: Vec<u64>,
     /// `None` for padding.
     index: Option<Vec<u64>>,
     offset: u64,
@@ -161,7 +161,6 @@ struct Answer {
 impl Answer {
     fn of(layout: &str, place: &str, inverse: bool) -> Result<Answer, Error> {
         let layout = Layout::read(layout)?;
-        let sizes = layout.sizes().to_vec();
         let (index, offset) = if inverse {
             let offset = read_number(place, "an offset in elements")?;
             (layout.index(offset)?, offset)
@@ -170,7 +169,7 @@ impl Answer {
             let offset = layout.offset(&index)?;
             (Some(index), offset)
         };
-        Ok(Answer { layout, sizes, index, offset })
+        Ok(Answer { layout, index, offset })
     }
 
     fn object(&self, input: &str, explain: bool) -> Object {
@@ -188,21 +187,18 @@ impl Answer {
         if !arguments.explain {
             return answer;
         }
-        let mut lines = vec![self.layout.text()];
-        lines.extend(self.steps().iter().map(|step| format!("  {step}")));
-        lines.push(answer);
-        lines.join("\n")
+        let steps: String = self.steps().iter().map(|step| format!("\n  {step}")).collect();
+        format!("{}{steps}\n{answer}", self.layout.text)
     }
 
     /// The steps of the calculation, in words.
     fn steps(&self) -> Vec<String> {
-        let Some(index) = &self.index else {
-            return vec![format!(
-                "no element of {} is stored at offset {}: it is padding",
-                write_list(&self.sizes),
-                self.offset
-            )];
-        };
-        self.layout.steps(index)
+        match &self.index {
+            Some(index) => self.layout.steps(index),
+            None => {
+                let sizes = write_list(&self.layout.sizes);
+                vec![format!("no element of {sizes} is stored at offset {}: it is padding", self.offset)]
+            }
+        }
     }
 }

@@ -25,7 +25,7 @@ const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts"
 
 /// The last row of a table if the buffer assignment has more bytes, or fewer, than the arrays that are alive.
 const FRAGMENTATION: &str = "(fragmentation)";
-const SHARED: &str = "(shared, by the assignment)";
+const NOT_COUNTED: &str = "(not counted by the compiler)";
 
 /// The memory of a program, ready to be printed.
 pub(super) struct Report<'a> {
@@ -147,7 +147,7 @@ impl Report<'_> {
             rest(short_bytes(small(gap)), gap, FRAGMENTATION.to_owned());
         }
         if let Some(more) = space.live_bytes.checked_sub(total.peak_bytes).filter(|more| *more > 0) {
-            rest(format!("-{}", short_bytes(small(more))), 0, SHARED.to_owned());
+            rest(format!("-{}", short_bytes(small(more))), 0, NOT_COUNTED.to_owned());
         }
         output.lines(table.lines())?;
         output.line("")

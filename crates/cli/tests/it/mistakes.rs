@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::command_line::{folder, program, run, run_with_input};
+use crate::command_line::{folder, in_repository, program, run, run_with_input};
 use serde_json::{Value, json};
 
 /// What a mistake prints, and that it is one.
@@ -173,7 +173,7 @@ fn checks_say_no_more_than_they_know() {
     let warned = run(&[&power[..], &["--channels"]].concat()).stdout;
     assert_eq!((run(&power).stdout.contains("warning"), warned.contains("warning")), (false, true), "{warned}");
     let web = run(&["check", "f32[2,3]:[12,2]", "--limits", "webnn"]).stdout;
-    assert!(web.contains("f32[2,3]:[3,1]") && web.contains("for all axes at once"), "{web}");
+    assert!(web.contains("f32[2,3]:[3,1]") && web.contains("all axes change at once"), "{web}");
 }
 
 /// Point 9: a fault of a model names the tensor and its bytes; an index that is only odd is a warning.
@@ -247,4 +247,28 @@ fn offsets_of_layouts_in_parts() {
     }
     // The last element of [N/32][K/2][n%32][k%2], then a block of 16 rows: all 48 * 64 places are taken.
     assert_eq!(run(&["offset", "packed_vnni2:bf16[48,64]", "47,63"]).stdout, "3071\n");
+}
+
+/// docs/JSON.md promises the keys of every object, so it must list every type.
+#[test]
+fn every_type_of_object_is_documented() {
+    let page = include_str!("../../../../docs/JSON.md");
+    let (mut folders, mut found) = (vec![in_repository("crates/cli/src")], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            for kind in text.split("Object::of(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+                let is_listed =
+                    [format!("| `{kind}` |"), format!("{{\"type\":\"{kind}\"")].iter().any(|row| page.contains(row));
+                assert!(is_listed, "{}: docs/JSON.md does not list `{kind}`", path.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 25, "{found}");
 }
