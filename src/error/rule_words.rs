@@ -160,7 +160,7 @@ impl DeviceRule {
             DeviceRule::GapsOverwritten => write!(
                 f,
                 "the output is a part of a larger buffer, and the device may overwrite the {value} bytes between its elements, which may \
-                 be others': write to a tensor of its own and copy, or say that this device keeps them, with `DeviceLimits::keeping_gaps` \
+                 belong to other tensors: write to a tensor of its own and copy, or say that this device keeps them, with `DeviceLimits::keeping_gaps` \
                  (`writes_padding=false` after the name of the limits)"
             ),
             DeviceRule::OwnedOutput => f.write_str("the tensor is an output, but only inputs can be owned by DirectML"),

@@ -89,7 +89,7 @@ impl Relayout {
         let bytes = whole.saturating_sub(elements.unwrap_or(whole));
         let place = match self.destination.is_part() {
             _ if bytes == 0 => "the bits after the last element".into(),
-            true => format!("{} of a part, whose gaps may be others'", Size(bytes)),
+            true => format!("{} of a part, whose gaps may belong to other tensors", Size(bytes)),
             false => format!("{} of its own", Size(bytes)),
         };
         let what = match self.padding {

@@ -117,7 +117,7 @@ pub unsafe extern "C" fn tl_layout_as_part(
         guarded(error, || {
             let whole = reference("layout", layout)?;
             let Some(desc) = whole.notated.as_descriptor() else {
-                let reason = "only sizes and strides have gaps that may be others'".into();
+                let reason = "only sizes and strides have gaps that may belong to other tensors".into();
                 return Err(Error::NotExpressible { target: "part of a larger buffer", reason }.into());
             };
             let (reversed, first_byte) = (whole.reversed.clone(), whole.first_byte);
