@@ -4,7 +4,8 @@ use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
 use tensor_layout::{ArgumentRule, BufferTensorDesc, DataType, Error, IndexMap};
 
-/// The strided tensor that a layout is bound as. If it is not the layout itself, a remark says what it is.
+/// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what
+/// is bound instead.
 pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
     match lower(layout)? {
         Lowering::Strided(desc) => Ok((desc, None)),
@@ -16,7 +17,7 @@ pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&
     }
 }
 
-/// The whole buffer as one row of elements, padding included.
+/// Describes the whole buffer as one row of elements, padding included.
 fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
     let data_type = match map.element_bits() {
         bits if bits == map.data_type().bits() => map.data_type(),

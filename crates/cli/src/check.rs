@@ -52,7 +52,8 @@ enum RoleName {
     Output,
 }
 
-/// The limits of this name, or of the JSON file with this name. An unknown name is wrong usage.
+/// Returns the limits with this name, or the limits in the JSON file of this name. An unknown name is wrong
+/// usage.
 pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
         let text =
@@ -94,18 +95,18 @@ fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut 
     Ok(Verdict::well_if(answer.errors.is_empty()))
 }
 
-/// The result of the check of one tensor.
+/// What `check` found out about one tensor.
 struct Answer {
     desc: BufferTensorDesc,
     /// How elements of less than 8 bits are stored.
     storage: Option<String>,
-    /// A remark that says what is bound, if that is not the layout itself.
+    /// A remark that says what is bound, if it is not the layout itself.
     remark: Option<&'static str>,
     min_size: u64,
     report: UploadReport,
     errors: Vec<Error>,
     needed: Option<u64>,
-    /// Whether the length of the buffer was given.
+    /// Whether the command line gives the length of the buffer.
     has_length: bool,
     suggestion: Option<Suggestion>,
     /// Whether bytes move when the tensor is copied into the suggested layout.
@@ -120,7 +121,8 @@ impl Answer {
             RoleName::Input => Role::Input,
             RoleName::Output => Role::Output,
         };
-        // Limits that take strides also check the type, so they get this layout and not its bytes.
+        // Limits that take strides also check the data type. If small elements are bound as bytes, these
+        // limits get the layout instead of the bytes.
         let is_bytes = desc.data_type() != layout.to_index_map()?.data_type();
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
@@ -135,7 +137,8 @@ impl Answer {
         if let Some(sizes) = &arguments.box_sizes {
             errors.extend(validate_box(&desc, sizes, limits).err().into_iter().flatten());
         }
-        // Other strides do not help if only the offset in the buffer is wrong.
+        // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
+        // wrong.
         let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
         let suggestion = if wide {
             packed().ok().and_then(|packed| suggest(&packed, limits).ok())
@@ -192,7 +195,7 @@ impl Answer {
         let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
         lines.extend(self.storage.as_ref().map(|storage| format!("storage          {storage}")));
         let report = &self.report;
-        // A row that repeats the number of the row before is left out.
+        // A row is left out if it has the same number as the row before.
         let is_repeated = |line: &str| {
             (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
                 || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
@@ -217,8 +220,8 @@ impl Answer {
     }
 }
 
-/// The length of the smallest buffer that holds a tensor bound at `offset`, with at least `min_binding` bytes
-/// bound. `None` if the end of the tensor is not known, or is past 64 bits.
+/// Returns the length of the smallest buffer that holds a tensor at byte `offset`, with at least
+/// `min_binding` bytes bound. `None` if the end of the tensor is not known, or does not fit in 64 bits.
 fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_binding: u64) -> Option<u64> {
     let report = match description {
         Ok(report) => report,
@@ -232,7 +235,7 @@ fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_bi
         .filter(|&end| end < u64::MAX)
 }
 
-/// A layout, and the tensor that is bound for it.
+/// A layout that was read, and the tensor that is bound for it.
 struct Read {
     layout: Notated,
     desc: BufferTensorDesc,

@@ -69,14 +69,15 @@ impl FromStr for Fill {
     }
 }
 
-/// One side of a copy: how the layout was written, and its map.
+/// One side of a copy: the layout as text, and its map.
 struct Side {
     text: String,
     map: IndexMap,
 }
 
 impl Side {
-    /// `other` is the layout of the other side, whose type and sizes a rule such as NHWC takes.
+    /// Reads the layout of one side. `other` is the layout of the other side, and a rule such as NHWC takes
+    /// its type and sizes.
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
         let layout = layout_or_rule(text, other)?;
         let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
@@ -158,10 +159,11 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     Ok(Verdict::Well)
 }
 
-/// Whether a new file with the name `target` would replace the input.
+/// Whether a new file with the name `target` would replace the input file.
 fn is_same_file(input: &Path, target: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
-    // A link is replaced by the new file. The file that it points to stays.
+    // If the name is a link, the new file replaces the link and not the file that it points to. So the link
+    // is not followed.
     let target = real(folder_of(target)).zip(target.file_name()).map(|(folder, name)| folder.join(name));
     target.is_some() && target == real(input)
 }
@@ -203,7 +205,8 @@ fn write_file(
         return output.refuse(&input.to_string_lossy(), &error);
     }
     file.check_unchanged(input)?;
-    // Some systems refuse to replace a mapped file, and the target may be the input itself.
+    // The input is closed first, because the target may replace it and some systems refuse to replace a
+    // mapped file.
     drop(file);
     new.close()?.finish()?;
     if !output.is_json() {
@@ -235,7 +238,7 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// The layout that the header of a .npy file states.
+/// Returns the layout that the header of a .npy file states.
 fn npy_layout(path: &Path) -> Result<String, Stop> {
     let bytes = Bytes::open(path)?;
     let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));
@@ -244,9 +247,10 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
 
 /// The contents of the input file.
 enum Source {
-    /// The bytes of the file, and where its elements begin.
+    /// The bytes of the file, and the position at which its elements begin.
     Of(Bytes, usize),
-    /// The file does not hold this layout. The text is the rest of a sentence that begins with its name.
+    /// The file does not have the layout `from`. The text is the rest of a sentence that begins with the name
+    /// of the file.
     Unfit(String),
 }
 
@@ -260,7 +264,8 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
         });
     }
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-    // DirectML rounds the length of a buffer up to a multiple of 4 bytes.
+    // A file of the rounded length is accepted too, because DirectML rounds the length of a buffer up to a
+    // multiple of 4 bytes.
     let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
     if length != needed && length != rounded {
         let (length, needed) = (long_bytes(length), long_bytes(needed));
@@ -269,8 +274,8 @@ fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     Ok(Source::Of(bytes, 0))
 }
 
-/// Returns the place where the elements of a .npy file begin. Refuses a file whose data is not as long as its
-/// header says.
+/// Returns the position at which the elements of a .npy file begin. The data must be as long as the header
+/// says.
 fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = npy::read_header(file)?;
     header.check(&from.map, &from.text)?;

@@ -4,7 +4,7 @@ use tensor_layout::Error;
 
 pub(crate) use tensor_layout::notation::read_list;
 
-/// Reads one number of 0 or more.
+/// Reads a number of at least 0. `what` says in an error what the number stands for.
 pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
     match read_list(text, what)?.as_slice() {
         [number] if !text.contains('[') => Ok(*number),
@@ -12,7 +12,7 @@ pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
     }
 }
 
-/// The numbers as `[2,3]`.
+/// Writes numbers as `[2,3]`.
 pub(crate) fn write_list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("[{}]", numbers.join(","))

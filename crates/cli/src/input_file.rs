@@ -1,5 +1,5 @@
-//! Reads files, and allocates buffers whose length a file states. A length that does not fit the memory is an
-//! error, never an abort.
+//! Reads files, and allocates buffers whose length a file states. If the memory is not enough, this is an
+//! error and never an abort.
 
 use std::io::Read;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use crate::mapped_file::{InputFile, MappedFile};
 use crate::output::Stop;
 use crate::table::short_bytes;
 
-/// Opens a file for reading, and tells its length in bytes.
+/// Opens a file for reading, and returns it with its length in bytes.
 pub(crate) fn open(path: &Path) -> Result<(InputFile, u64), Stop> {
     let unreadable = |reason: String| Stop::Unusable(format!("{} cannot be read: {reason}", path.display()));
     let file = InputFile::open(path).map_err(|error| unreadable(error.to_string()))?;
@@ -53,8 +53,8 @@ impl Bytes {
         }
     }
 
-    /// Returns an error if another program has changed the file meanwhile. It is called before a result gets
-    /// its name.
+    /// Returns an error if another program changed the file after it was opened. It must be called before a
+    /// result gets its name.
     pub(crate) fn check_unchanged(&self, path: &Path) -> Result<(), Stop> {
         match self {
             Bytes::Mapped(map) => map
@@ -76,7 +76,7 @@ impl Deref for Bytes {
     }
 }
 
-/// The next `length` bytes of a file.
+/// Reads the next `length` bytes of a file. A shorter file is an error.
 pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec<u8>, Stop> {
     let mut bytes = zeroed(length)?;
     match file.read_exact(&mut bytes) {
@@ -85,15 +85,16 @@ pub(crate) fn read(file: &mut InputFile, length: u64, path: &Path) -> Result<Vec
     }
 }
 
-/// A buffer of zeros of this length, or a sentence that says that the memory is not enough.
+/// Allocates a buffer of zeros of this length, or returns a sentence that says that the memory is not enough.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
     let mut bytes = room(length)?;
-    // `room` has refused a length that does not fit `usize`.
+    // The length fits in `usize`, because `room` refuses any other.
     bytes.resize(usize::try_from(length).unwrap_or(0), 0);
     Ok(bytes)
 }
 
-/// An empty buffer with this capacity, or a sentence that says that the memory is not enough.
+/// Allocates an empty buffer with this capacity, or returns a sentence that says that the memory is not
+/// enough.
 pub(crate) fn room(length: u64) -> Result<Vec<u8>, Stop> {
     let refuse = || Stop::Unusable(format!("there is not enough memory for a buffer of {}", short_bytes(length)));
     let length = usize::try_from(length).map_err(|_| refuse())?;

@@ -117,7 +117,8 @@ impl Command {
     }
 }
 
-/// Reads the command line. Returns the exit status if it is wrong, or if it asks for the help or the version.
+/// Reads the command line. If it is wrong, or asks for the help or the version, the exit status is returned
+/// instead.
 fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
     let words: Vec<OsString> = words.into_iter().collect();
     let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
@@ -127,7 +128,7 @@ fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>)
             Ok(cli) => return Ok(cli),
             Err(error) => match usage::sentence(&error) {
                 Some(sentence) => sentence,
-                // Clap calls the help and the version errors that do not go to standard error.
+                // For clap the help and the version are errors too, but these go to standard output.
                 None if !error.use_stderr() => {
                     return Err(output
                         .line(error.to_string().trim_end())
@@ -145,7 +146,7 @@ fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>)
     Err(2)
 }
 
-/// The program: the arguments, the standard output and the standard error of this process.
+/// Runs the program with the arguments, the standard output and the standard error of this process.
 #[must_use]
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
@@ -153,7 +154,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
 }
 
-/// Who owns the process. Signals and the terminal are set up only in the process of the program itself.
+/// Who owns the process. Signals and the terminal are set up only if the process is the program itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
     Program,
@@ -220,13 +221,13 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
     }
 }
 
-/// The layout that a rule of `model --to` gives a tensor: `tpu:v5e`, `nhwc`, `packed`, tiles such as
+/// Returns the layout that a rule of `model --to` gives a tensor: `tpu:v5e`, `nhwc`, `packed`, tiles such as
 /// `T(8,128)(2,1)`, an axis order, a oneDNN tag, or the name of a layout.
 ///
 /// # Errors
 ///
-/// [`Error::Parse`](tensor_layout::Error) if there is no such rule, and the reason why it does not fit the
-/// tensor.
+/// [`Error::Parse`](tensor_layout::Error) if there is no such rule. If the rule does not fit the tensor, the
+/// error says why.
 ///
 /// ```
 /// use tensor_layout::DataType;

@@ -1,4 +1,4 @@
-//! `completions` and `man`: files that a shell and `man` read.
+//! `completions` and `man`: print the completions of a shell, and pages for `man`.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -40,7 +40,7 @@ pub(crate) fn man(arguments: &Man, mut program: clap::Command, output: &mut Outp
         },
     };
     let mut text = Vec::new();
-    // Writing to memory does not fail.
+    // Writing to a `Vec` never fails.
     let _ = clap_mangen::Man::new(page).render(&mut text);
     output.bytes(&text).map(|()| Verdict::Well)
 }

@@ -38,17 +38,17 @@ pub(crate) struct MappedFile {
     map: memmap2::Mmap,
     /// The open file holds the lock.
     file: File,
-    /// When the file was last written, at the time of mapping.
+    /// The time of the last write to the file, as it was when the file was mapped.
     written: Option<SystemTime>,
 }
 
 impl MappedFile {
-    /// Maps a whole file.
+    /// Maps a whole file, and locks it for reading.
     ///
     /// # Errors
     ///
-    /// The error of the system: for a directory, a pipe, an empty file on some systems, or a file that is
-    /// locked for writing.
+    /// Returns the error of the system. A directory, a pipe, a file that is locked for writing, and on some
+    /// systems an empty file cannot be mapped.
     ///
     /// # Safety
     ///
@@ -56,8 +56,8 @@ impl MappedFile {
     /// or any other.
     unsafe fn new(file: File) -> io::Result<MappedFile> {
         let mut locked = file.try_lock_shared();
-        // Another run may hold the lock for a moment to see whether the file was left by a killed run
-        // (`unfinished.rs`).
+        // Another run may hold the lock for a moment, to see whether a killed run left the file
+        // (`unfinished.rs`). So a lock is tried twice.
         if matches!(locked, Err(std::fs::TryLockError::WouldBlock)) {
             std::thread::sleep(Duration::from_millis(20));
             locked = file.try_lock_shared();
@@ -67,7 +67,7 @@ impl MappedFile {
             Err(std::fs::TryLockError::WouldBlock) => {
                 return Err(io::Error::other("another program has locked it for writing"));
             }
-            // Some file systems have no locks. The file is mapped without one.
+            // If the file system has no locks, the file is mapped without one.
             Err(std::fs::TryLockError::Error(_)) => {}
         }
         // SAFETY: the map is read-only, and the caller promises that this program does not change the file.
@@ -80,7 +80,7 @@ impl MappedFile {
     /// Checks that the file is still as it was when it was mapped. The error is the rest of a sentence that
     /// begins with the name of the file.
     ///
-    /// A write by another program shows in the length of the file or in its time.
+    /// A write by another program changes the length of the file or the time of its last write.
     pub(crate) fn check_unchanged(&self) -> Result<(), &'static str> {
         let metadata = self.file.metadata();
         let length = metadata.as_ref().map(std::fs::Metadata::len).ok();
@@ -118,7 +118,7 @@ impl InputFile {
         self.0.metadata()
     }
 
-    /// Maps the file. A file that cannot be mapped can still be read.
+    /// Maps the file. If this fails, the file can still be read.
     pub(crate) fn map(&self) -> io::Result<MappedFile> {
         let file = self.0.try_clone()?;
         // SAFETY: this handle is for reading only, and so is every other handle of this program to a file
@@ -145,14 +145,15 @@ impl UnnamedFile {
         tempfile::tempfile().map(UnnamedFile)
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }
 
-    /// Maps the bytes that were written.
+    /// Maps all bytes that were written to the file.
     pub(crate) fn map(self) -> io::Result<MappedFile> {
-        // Mapped pages that are still to be written would count as memory of this program.
+        // The bytes are written to the disk first, because pages that are not written yet would count as
+        // memory of this program.
         self.0.sync_data()?;
         // SAFETY: the file has no name, and this was its only handle, which no method hands out or copies.
         // The map keeps the handle and never writes.

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         output.complain(&format!("no name contains `{word}`"))?;
         return Ok(Verdict::Failed);
     }
-    // The rows of one name are its forms: for other ranks, other numbers or other sizes.
+    // The rows with one name are its forms: for other ranks, other numbers or other sizes.
     let mut names: Vec<Vec<&Row>> = Vec::new();
     for row in found {
         match names.iter_mut().find(|forms| forms[0].name == row.name) {
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-/// The facts of a row, each with its word.
+/// Returns the cells of a row, each with the word that is printed in front of it.
 fn cells(row: &Row) -> [(&'static str, String); 11] {
     [
         ("about", row.about.into()),

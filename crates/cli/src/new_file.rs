@@ -1,5 +1,5 @@
 //! New files, which are complete or absent even if the power fails. A file is written under a temporary name
-//! in the same folder and synced. Then it is renamed, and the folder is synced.
+//! in the folder of its target and synced to the disk. Then it is renamed, and the folder is synced.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,7 +12,8 @@ use crate::unfinished::{ENDING, folder_of, name_leftovers, unfinished};
 
 /// A file that is being written under a temporary name.
 pub(crate) struct NewFile {
-    /// Fields drop in this order, so the writer is closed before the temporary file is removed.
+    /// This field is in front of `temporary`, so that the writer is closed before the temporary file is
+    /// removed.
     writer: BufWriter<File>,
     /// Removes the temporary file if it never gets its name.
     temporary: TempPath,
@@ -20,10 +21,10 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file that will replace whatever is at `target`.
+    /// Creates a file under a temporary name. It will replace the file at `target`, if there is one.
     ///
-    /// An existing file is never written, because it may be mapped. The temporary name is unique: no program
-    /// on another machine that sees the folder has it, and no run that was killed.
+    /// An existing file is never opened for writing, because it may be mapped. The temporary name is unique:
+    /// no other run has it, not even a run on another machine that sees the folder, or a run that was killed.
     #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn create(target: &Path) -> Result<NewFile, Stop> {
         let name = target.file_name().filter(|_| !target.is_dir());
@@ -38,34 +39,34 @@ impl NewFile {
         let made = named.prefix(&prefix).suffix(ENDING).make_in(folder_of(target), |path| File::create_new(path));
         let (file, temporary) = made.map_err(|error| unwritable(target, &error))?.into_parts();
         list.files.push(temporary.to_path_buf());
-        // Some file systems have no locks. The file is written without one.
+        // If the file system has no locks, the file is written without one.
         let _ = file.try_lock();
         Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), temporary, target: target.to_owned() })
     }
 
-    /// Writes a whole file.
+    /// Writes a whole file, from its creation to its name.
     pub(crate) fn write(target: &Path, bytes: &[u8]) -> Result<(), Stop> {
         let mut file = NewFile::create(target)?;
         file.append(bytes)?;
         file.close()?.finish()
     }
 
-    /// Sets the length of the file, so that a length that the disk cannot hold is refused before anything is
-    /// computed.
+    /// Sets the length of the file in advance. A length that does not fit on the disk is then refused before
+    /// anything is computed.
     #[expect(clippy::disallowed_methods, reason = "the file is new")]
     pub(crate) fn reserve(&mut self, length: u64) -> Result<(), Stop> {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.target, &error))
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         self.writer.write_all(bytes).map_err(|error| unwritable(&self.target, &error))
     }
 
     /// Syncs the file to the disk and closes it. From now on it is only read.
     ///
-    /// A full or broken disk may show only here. And pages that are still to be written would count as memory
-    /// of the caller, who maps them.
+    /// Only syncing shows some errors of a full or broken disk. Also, pages that are not written to the disk
+    /// yet would count as memory of the caller, who maps them.
     pub(crate) fn close(self) -> Result<WrittenFile, Stop> {
         let NewFile { mut writer, temporary, target } = self;
         let written = writer.flush().and_then(|()| writer.get_ref().sync_data());
@@ -82,19 +83,19 @@ impl NewFile {
 
 /// A complete file that still has its temporary name.
 pub(crate) struct WrittenFile {
-    /// The locked file. Other programs see that it is not one that a killed run left.
+    /// The file, which stays locked so that other runs see that it is in use, and not left by a killed run.
     lock: Option<File>,
     temporary: TempPath,
     target: PathBuf,
 }
 
 impl WrittenFile {
-    /// The path of the file until it gets its name.
+    /// Returns the temporary path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives the file its name, and syncs the folder.
+    /// Gives the file its name, and syncs the folder, so that the name lasts.
     pub(crate) fn finish(self) -> Result<(), Stop> {
         let WrittenFile { lock, temporary, target } = self;
         drop(lock);
@@ -106,13 +107,13 @@ impl WrittenFile {
     }
 }
 
-/// Syncs the names in a folder to the disk. Before that, a name may mean either the old or the new file after
-/// the power fails.
+/// Syncs the names in a folder to the disk. Without this, a name may mean either the old or the new file
+/// after a power failure.
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     match File::open(folder).and_then(|opened| opened.sync_all()) {
-        // Some file systems cannot sync a folder and need not. A folder may also be writable but not
-        // readable.
+        // These errors are ignored: some file systems cannot sync a folder and need not, and a folder may be
+        // writable but not readable.
         Err(error) if !matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied) => {
             Err(Stop::Unusable(format!("{} cannot be synced to the disk: {error}", folder.display())))
         }
@@ -120,7 +121,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), Stop> {
     }
 }
 
-/// Other systems do not open folders.
+/// Does nothing, because only Unix lets a program open a folder to sync it.
 #[cfg(not(unix))]
 pub(crate) fn sync_folder(_: &Path) -> Result<(), Stop> {
     Ok(())

@@ -7,17 +7,17 @@ use crate::index_text::write_list;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The contents of a header.
+/// What the header of a .npy file says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) data_type: DataType,
-    /// Whether the first index is the fastest.
+    /// Whether neighbours along the first dimension, and not the last, are side by side in the file.
     pub(crate) fortran_order: bool,
     pub(crate) sizes: Vec<u64>,
 }
 
-/// Reads the header. Returns it, and the place where the data begins. An error is the end of a sentence that
-/// begins with the name of the file.
+/// Reads the header of a .npy file. Returns it, and the position at which the data begins. An error is the
+/// end of a sentence that begins with the name of the file.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     let rest = file.strip_prefix(MAGIC).ok_or("is not a .npy file: it does not begin with \\x93NUMPY")?;
     let cut = || "ends inside its header".to_owned();
@@ -35,7 +35,8 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     Ok((Dictionary { rest: &text }.read()?, end))
 }
 
-/// A copy of a header, if it is text. The bytes of a mapped file may change, and those of a `str` must not.
+/// Returns a copy of a header, if it is valid UTF-8. It is copied because the bytes of a mapped file may
+/// change, and the bytes of a `str` must not.
 fn copied_text(header: &[u8]) -> Option<String> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(header.len()).ok()?;
@@ -43,7 +44,7 @@ fn copied_text(header: &[u8]) -> Option<String> {
     String::from_utf8(copy).ok()
 }
 
-/// The bytes of a header: version 1, or version 2 if it is very long.
+/// Writes a header, in the format of version 1, or of version 2 if the header is too long for that.
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
     let descr = header.data_type.name_in(Naming::Npy).ok_or(Error::UnsupportedDataType {
         data_type: header.data_type.name_in(Naming::Xla).unwrap_or_default(),
@@ -56,7 +57,7 @@ pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
         _ => sizes.concat().trim_end_matches(", ").to_owned(),
     };
     let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}");
-    // The data begins at a multiple of 64 bytes, and the header ends with a line feed.
+    // The header is padded so that the data begins at a multiple of 64 bytes. It ends with a line feed.
     let padded = |prefix: usize| (prefix + text.len() + 1).next_multiple_of(64) - prefix;
     let mut bytes = MAGIC.to_vec();
     match u16::try_from(padded(10)) {
@@ -77,18 +78,18 @@ pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
 }
 
 impl Header {
-    /// The layout of the file, which is packed in the order of the header.
+    /// Returns the layout of the file, which is packed in the order that the header states.
     pub(crate) fn map(&self) -> Result<IndexMap, Error> {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
 
-    /// The layout of the file as text.
+    /// Returns the layout of the file as text.
     pub(crate) fn layout(&self) -> Result<String, Error> {
         Ok(packed(self.data_type, &self.sizes, self.fortran_order)?.to_string())
     }
 
-    /// The header of a file with this layout, which must be packed with either the last or the first index as
-    /// the fastest.
+    /// Returns the header of a file with this layout. The layout must be packed, in row-major or column-major
+    /// order.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {
         for fortran_order in [false, true] {
             let header = Header { data_type: map.data_type(), fortran_order, sizes: map.sizes().to_vec() };
@@ -104,7 +105,8 @@ impl Header {
         })
     }
 
-    /// Checks that the file has this layout. The error is the rest of a sentence that begins with its name.
+    /// Checks that a file with this header has this layout. The error is the rest of a sentence that begins
+    /// with the name of the file.
     pub(crate) fn check(&self, map: &IndexMap, layout: &str) -> Result<(), String> {
         if self.data_type != map.data_type() {
             return Err(format!("holds {}, but {layout} is of {}", self.data_type, map.data_type()));

@@ -46,18 +46,18 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
 }
 
-/// A layout in parts. Some named layouts have several parts, and all others have one.
+/// A layout as one or more parts. Only some named layouts have several parts.
 struct Layout {
     text: String,
     sizes: Vec<u64>,
     parts: Vec<Part>,
 }
 
-/// A slice of the tensor, and where its elements are stored.
+/// A part of a layout: a slice of the tensor, and the layout of its elements.
 struct Part {
     layout: AnyLayout,
     map: IndexMap,
-    /// The slice of each axis. It is empty for the whole tensor.
+    /// The slice of each axis. The list is empty if the part is the whole tensor.
     slices: Vec<Slice>,
 }
 
@@ -85,7 +85,7 @@ impl Layout {
         Ok(Layout { text, sizes, parts: named.parts.into_iter().map(part).collect() })
     }
 
-    /// The part that holds an index: its number, the part, and the index inside the part.
+    /// Returns the part that holds an index: the number of the part, the part, and the index inside it.
     fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
         self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(index)?)))
     }
@@ -93,7 +93,8 @@ impl Layout {
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         match self.part(index) {
             Some((_, part, inside)) => part.map.offset(&inside),
-            // No part holds the index, and this error says on which axis it is out of range.
+            // No part holds the index. An array with these sizes returns the error that says on which axis
+            // the index is out of range.
             None => BufferTensorDesc::packed(DataType::U8, &self.sizes)?.to_index_map()?.offset(index),
         }
     }
@@ -108,7 +109,7 @@ impl Layout {
         Ok(None)
     }
 
-    /// The steps that lead from an index, which is in range, to its offset.
+    /// Returns the steps, in words, from an index to its offset. The index must be in range.
     fn steps(&self, index: &[u64]) -> Vec<String> {
         let Some((number, part, inside)) = self.part(index) else { return Vec::new() };
         let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
@@ -125,7 +126,7 @@ impl Layout {
 }
 
 impl Part {
-    /// The index inside the part, if the part holds the index of the tensor.
+    /// Converts an index of the tensor to an index of the part. `None` if the part does not hold it.
     fn inside(&self, index: &[u64]) -> Option<Vec<u64>> {
         if self.slices.is_empty() {
             return Some(index.to_vec());
@@ -140,7 +141,7 @@ impl Part {
         inside.filter(|_| index.len() == self.slices.len())
     }
 
-    /// The index in the tensor of an index inside the part.
+    /// Converts an index of the part to an index of the tensor.
     fn outside(&self, inside: &[u64]) -> Vec<u64> {
         if self.slices.is_empty() {
             return inside.to_vec();
@@ -153,7 +154,7 @@ impl Part {
 /// The answer of `offset`: an index and its offset.
 struct Answer {
     layout: Layout,
-    /// `None` for padding.
+    /// The index that is stored at the offset; `None` if padding is there.
     index: Option<Vec<u64>>,
     offset: u64,
 }
@@ -191,7 +192,7 @@ impl Answer {
         format!("{}{steps}\n{answer}", self.layout.text)
     }
 
-    /// The steps of the calculation, in words.
+    /// Returns the steps of the calculation, in words.
     fn steps(&self) -> Vec<String> {
         match &self.index {
             Some(index) => self.layout.steps(index),

@@ -1,4 +1,5 @@
-//! What the commands print: lines for people or JSON objects, errors as sentences, and a verdict at the end.
+//! What the commands print: lines for people or JSON objects, errors as sentences. A verdict says how a
+//! command ended.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,14 +13,14 @@ use crate::terminal::{self, Ink, painted_error};
 /// The verdict of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Exit status 0.
+    /// All checks passed and every input was accepted: exit status 0.
     Well,
     /// A check failed or an input was refused: exit status 1.
     Failed,
 }
 
 impl Verdict {
-    /// The verdict of two verdicts together: well if both are.
+    /// Returns the verdict of two commands together, which is well if both are well.
     pub(crate) fn and(self, other: Verdict) -> Verdict {
         if self == Verdict::Well { other } else { self }
     }
@@ -34,7 +35,7 @@ impl Verdict {
 pub(crate) enum Stop {
     /// Wrong usage or an unreadable file: exit status 2. The sentence says what is wrong.
     Unusable(String),
-    /// The reader of standard output has closed it.
+    /// The program that reads standard output has closed the pipe.
     ClosedPipe,
 }
 
@@ -53,12 +54,12 @@ impl From<io::Error> for Stop {
 pub(crate) struct Object(Vec<(&'static str, Value)>);
 
 impl Object {
-    /// An object of this type. The type is its first key, and docs/JSON.md lists the other keys.
+    /// Returns an object of this type. `type` is its first key, and docs/JSON.md lists the other keys.
     pub(crate) fn of(kind: &'static str) -> Object {
         Object::default().with("type", kind)
     }
 
-    /// Returns this object with one more key.
+    /// Returns this object with one more key, after all others.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
         self.0.push((key, value.into()));
         self
@@ -83,7 +84,7 @@ impl From<Object> for Value {
     }
 }
 
-/// The error as a JSON object.
+/// Returns an error as a JSON object.
 pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
@@ -91,7 +92,8 @@ pub(crate) fn error_value(error: &Error) -> Value {
 /// The streams for answers and refusals. In the program these are standard output and standard error.
 pub(crate) struct Output<'w> {
     json: bool,
-    /// The number of the line of standard input that is being answered, from 1. It is 0 if no line is.
+    /// The number of the line of standard input that is being answered, counted from 1. It is 0 if a command
+    /// does not read lines.
     input_line: u64,
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
@@ -102,7 +104,7 @@ impl<'w> Output<'w> {
         Output { json: false, input_line: 0, out, err }
     }
 
-    /// From here on, JSON objects are printed.
+    /// Sets whether JSON objects are printed from now on, instead of lines for people.
     pub(crate) fn set_json(&mut self, json: bool) {
         self.json = json;
     }
@@ -127,7 +129,7 @@ impl<'w> Output<'w> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Prints why `input` was refused. A batch goes on with its next line.
+    /// Prints why `input` was refused. The caller may go on with the next line of input.
     pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
         if self.json {
             let object = Object::of("error").with("input", input).with("error", error_value(error));
@@ -150,7 +152,7 @@ impl<'w> Output<'w> {
         Ok(Verdict::Failed)
     }
 
-    /// Prints a line of words. On a terminal a long line is broken at blanks.
+    /// Prints a line of words. A line that is too long for the terminal is broken at blanks.
     pub(crate) fn sentence(&mut self, words: impl fmt::Display) -> Result<(), Stop> {
         match terminal::width() {
             Some(columns) => self.line(wrapped(&words.to_string(), columns)),
@@ -158,7 +160,8 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Prints an error on standard error, after everything that was printed before it.
+    /// Prints an error on standard error. Everything that was printed before is flushed first, so that the
+    /// order is right.
     pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
         self.flush()?;
         self.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
@@ -167,7 +170,7 @@ impl<'w> Output<'w> {
 
     /// Prints a line on standard error.
     pub(crate) fn warn(&mut self, line: &str) {
-        // A closed standard error cannot be reported anywhere.
+        // If standard error is closed, there is no place to report that.
         let _ = writeln!(self.err, "{line}");
     }
 
@@ -176,8 +179,8 @@ impl<'w> Output<'w> {
     }
 }
 
-/// Calls `handle` for every line of standard input. The output is flushed before the next line has to be
-/// waited for.
+/// Calls `handle` for every line of standard input. The output is flushed whenever the next line has not
+/// arrived yet.
 pub(crate) fn each_line(
     output: &mut Output,
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,

@@ -13,23 +13,24 @@ use crate::output::Stop;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
     Done,
-    /// This copy was refused. Other copies can go on.
+    /// The copy was refused with this error. Other copies can go on.
     Refused(Error),
 }
 
-/// How many bytes of its output a copy has in memory at once, unless its layouts cannot be cut.
+/// About how many bytes of its output a copy has in memory at once. A copy that cannot be divided has all of
+/// it in memory.
 pub(crate) const PIECE: u64 = 64 << 20;
 
-/// The pieces of a copy, in the order of its output.
+/// A copy that is divided into pieces, in the order of its output.
 pub(crate) struct Pieces {
     pieces: Vec<Piece>,
     longest: u64,
 }
 
 impl Pieces {
-    /// Cuts a copy into pieces of about `length` bytes, or longer ones if the layouts cannot be cut as often.
-    /// A copy that keeps its padding needs [`run_over`](Self::run_over), because the buffer still holds the
-    /// piece before.
+    /// Divides a copy into pieces of about `length` bytes, or longer pieces if the layouts do not allow that.
+    /// A copy that keeps its padding needs [`run_over`](Self::run_over), because the buffer still has the
+    /// bytes of the piece before.
     pub(crate) fn of(plan: &Relayout, length: u64) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(length);
         let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1))?;
@@ -42,7 +43,8 @@ impl Pieces {
         self.longest
     }
 
-    /// Runs the pieces in order. The bytes of each are handed to `take` and counted on the bar.
+    /// Runs the pieces in order. The bytes of each piece are passed to `take`, and counted on the progress
+    /// bar.
     pub(crate) fn run(
         &self,
         source: &[u8],
@@ -52,8 +54,9 @@ impl Pieces {
         self.run_over(source, bar, |_, _| (), |_, bytes| take(bytes))
     }
 
-    /// Runs the pieces in order, each over the bytes that `prepare` leaves in the buffer. Both functions get
-    /// the range of the piece in the whole output, in bytes.
+    /// Runs the pieces in order. Before each piece, `prepare` may write to its buffer, and the copy keeps
+    /// these bytes where it writes nothing. `take` gets the result. Both functions get the range of the piece
+    /// in the whole output, in bytes.
     pub(crate) fn run_over(
         &self,
         source: &[u8],

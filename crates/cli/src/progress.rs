@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Less work, in bytes, is done before anyone could read a bar.
+/// The least work that gets a progress bar, in bytes. Less work is done before anyone could read a bar.
 const WORTH_A_BAR: u64 = 64 << 20;
 
-/// The bar that is on the terminal, if there is one.
+/// The bar that is on the terminal. `None` if there is none.
 static SHOWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// Removes the bar from the terminal, so that a sentence can be printed.
@@ -17,7 +17,7 @@ pub(crate) fn clear() {
     }
 }
 
-/// A bar for work of this many bytes.
+/// Returns a bar for work of this many bytes. It is hidden if the work is short.
 pub(crate) fn bar(bytes: u64) -> ProgressBar {
     if bytes < WORTH_A_BAR {
         return ProgressBar::hidden();

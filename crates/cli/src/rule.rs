@@ -11,22 +11,22 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 
 use crate::index_text::write_list;
 
-/// How the tensors of a model are laid out.
+/// A rule that gives a tensor its layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Row-major without padding.
+    /// Row-major order, without padding.
     Packed,
-    /// The layout a TPU compiler picks by default: the order of the dimensions and the tiles.
+    /// The layout that a TPU compiler picks by default: an order of the dimensions, and tiles.
     Tpu(TpuGeneration),
-    /// The tiles a TPU compiler picks for row-major arrays.
+    /// Row-major order, with the tiles that a TPU compiler picks for such an array.
     TpuRowMajor(TpuGeneration),
-    /// NHWC for tensors of rank 4, packed for others.
+    /// NHWC for tensors of rank 4. Other tensors are packed in row-major order.
     Nhwc,
-    /// These tiles on every tensor, row-major.
+    /// Row-major order with these tiles, for every tensor.
     Tiles(Vec<Tile>),
-    /// An axis order or a oneDNN tag, for tensors of its rank only.
+    /// An axis order or a oneDNN tag. Tensors of another rank are refused.
     Order(String),
-    /// A layout with a name, for tensors that it takes only.
+    /// A layout with a name. Tensors that the name does not allow are refused.
     Named(String),
 }
 
@@ -35,7 +35,7 @@ impl FromStr for Rule {
 
     fn from_str(text: &str) -> Result<Rule, String> {
         let lower = text.to_ascii_lowercase();
-        // A generation without `tpu:` is enough.
+        // `v5e` means `tpu:v5e`.
         if let Ok(generation) = lower.parse() {
             return Ok(Rule::Tpu(generation));
         }
@@ -76,7 +76,7 @@ impl FromStr for Rule {
     }
 }
 
-/// The layout of a tensor by the rule of this text.
+/// Returns the layout that the rule with this text gives a tensor.
 pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let refuse = |expected| Error::Parse { text: rule.to_owned(), column: 1, expected, found: format!("`{rule}`") };
     let read = rule.parse::<Rule>().map_err(|sentence| match sentence.strip_prefix("expected ") {
@@ -86,7 +86,8 @@ pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> 
     read?.layout(data_type, sizes)
 }
 
-/// The layout that a text means: a layout, or a rule for a tensor with the type and the sizes of `other`.
+/// Returns the layout that a text means. The text is a layout, or a rule for a tensor with the type and the
+/// sizes of `other`.
 pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> {
     let error = match text.parse() {
         Ok(layout) => return Ok(layout),
@@ -111,12 +112,13 @@ fn is_order(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric()) && format!("u8[{ones}]:{text}").parse::<Notated>().is_ok()
 }
 
-/// The error as a sentence, with its column in the typed text. The reader saw that text after `u8[1]{0:`.
+/// Writes the error as a sentence, with its column in the text that was typed. The parser saw this text after
+/// `u8[1]{0:`.
 fn sentence(error: &Error, text: &str) -> String {
     match error {
         Error::Parse { column, expected, found, .. } => {
             let column = column.saturating_sub("u8[1]{0:".len()).max(1);
-            // The text after it was appended by `from_str`.
+            // A column past the end of the text is in what `from_str` appended.
             let found = if column > text.chars().count() { "the end" } else { found.as_ref() };
             format!("column {column} of `{text}`: expected {expected}, found {found}")
         }
@@ -141,7 +143,7 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The layout of a tensor.
+    /// Returns the layout that this rule gives a tensor.
     pub(crate) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
         let in_order = |order: &str| format!("{data_type}{}:{order}", write_list(sizes)).parse();
         let shape = match self {
@@ -162,7 +164,7 @@ impl Rule {
         Ok(shape.into())
     }
 
-    /// A remark if the rule does not change tensors of this rank.
+    /// Returns a remark if the rule makes an exception for tensors of this rank.
     pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {
         (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }

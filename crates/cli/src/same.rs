@@ -74,7 +74,7 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
     if first.same_places(second)? {
         return Ok(Answer { same: true, index: None, reason: None });
     }
-    // The two are known to differ, but finding the first difference may take too long.
+    // The layouts are known to differ. The first difference may take too long to find, and then is left out.
     let Ok(Some(index)) = first.first_difference(second) else {
         return differ("some elements are stored at different offsets".into());
     };

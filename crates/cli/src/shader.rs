@@ -62,7 +62,7 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
     }
     let mut note = String::new();
     functions = match functions.clone().with_inverse() {
-        // Everything else is printed even if there is no inverse.
+        // Without an inverse, all other functions are still printed.
         Err(error) if error.kind() == ErrorKind::Undecided => {
             note = format!("// No function from offsets to indices: {error}.\n\n");
             functions

@@ -41,17 +41,18 @@ pub(crate) struct ProgramArguments {
 }
 
 impl ProgramArguments {
-    /// The two layouts, if both are given.
+    /// Returns the layouts of `--from` and `--to`, if both are given.
     pub(crate) fn layouts(&self) -> Option<(&str, &str)> {
         self.from.as_deref().zip(self.to.as_deref())
     }
 
-    /// The language. Index functions are printed in it as well.
+    /// Returns the language of `--target`. Index functions are printed in it too.
     pub(crate) fn target(&self) -> Target {
         self.target
     }
 
-    /// Refuses a language that index functions do not have, or that this build cannot translate to.
+    /// Refuses a language in which index functions cannot be printed, or to which this build cannot
+    /// translate.
     pub(crate) fn check_target(&self) -> Result<(), Stop> {
         let target = self.target;
         if !target.is_printed() && self.from.is_none() {
@@ -102,7 +103,8 @@ impl ProgramArguments {
         Ok(Verdict::Well)
     }
 
-    /// The program as one text. In a language whose modules hold several shaders, it is one module.
+    /// Returns the program as one text. WGSL and CUDA have all shaders in one module; other languages have
+    /// one shader after the other.
     fn text(&self, program: &Program) -> Result<String, Error> {
         let mut text = String::new();
         for line in program.explain().lines() {
@@ -133,7 +135,8 @@ impl ProgramArguments {
         Ok(text)
     }
 
-    /// The files of `--out`: a shader for each pass, and how each is dispatched.
+    /// Returns the names and the contents of the files of `--out`: a shader for each pass, and how each pass
+    /// is dispatched.
     fn files(&self, program: &Program, from: &str, to: &str) -> Result<Vec<(String, String)>, Error> {
         let suffix = match self.target {
             Target::Cuda => "cu",
@@ -189,7 +192,7 @@ impl ProgramArguments {
     }
 }
 
-/// How a pass is dispatched: its workgroups and bindings, in words.
+/// Says how a pass is dispatched: its workgroups, bindings and uniforms.
 fn dispatched(pass: &Pass) -> String {
     let [x, y, z] = pass.workgroups();
     let mut text = format!("{x} x {y} x {z} workgroups; ");
@@ -214,7 +217,7 @@ fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     if target == Target::Wgsl { Ok(pass.wgsl().to_owned()) } else { pass.translated(target) }
 }
 
-/// [`ProgramArguments::check_target`] refuses the other languages.
+/// Prints a pass in WGSL or CUDA. [`ProgramArguments::check_target`] has refused all other languages.
 #[cfg(not(feature = "naga"))]
 fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
     Ok(if target == Target::Cuda { pass.cuda() } else { pass.wgsl().to_owned() })

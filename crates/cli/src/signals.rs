@@ -1,4 +1,4 @@
-//! Signals that would otherwise end the program in the middle of its work, and leave half a file.
+//! Handles signals that would otherwise end the program in the middle of its work, and leave half a file.
 //!
 //! * *SIGBUS* comes when the program touches a page of a mapped file that cannot be read: another program has
 //!   shortened the file, or the disk fails. The handler replaces the page by one of zeros and notes the loss.
@@ -25,17 +25,17 @@ mod with {
 
     use libc::{c_int, c_void, siginfo_t};
 
-    /// The first range of the list of all ranges.
+    /// The first range of the list of all ranges that were ever used.
     static RANGES: AtomicPtr<Range> = AtomicPtr::new(ptr::null_mut());
 
     /// The size of a page, in bytes.
     static PAGE: AtomicUsize = AtomicUsize::new(0);
 
-    /// The action of a bus error before `prepare`.
+    /// What SIGBUS did before `prepare` set its handler.
     static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-    /// The addresses of a map. A range is never freed, because a handler may read it at any time. The next
-    /// map reuses it.
+    /// The addresses of a map. A range is never freed, because the handler may read it at any time. A later
+    /// map uses it again.
     #[derive(Debug)]
     struct Range {
         taken: AtomicBool,
@@ -45,7 +45,7 @@ mod with {
         next: *const Range,
     }
 
-    /// A map that the handler watches. It must be dropped before the map.
+    /// A map that the handler watches. This value must be dropped before the map.
     #[derive(Debug)]
     pub(crate) struct Watched(&'static Range);
 
@@ -61,13 +61,13 @@ mod with {
             let range = free_range();
             range.lost.store(false, Relaxed);
             let addresses = map.as_ptr_range();
-            // The range is empty until its end is stored.
+            // The end is stored last. Until then the range is empty, so the handler sees no wrong range.
             range.start.store(addresses.start.addr(), Release);
             range.end.store(addresses.end.addr(), Release);
             Watched(range)
         }
 
-        /// Whether a page was touched that could not be read.
+        /// Whether a page of the map could not be read, and was replaced by zeros.
         pub(crate) fn lost_a_page(&self) -> bool {
             self.0.lost.load(Acquire)
         }
@@ -87,7 +87,7 @@ mod with {
         std::iter::successors(first, |range| unsafe { range.next.as_ref() })
     }
 
-    /// A range that is not in use. A new one is put at the front of the list.
+    /// Returns a range that is not in use. If all are in use, a new range is put at the front of the list.
     fn free_range() -> &'static Range {
         if let Some(free) = ranges().find(|range| !range.taken.swap(true, AcqRel)) {
             return free;
@@ -175,7 +175,8 @@ mod with {
                 return;
             }
         }
-        // The address is in no map. When it is touched again, the signal has its former effect.
+        // The address is in no map that is watched. The former action is restored, and takes effect when the
+        // program touches the address again.
         match BEFORE.get() {
             // SAFETY: the system returned this action.
             Some(before) => unsafe { libc::sigaction(signal, before, ptr::null_mut()) },
@@ -187,7 +188,7 @@ mod with {
 
 #[cfg(not(unix))]
 mod without {
-    /// Other systems do not shorten a mapped file.
+    /// On other systems a mapped file cannot be shortened, so nothing is watched.
     #[derive(Debug)]
     pub(crate) struct Watched;
 
@@ -203,6 +204,7 @@ mod without {
 
     pub(crate) fn prepare() {}
 
-    /// Other systems have no such signals to wait for: the program ends at once and may leave a file.
+    /// Other systems have no such signals to wait for. An interruption ends the program at once, and may
+    /// leave a file.
     pub(crate) fn on_termination(_: fn(i32) -> !) {}
 }

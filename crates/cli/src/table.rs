@@ -4,7 +4,7 @@ pub(crate) use tensor_layout_hlo::short_bytes;
 
 use crate::terminal::{self, Ink, painted};
 
-/// Rows of text in columns as wide as their longest cell.
+/// A table of text. Each column is as wide as its longest cell.
 #[derive(Debug)]
 pub(crate) struct Table<'a> {
     columns: Vec<&'a str>,
@@ -12,9 +12,9 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// A table with these columns, whose names are between bars: `tensor|>bytes`. A name after `>` belongs to
-    /// numbers, which are aligned on the right as `{:>8}` is. A name after `?` belongs to a column that a
-    /// narrow terminal can do without.
+    /// Makes a table with these columns. Their names are separated by bars: `tensor|>bytes`. A column with
+    /// `>` in front of its name has numbers, which are aligned on the right as by `{:>8}`. A column with `?`
+    /// in front may be left out on a narrow terminal.
     pub(crate) fn new(columns: &'a str) -> Table<'a> {
         Table { columns: columns.split('|').collect(), rows: Vec::new() }
     }
@@ -23,9 +23,9 @@ impl<'a> Table<'a> {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The header and the rows. Lines have no blanks at their ends, and a column that is empty in every row
-    /// is left out. On a terminal, the lines fit its width: texts are shortened in the middle, and where that
-    /// is not enough, the last of the columns after `?` is left out, then the one before it.
+    /// Returns the header and the rows as lines without trailing blanks. A column that is empty in every row
+    /// is left out. On a terminal, the lines fit in its width: texts are shortened in the middle, and if that
+    /// is not enough, columns with `?` are left out, the last first.
     pub(crate) fn lines(&self) -> Vec<String> {
         self.lines_within(terminal::width().unwrap_or(usize::MAX))
     }
@@ -40,7 +40,7 @@ impl<'a> Table<'a> {
             (0..self.columns.len()).filter(|&column| self.rows.is_empty() || is_used(column)).collect();
         let longest = |column: usize| all().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|column| longest(column).unwrap_or(0)).collect();
-        // Numbers stay whole.
+        // Numbers are never shortened.
         let least = |column: usize, width: usize| if is_number(column) { width } else { width.min(SHORTEST) };
         let length = |shown: &[usize], width: &dyn Fn(usize) -> usize| {
             shown.iter().map(|&column| width(column) + 2).sum::<usize>()
@@ -68,11 +68,11 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The fewest characters that a text is shortened to: fewer would not tell two names apart.
+/// The fewest characters that a text is shortened to. Shorter texts would not tell two names apart.
 const SHORTEST: usize = 14;
 
-/// The text with its middle left out if it is longer than `most` characters: `model.la…weight`. An array
-/// without the room for its layout keeps its sizes: `f32[8,128]…`.
+/// Returns the text, with its middle left out if it is longer than `most` characters: `model.la…weight`. If
+/// the layout of an array does not fit, its sizes are kept: `f32[8,128]…`.
 fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -87,8 +87,8 @@ fn shortened(text: &str, most: usize) -> String {
     letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
-/// The text with its long lines broken at blanks, so that no line has more than `columns` letters, as far as
-/// its words allow. Lines that continue another one are indented by four more blanks.
+/// Breaks long lines of a text at blanks, so that lines have at most `columns` characters. A longer word
+/// stays whole. Lines that continue another line are indented by four more blanks.
 pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -114,7 +114,7 @@ pub(crate) fn wrapped(text: &str, columns: usize) -> String {
     lines.join("\n")
 }
 
-/// `1 line`, `2 lines`.
+/// Writes a count with its noun: `1 line`, `2 lines`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {noun}"),
@@ -122,7 +122,7 @@ pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     }
 }
 
-/// `4096 bytes (4.0 KiB)`.
+/// Writes a number of bytes in full and in short: `4096 bytes (4.0 KiB)`.
 pub(crate) fn long_bytes(bytes: u64) -> String {
     match bytes {
         0..1024 => counted(bytes, "byte"),
@@ -130,18 +130,18 @@ pub(crate) fn long_bytes(bytes: u64) -> String {
     }
 }
 
-/// The share of `whole` that is not `part`, in percent: `37.5%`.
+/// Writes the share of `whole` that is not `part`, in percent: `37.5%`.
 pub(crate) fn percent_wasted(part: u64, whole: u64) -> String {
     percent(whole.saturating_sub(part).into(), whole.into())
 }
 
-/// The share of `whole` that is `part`, in percent: `37.5%`.
+/// Writes the share of `whole` that is `part`, in percent: `37.5%`.
 pub(crate) fn percent(part: u128, whole: u128) -> String {
     let tenths = part.saturating_mul(1000).saturating_add(whole / 2).checked_div(whole).unwrap_or(0);
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
-/// The name with `*` for each number in it: `layers.*.weight`.
+/// Returns the name with `*` for each number in it: `layers.*.weight`.
 pub(crate) fn pattern(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {
@@ -154,7 +154,7 @@ pub(crate) fn pattern(name: &str) -> String {
     text
 }
 
-/// A name from a file, with `?` for characters that would move the cursor.
+/// Returns a name from a file with `?` for each control character, which could move the cursor.
 pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }

@@ -27,11 +27,12 @@ pub(crate) enum Ink {
 static COLOURED_OUTPUT: AtomicBool = AtomicBool::new(false);
 static COLOURED_ERRORS: AtomicBool = AtomicBool::new(false);
 
-/// Whether lines are printed to the standard output of this process. They are not if a command is called as a
-/// function.
+/// Whether lines are printed to the standard output of this process. If a command is called as a function,
+/// they are not.
 static IS_ATTACHED: AtomicBool = AtomicBool::new(false);
 
-/// From now on, lines are printed to standard output and standard error of the process, with these colours.
+/// Says that lines are printed to the standard output and standard error of this process, and sets when words
+/// are coloured.
 pub(crate) fn attach(colours: Colours) {
     IS_ATTACHED.store(true, Relaxed);
     let variable = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -45,12 +46,12 @@ pub(crate) fn attach(colours: Colours) {
     COLOURED_ERRORS.store(decide(stderr().is_terminal()), Relaxed);
 }
 
-/// The text in this style, if standard output has colours.
+/// Returns the text in this style, or as it is if standard output has no colours.
 pub(crate) fn painted(text: &str, ink: Ink) -> String {
     if COLOURED_OUTPUT.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
 
-/// The text in this style, if standard error has colours.
+/// Returns the text in this style, or as it is if standard error has no colours.
 pub(crate) fn painted_error(text: &str, ink: Ink) -> String {
     if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
@@ -59,8 +60,8 @@ fn in_ink(text: &str, ink: Ink) -> String {
     format!("\x1b[{}m{text}\x1b[0m", ink as u8)
 }
 
-/// The width of the terminal that standard output is, in columns. `None` for a file or a pipe, where lines
-/// may be long.
+/// Returns the width of the terminal that standard output is, in columns. `None` for a file or a pipe, where
+/// lines may be long.
 pub(crate) fn width() -> Option<usize> {
     if !IS_ATTACHED.load(Relaxed) || !stdout().is_terminal() {
         return None;
@@ -77,7 +78,7 @@ fn size_of_terminal() -> Option<usize> {
     (asked == 0).then_some(size.ws_col.into())
 }
 
-/// Other systems state the width in other ways, and most terminals have at least this one.
+/// Returns the width of most terminals. Other systems have other calls for the width.
 #[cfg(not(unix))]
 fn size_of_terminal() -> Option<usize> {
     Some(80)

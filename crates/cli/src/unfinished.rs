@@ -1,12 +1,12 @@
-//! Removes what an interrupted program leaves: new files that do not have their names yet.
+//! Removes the files of an interrupted program that do not have their names yet.
 //!
-//! Ctrl-C (SIGINT), `kill` (SIGTERM) and a terminal that closes (SIGHUP) end the program wherever it is. A
+//! Ctrl-C (SIGINT), `kill` (SIGTERM) and a terminal that closes (SIGHUP) end the program at any point. A
 //! thread waits for these signals (`signals.rs`). It removes every file of the list here, says what was
-//! written before, and ends the program. The thread never releases the lock of the list, so after that no
-//! file is made or renamed.
+//! written before, and ends the program. The thread never releases the lock of the list, so no file is made
+//! or renamed after that.
 //!
-//! A sharded model changes many names, and no one may see only half of the changes. [`all_or_nothing`] makes
-//! the signal wait until all are done.
+//! A sharded model changes many names, and nobody may see only some of the changes. [`all_or_nothing`] makes
+//! the signal wait until all names are changed.
 //!
 //! SIGKILL leaves no time to remove anything. So a new file is locked as long as its program lives.
 //! [`name_leftovers`] sees by the lock whether a file is being written or was left.
@@ -24,44 +24,45 @@ use crate::{progress, signals};
 /// The ending of the temporary name of a file.
 pub(crate) const ENDING: &str = ".part";
 
-/// How long a file may be without its lock although its program lives.
+/// How long a file of a live program may be without its lock.
 const MOMENT: Duration = Duration::from_millis(100);
 
 static UNFINISHED: Mutex<Unfinished> =
     Mutex::new(Unfinished { writes: false, files: Vec::new(), folders: Vec::new(), written: Vec::new() });
 
-/// This lock is held while several names change together.
+/// The lock that is held while several names change together.
 static SEVERAL_NAMES: Mutex<()> = Mutex::new(());
 
 /// The files and folders of this run that an interruption removes or reports.
 pub(crate) struct Unfinished {
     /// Whether the command was asked to write a file at all.
     writes: bool,
-    /// Files under temporary names. A file that no longer exists does no harm.
+    /// The files under temporary names. A file that no longer exists does no harm.
     pub(crate) files: Vec<PathBuf>,
-    /// Folders that this run made, the innermost last. Only empty ones are removed.
+    /// The folders that this run made, the innermost last. Only empty folders are removed.
     pub(crate) folders: Vec<PathBuf>,
-    /// Files that have their names.
+    /// The files that were written and have their names.
     pub(crate) written: Vec<PathBuf>,
 }
 
-/// Locks the list. Whoever makes or renames a file holds this lock.
+/// Locks the list and returns it. A function that makes or renames a file must hold this lock.
 pub(crate) fn unfinished() -> MutexGuard<'static, Unfinished> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A signal has no effect as long as the guard lives.
+/// Makes signals wait while the returned guard lives.
 pub(crate) fn all_or_nothing() -> MutexGuard<'static, ()> {
     SEVERAL_NAMES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From now on a signal removes unfinished files. `writes` says whether the command writes a file at all.
+/// Makes signals remove unfinished files from now on. `writes` says whether the command was asked to write a
+/// file.
 pub(crate) fn remove_when_interrupted(writes: bool) {
     unfinished().writes = writes;
     signals::on_termination(end);
 }
 
-/// Ends the program with 128 plus the number of the signal, as a shell expects.
+/// Removes unfinished files, and ends the program with 128 plus the number of the signal, as a shell expects.
 fn end(signal: i32) -> ! {
     let _names = all_or_nothing();
     let list = unfinished();
@@ -84,7 +85,7 @@ fn end(signal: i32) -> ! {
     std::process::exit(128_i32.saturating_add(signal))
 }
 
-/// Makes the missing folders of this path.
+/// Creates the missing folders of this path, and notes them in the list.
 pub(crate) fn create_folders(folder: &Path) -> std::io::Result<()> {
     let mut list = unfinished();
     let missing: Vec<&Path> =
@@ -93,7 +94,7 @@ pub(crate) fn create_folders(folder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(folder)
 }
 
-/// Warns of files that a killed program left when it was writing `target`.
+/// Warns of files that a killed run left when it was writing `target`.
 pub(crate) fn name_leftovers(target: &Path) {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     for entry in fs::read_dir(folder_of(target)).into_iter().flatten().flatten() {
@@ -105,7 +106,7 @@ pub(crate) fn name_leftovers(target: &Path) {
             continue;
         }
         let path = entry.path();
-        // A live program holds the lock, except for a moment after it makes the file and when it closes it.
+        // A live program holds the lock of its file, except for a moment when it creates or closes the file.
         let is_free = || File::open(&path).is_ok_and(|file| !matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
         let is_left = is_free() && {
             std::thread::sleep(MOMENT);
@@ -123,7 +124,7 @@ pub(crate) fn name_leftovers(target: &Path) {
     }
 }
 
-/// The folder of a file.
+/// Returns the folder of a file; `.` if the path has none.
 pub(crate) fn folder_of(file: &Path) -> &Path {
     match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,

@@ -1,9 +1,10 @@
-//! Command lines that cannot be read, in words that name the mistake.
+//! Sentences about command lines that cannot be read. They name the mistake.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use tensor_layout::Error as Refusal;
 
-/// The sentence that replaces the words of the parser. `None` for help and version, which are no mistakes.
+/// Returns the sentence that replaces the message of clap. `None` for the help and the version, which are no
+/// mistakes.
 pub(crate) fn sentence(error: &Error) -> Option<String> {
     use std::error::Error as _;
     let value = |kind: ContextKind| error.get(kind);
@@ -12,7 +13,7 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
         Some(ContextValue::Strings(texts)) => texts.join(", "),
         _ => String::new(),
     };
-    // `--limits <NAME>` is --limits for the user; `<LAYOUT>` is LAYOUT.
+    // `--limits <NAME>` is called --limits, and `<LAYOUT>` is called LAYOUT.
     let name = |text: &str| match text.split_once(' ') {
         Some((option, _)) if text.starts_with('-') => option.to_owned(),
         _ => text.trim_matches(['<', '>', '.', '[', ']']).to_owned(),
@@ -47,7 +48,7 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
         }
         ErrorKind::ValueValidation => {
             let reason = match error.source().and_then(|source| source.downcast_ref()) {
-                // The whole value is wrong, so its first column says nothing.
+                // The error is at the start of the value, so the column is left out.
                 Some(Refusal::Parse { column: 1, expected, found, .. }) => {
                     format!("expected {expected}, found {found}")
                 }
@@ -81,7 +82,8 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
     Some(if usage.is_empty() { words } else { format!("{words}\n\n{}", usage.trim_end()) })
 }
 
-/// The layout that a shell has expanded: `f32[2,3]{1,0}` without quotes arrives as `f32[2,3]1 f32[2,3]0`.
+/// Returns the layout that the shell has expanded, if it has: `f32[2,3]{1,0}` without quotes arrives as
+/// `f32[2,3]1 f32[2,3]0`.
 pub(crate) fn expanded_braces(words: &[String]) -> Option<String> {
     let parts = |word: &String| -> Option<(String, String)> {
         let (before, after) = word.rsplit_once(']')?;

@@ -27,7 +27,7 @@ const OPTIONS: [(&str, &str, &str); 4] = [
     ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
 ];
 
-/// The steps in the order of the command line: the name of the option, and its value.
+/// The steps in the order of the command line. Each is the name of the option, and its value.
 struct Steps(Vec<(&'static str, String)>);
 
 impl Args for Steps {
@@ -75,7 +75,7 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
     let steps = &arguments.steps.0;
     let view = View::of(&read, steps, arguments.notation);
     match &view {
-        // A step that cannot be read is an error of the input, not a refused view.
+        // A step that cannot be read is refused as an input, and is not a view that is refused.
         Err((Some(step), error @ Error::Parse { .. }))
             if !output.is_json()
                 || steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
@@ -117,17 +117,18 @@ fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
 
 const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
 
-/// The layout after all steps.
+/// The view: the layout after all steps.
 struct View {
     /// The layout as text, if a notation can write it.
     text: Option<String>,
-    /// A layout that stores the elements in the same way from element 0 on, if a notation can write it.
+    /// A layout that stores the elements as the view does, but from element 0 on. `None` if no notation can
+    /// write it.
     like: Option<String>,
     map: IndexMap,
 }
 
 impl View {
-    /// Applies all steps. The error has the number of the step that fails, from 0, and the reason.
+    /// Applies all steps. The error has the number of the step that fails, counted from 0, and the reason.
     fn of(
         read: &Notated,
         steps: &[(&'static str, String)],
@@ -152,7 +153,8 @@ impl View {
         Ok(View { text, like, map })
     }
 
-    /// The digits of each axis as `5 x 1024 + 16 x 1`: the number of values of a digit, and its stride.
+    /// Returns the digits of each axis as `5 x 1024 + 16 x 1`: how many values each digit has, and its
+    /// stride.
     fn digits(&self) -> Vec<String> {
         let digits = |(axis, &size): (usize, &u64)| {
             let component = self.map.components().iter().find(|component| component.dims().contains(&axis));
@@ -168,7 +170,7 @@ impl View {
         self.map.sizes().iter().enumerate().map(digits).collect()
     }
 
-    /// The lines that describe a view that no notation can write.
+    /// Returns lines that describe a view that no notation can write.
     fn in_words(&self) -> Vec<String> {
         let (base, map) = (self.map.base(), &self.map);
         let mut lines = match &self.like {
@@ -183,12 +185,12 @@ impl View {
     }
 }
 
-/// A text for the layout that stores the elements of `map` in the same way from element 0 on. It is in the
-/// notation of `read`. With `any`, CuTe is tried after that.
+/// Returns the text of a layout that stores the elements of `map` in the same way, but from element 0 on. It
+/// is in the notation of `read`. With `any`, CuTe is tried if this notation fails.
 fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
     let moved = map.clone().with_base(0).ok()?;
     let text = read.to_string();
-    // The text after the sizes: tiles, an axis order or a tag.
+    // This is the text after the sizes: tiles, an axis order or a tag.
     let after = text.split_once(']').map_or("", |(_, after)| after);
     let candidate = format!("{}{}{after}", map.data_type(), write_list(map.sizes()));
     let is_like = |text: &String| {

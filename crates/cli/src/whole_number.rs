@@ -1,4 +1,4 @@
-//! Numbers on the command line.
+//! Reads numbers on the command line.
 
 /// Reads the value of an option that is a whole number.
 pub(crate) fn whole_number<N: TryFrom<u64>>(text: &str) -> Result<N, String> {

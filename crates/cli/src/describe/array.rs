@@ -1,4 +1,4 @@
-//! `Description`: the facts of one array.
+//! `Description`: what `describe` prints about one array.
 
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, Split, lower};
@@ -13,11 +13,11 @@ use crate::terminal::{Ink, painted};
 
 pub(super) struct Description {
     layout: Notated,
-    /// The layout in every notation except named layouts.
+    /// The layout in every notation except names.
     lines: Vec<Line>,
     with_names: bool,
-    /// The index map, or the reason why there is none: an array that is divided among memories has no single
-    /// buffer.
+    /// The index map, or the reason why there is none: if an array is divided among memories, it has no
+    /// single buffer.
     map: Result<Mapped, Error>,
     data_type: DataType,
     sizes: Vec<u64>,
@@ -27,14 +27,15 @@ pub(super) struct Description {
     pub(super) physical_size_in_bytes: u64,
 }
 
-/// The facts that only an array in one buffer has.
+/// What is known only of an array in one buffer.
 struct Mapped {
     map: IndexMap,
     lowering: Lowering,
     min_size_in_bytes: u64,
 }
 
-/// DirectML's rule: the end of the last element in whole bytes, rounded up to a multiple of 4.
+/// Returns the size of the buffer by DirectML's rule, in bytes: the end of the last element, rounded up to a
+/// multiple of 4 bytes.
 pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
     let bits = u128::from(map.span_elements()) * u128::from(map.element_bits());
     let bytes = bits.div_ceil(8).next_multiple_of(4);
@@ -42,7 +43,8 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 }
 
 impl Description {
-    /// The facts of a layout. With `with_names` its names are looked up, which takes most of the time.
+    /// Describes a layout. With `with_names` the names of the layout are looked up, which takes most of the
+    /// time.
     pub(super) fn of(layout: Notated, with_names: bool) -> Result<Description, Error> {
         let notations: Vec<Notation> =
             Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
@@ -81,18 +83,19 @@ impl Description {
         })
     }
 
-    /// The bytes of the elements alone.
+    /// The size of the elements without padding, in bytes.
     pub(super) fn logical_size_in_bytes(&self) -> u64 {
         let bits = u128::from(self.logical_elements).saturating_mul(self.element_bits.into());
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
     }
 
-    /// The class of the layout, or `divided`.
+    /// The class of the layout, or `divided` if it has no single buffer.
     pub(super) fn class(&self) -> String {
         self.map.as_ref().map_or_else(|_| "divided".into(), |mapped| mapped.map.class().to_string())
     }
 
-    /// The object of `--json`; docs/JSON.md documents its keys. `input` is the text that was given.
+    /// Returns the object that `--json` prints; docs/JSON.md documents its keys. `input` is the text that was
+    /// given.
     pub(super) fn object(&self, input: Option<&str>) -> Object {
         let mapped = self.map.as_ref().ok();
         let split = match mapped.map(|mapped| &mapped.lowering) {
@@ -130,8 +133,8 @@ impl Description {
             .with("note", self.swapped_sizes())
     }
 
-    /// The letters of an axis order or of a oneDNN tag, each with its size: `N=1`. They are in the order of
-    /// the sizes.
+    /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:
+    /// `N=1`.
     fn axes(&self) -> Option<Vec<String>> {
         if !matches!(self.layout.notation(), Notation::AxisOrder | Notation::OneDnn) {
             return None;
@@ -139,8 +142,8 @@ impl Description {
         let text = self.layout.to_string();
         let order: String = text.rsplit(':').next()?.chars().filter(char::is_ascii_alphabetic).collect();
         let order = order.to_ascii_uppercase();
-        // Sizes are in this order, whatever the order in memory is. The weights of oneDNN begin with the
-        // groups.
+        // Sizes are in the order of these letters, whatever the order in memory is. Weights of oneDNN begin
+        // with the groups.
         let letters = ["NCDHW", "GOIDHW", "LDNCIGO", "TNC", "ABCDEFGHIJKL"];
         let letters = letters.into_iter().find(|letters| order.chars().all(|letter| letters.contains(letter)))?;
         let letters: Vec<char> = letters.chars().filter(|&letter| order.contains(letter)).collect();
@@ -148,8 +151,8 @@ impl Description {
         (letters.len() == self.sizes.len()).then(|| letters.iter().zip(&self.sizes).map(pair).collect())
     }
 
-    /// A remark if the sizes look like those of an image in NHWC order, so that C is a height and W the
-    /// number of channels.
+    /// Returns a remark if the sizes look like an image in NHWC order, so that the height would be taken for
+    /// C and the channels for W.
     fn swapped_sizes(&self) -> Option<String> {
         let &[n, height, width, channels] = self.sizes.as_slice() else { return None };
         let is_image = height >= 16 && width >= 16 && (1..=4).contains(&channels);
@@ -162,7 +165,7 @@ impl Description {
         ))
     }
 
-    /// The names that this layout has. `None` if they were not asked for.
+    /// Returns the names that this layout has. `None` if names were not looked up.
     fn known_as(&self) -> Option<Vec<String>> {
         if !self.with_names {
             return None;
@@ -172,14 +175,14 @@ impl Description {
         Some(known.iter().map(ToString::to_string).filter(|name| *name != own).collect())
     }
 
-    /// The axis orders of the layout, without the type and the sizes.
+    /// Returns the axis orders that describe the layout, without the type and the sizes.
     fn axis_orders(&self) -> Vec<String> {
         let lines = self.lines.iter().filter(|line| line.notation == Notation::AxisOrder);
         let order = |text: &String| text.rsplit_once(':').map(|(_, order)| order.to_owned());
         lines.filter_map(|line| line.text.as_ref().ok().and_then(order)).collect()
     }
 
-    /// For each notation its text, or the reason why there is none.
+    /// Returns for each notation the text of the layout, or the reason why there is none.
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();
@@ -230,8 +233,8 @@ impl Description {
         lines.join("\n")
     }
 
-    /// The layout in the other notations: first the texts, each with the padding that it loses, then the
-    /// reasons why there is no text. Notations with the same reason share a line.
+    /// Returns two lists of lines: the texts in the other notations, each with the padding that it loses, and
+    /// the reasons why other notations have no text. Notations with the same reason share a line.
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
@@ -255,12 +258,12 @@ impl Description {
         (written, refused.iter().map(sentence).collect())
     }
 
-    /// A note that says by how many bytes the buffer of `text` is shorter than the buffer of this layout;
-    /// empty if it is not shorter.
+    /// Returns a note that says by how many bytes the buffer of `text` is shorter than the buffer of this
+    /// layout. The note is empty if it is not shorter.
     fn loss(&self, notation: Notation, text: &str) -> String {
         let Ok(mapped) = &self.map else { return String::new() };
         if mapped.map.span_elements() == self.physical_elements {
-            // No byte comes after the last element, and every text has that.
+            // The buffer ends with the last element, as it does in every notation.
             return String::new();
         }
         let bytes = match notation {
@@ -269,7 +272,7 @@ impl Description {
                 let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
                 map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
-            // The text states the size of the whole buffer.
+            // A descriptor of DirectML states the size of the whole buffer.
             Notation::Directml => return String::new(),
             // Strides alone store no padding after the last element.
             _ => {
@@ -284,7 +287,7 @@ impl Description {
     }
 }
 
-/// The reason of an error, without the subject of its sentence.
+/// Returns the reason of an error, without the subject of its sentence.
 fn reason(error: &Error) -> String {
     match error {
         Error::NotExpressible { reason, .. } => reason.clone(),
@@ -293,7 +296,8 @@ fn reason(error: &Error) -> String {
 }
 
 impl Mapped {
-    /// The strides of an Affine layout. An index map also has strides that a descriptor cannot hold.
+    /// Returns the strides of an Affine layout. They may be strides that a descriptor cannot hold, but an
+    /// index map can.
     fn strides(&self) -> Option<Vec<u64>> {
         match &self.lowering {
             Lowering::Strided(desc) => Some(desc.strides().to_vec()),

@@ -70,7 +70,7 @@ enum Input {
 
 /// Reads a layout in any notation, or else any XLA shape.
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
-    // A text that states a layout keeps it.
+    // A text in braces states a layout, which `--tpu` does not replace.
     let tpu = tpu.filter(|_| !text.contains('{'));
     let error = match text.parse::<Notated>() {
         Ok(layout) => {
@@ -89,7 +89,7 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             Some(tpu) => shape.with_tpu_layout(tpu)?,
             None => shape,
         })),
-        // If the text begins like an XLA shape, the error of the shape is shown.
+        // If the text begins like a shape of XLA, the error of reading it as a shape is returned.
         Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
             Err(shape)
         }

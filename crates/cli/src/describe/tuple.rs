@@ -12,18 +12,19 @@ use super::array::Description;
 /// The size of a pointer in the table of a tuple, in bytes, on the 64-bit backends of XLA.
 const POINTER_BYTES: u64 = 8;
 
-/// The facts of a shape that is not a single array.
+/// What `describe` prints about a shape that is not a single array.
 pub(super) struct TupleDescription<'a> {
     shape: &'a Shape,
     /// The elements that are not tuples, in the order of the text.
     elements: Vec<Element<'a>>,
-    /// Each tuple with its number of elements. The table of its pointers is a buffer of its own.
+    /// The index of each tuple, with its number of elements. The table of its pointers is a buffer of its
+    /// own.
     tables: Vec<(Vec<usize>, u64)>,
     sums: Sums,
 }
 
 struct Element<'a> {
-    /// The index of the element: one number for each tuple around it.
+    /// The index of the element, with a number for each tuple around it.
     path: Vec<usize>,
     shape: &'a Shape,
     array: Option<Description>,
@@ -55,7 +56,7 @@ impl Sums {
 impl<'a> TupleDescription<'a> {
     pub(super) fn of(shape: &'a Shape) -> Result<TupleDescription<'a>, Error> {
         let (mut elements, mut tables, mut sums) = (Vec::new(), Vec::new(), Sums::default());
-        // Shapes still to visit; the first is on top.
+        // The shapes that are still to be visited. The next shape is on top.
         let mut stack = vec![(Vec::new(), shape)];
         while let Some((path, shape)) = stack.pop() {
             match shape {
@@ -86,7 +87,8 @@ impl<'a> TupleDescription<'a> {
         Ok(TupleDescription { shape, elements, tables, sums })
     }
 
-    /// The object of `--json`. It has the keys of an array, `null` where they make no sense for a tuple.
+    /// Returns the object that `--json` prints. It has the keys of an array's object, and `null` if a key
+    /// makes no sense for a tuple.
     pub(super) fn object(&self, input: &str) -> Object {
         let elements = self.elements.iter().map(Element::value).collect();
         let tables = self.tables.iter().map(
@@ -113,7 +115,7 @@ impl<'a> TupleDescription<'a> {
             .with("tuples", tables.collect::<Vec<Value>>())
     }
 
-    /// The reason why there is no index map.
+    /// Returns the reason why the shape has no index map.
     fn reason(&self) -> String {
         match self.shape {
             Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements".into(),
@@ -184,7 +186,7 @@ fn why_without_size(shape: &Shape) -> &'static str {
     }
 }
 
-/// `{1,0}`: XLA's text for the index of an element in a tuple.
+/// Writes the index of an element in a tuple as XLA does: `{1,0}`.
 fn write_path(path: &[usize]) -> String {
     let numbers: Vec<String> = path.iter().map(usize::to_string).collect();
     format!("{{{}}}", numbers.join(","))

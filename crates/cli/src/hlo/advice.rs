@@ -11,7 +11,7 @@ use super::space::small;
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
-/// A lever that saves less than this part of the peak is not shown: 1 of 100.
+/// A lever is shown if it saves at least one part in this many of the peak.
 const WORTH_A_LINE: u128 = 100;
 
 /// Prints how much memory the device of `--tpu` has left, and what would lower the peak of the main memory.
@@ -67,7 +67,7 @@ fn worth_a_line(live: &LiveMemory) -> Vec<Lever> {
     levers
 }
 
-/// The advice of a lever as a sentence.
+/// Writes the advice of a lever as a sentence.
 fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     let place = &lever.first.place;
     let name = place.op_name.as_deref().unwrap_or(&place.instruction);
@@ -82,8 +82,8 @@ fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     }
 }
 
-/// Which dimension is padded, and how many bytes the array takes in the order that a TPU compiler would
-/// choose.
+/// Says which dimension of an array is padded most, and how many bytes the array takes in the layout that a
+/// TPU compiler would choose.
 fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
     let cause = match PaddedDimension::of(shape) {
         Some(PaddedDimension { axis, size, stored, .. }) => {
@@ -97,7 +97,7 @@ fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
     }
 }
 
-/// Prints the arrays of a report: how large they are, how much of that is padding, and why.
+/// Prints the arrays of an out-of-memory report: the size of each, how much of it is padding, and why.
 pub(super) fn print_report(
     report: &OutOfMemoryReport,
     tpu: Option<TpuGeneration>,

@@ -8,8 +8,8 @@ use tensor_layout_hlo::BufferAssignment;
 use crate::input_file::{is_standard, open};
 use crate::output::Stop;
 
-/// The assignment in the file `named`, with its path. Without that name, the assignment beside the dump, if
-/// there is one.
+/// Reads XLA's buffer assignment from the file `named`, or else from the file beside the dump, if there is
+/// one. Returns it with the path of the file.
 pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
     let Some(path) = named.map(Path::to_owned).or_else(|| beside(dump)) else { return Ok(None) };
     let read = if is_standard(&path) {
@@ -26,8 +26,9 @@ pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(Pa
     }
 }
 
-/// `module_0001.jit_f.after_optimizations.txt` has
-/// `module_0001.jit_f.after_optimizations-buffer-assignment.txt` beside it.
+/// Returns the path of the buffer assignment that XLA wrote beside a dump, if it exists:
+/// `module_0001.jit_f.after_optimizations-buffer-assignment.txt` beside
+/// `module_0001.jit_f.after_optimizations.txt`.
 fn beside(dump: &Path) -> Option<PathBuf> {
     let name = dump.file_name()?.to_str()?;
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);

@@ -8,13 +8,13 @@ use crate::table::pattern;
 
 /// Buffers of the same shape and use whose names differ only in numbers.
 pub(super) struct Group<'a> {
-    /// The first buffer of the group, which stands for all.
+    /// The first buffer of the group. The row shows its shape and its size.
     pub(super) first: &'a LiveBuffer,
     pub(super) count: u64,
 }
 
 impl<'a> Group<'a> {
-    /// Sorts buffers into groups. The group with the most bytes comes first.
+    /// Sorts buffers into groups. The group with the most bytes in all comes first.
     pub(super) fn of(buffers: &'a [LiveBuffer]) -> Vec<Group<'a>> {
         let mut found: Vec<Group<'a>> = Vec::new();
         let mut places = HashMap::new();
@@ -36,7 +36,8 @@ impl<'a> Group<'a> {
         u128::from(self.first.bytes) * u128::from(self.count)
     }
 
-    /// The name of the instruction. In a group of several, `*` stands for its numbers.
+    /// Returns the name of the instruction. If the group has several buffers, `*` replaces the numbers in the
+    /// name.
     pub(super) fn instruction(&self) -> String {
         let place = &self.first.place;
         if self.count > 1 {
@@ -46,14 +47,16 @@ impl<'a> Group<'a> {
         format!("{}{part}", place.instruction)
     }
 
-    /// The operation of the source program. In a group of several, `*` stands for its numbers.
+    /// Returns the operation of the source program. If the group has several buffers, `*` replaces the
+    /// numbers in it.
     pub(super) fn op_name(&self) -> String {
         let name = self.first.place.op_name.as_deref().unwrap_or_default();
         if self.count > 1 { pattern(name) } else { name.to_owned() }
     }
 }
 
-/// The pattern of an instruction name, without the number that XLA appends.
+/// Returns the name of an instruction with `*` for its numbers, without the number that XLA appends after a
+/// point.
 fn stem(name: &str) -> String {
     let unnumbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
     pattern(unnumbered.map_or(name, |(stem, _)| stem))

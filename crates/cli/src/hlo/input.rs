@@ -1,5 +1,5 @@
-//! The input of `hlo`: the text of a module or an out-of-memory report. Other files are refused with a
-//! sentence that says what to do.
+//! The input of `hlo`: the text of a module or an out-of-memory report. Any other file is refused with a
+//! sentence that says what to do instead.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -17,7 +17,7 @@ pub(super) enum Input {
     OutOfMemory(OutOfMemoryReport),
 }
 
-/// How many bytes from the beginning of a file decide what it is.
+/// How many bytes at the beginning of a file are searched for words that say what the file is.
 const HEAD: u64 = 1 << 18;
 
 const COMPRESSED: [(&[u8], &str, &str); 4] = [
@@ -70,7 +70,8 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
     Ok(Input::Module(Box::new(module)))
 }
 
-/// Why a file with this beginning is no dump, and what to do instead.
+/// Returns a sentence if a file with this beginning is no dump. It says what the file is, and what to do
+/// instead.
 fn unreadable(head: &[u8], path: &Path) -> Option<String> {
     let path = path.display();
     if let Some((_, name, command)) = COMPRESSED.iter().find(|(magic, ..)| head.starts_with(magic)) {
@@ -89,7 +90,7 @@ fn unreadable(head: &[u8], path: &Path) -> Option<String> {
     })
 }
 
-/// The refusal of a folder, which names its largest dump.
+/// Returns the sentence that refuses a folder. It names the largest dump in the folder.
 fn in_folder(path: &Path) -> String {
     let files = fs::read_dir(path).into_iter().flatten().flatten();
     let dumps = files.map(|file| (file.metadata().map_or(0, |metadata| metadata.len()), file.path()));

@@ -1,4 +1,4 @@
-//! The first part of `hlo`: the peak of each memory, and the arrays that are alive there.
+//! The first part of the output of `hlo`: the peak of each memory space, and the arrays that are alive there.
 
 use std::path::PathBuf;
 
@@ -13,17 +13,18 @@ use crate::table::{Table, long_bytes, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
-/// A memory gets no table if its peak is smaller than the largest peak by this factor.
+/// A memory space gets no table if its peak is smaller than the largest peak by this factor.
 const NEGLIGIBLE: u128 = 10_000;
 
 const NOT_IN_THE_TEXT: &str =
     "Not in the text: scratch memory of single operations, alignment, gaps between buffers, code.";
 
-/// How JAX and its backends count `peak_memory_in_bytes`; docs/XLA.md has the comparison.
+/// How the backends of JAX count `peak_memory_in_bytes`, in words; docs/XLA.md has the comparison.
 const REPORTED_ON_TPU: &str = "as libtpu 0.0.52 counts (within 1% for 41 of 47 programs)";
 const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts";
 
-/// The last row of a table if the buffer assignment has more bytes, or fewer, than the arrays that are alive.
+/// The name of a table's last row, if the buffer assignment has more bytes than the arrays that are alive, or
+/// fewer.
 const FRAGMENTATION: &str = "(fragmentation)";
 const NOT_COUNTED: &str = "(not counted by the compiler)";
 
@@ -31,9 +32,9 @@ const NOT_COUNTED: &str = "(not counted by the compiler)";
 pub(super) struct Report<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
     pub(super) assignment: Option<&'a Beside>,
-    /// The most rows of a table.
+    /// The most rows of a table. One more row sums up all others.
     pub(super) rows: usize,
-    /// Whether every line was read and every array has a size.
+    /// Whether every line could be read and every array has a size. Otherwise the sums are too small.
     pub(super) is_whole: bool,
 }
 
@@ -87,8 +88,8 @@ impl Report<'_> {
         Ok(())
     }
 
-    /// Prints the totals of one memory and the arrays that are alive at its peak. The rows of each table add
-    /// up to the peak.
+    /// Prints the totals of one memory space, and the arrays that are alive at its peak. The rows of the
+    /// table add up to the peak.
     fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         let total = &space.total;
         let at_least = if self.is_whole { "" } else { "about " };
@@ -114,7 +115,7 @@ impl Report<'_> {
         for group in groups.iter().take(self.rows) {
             let (buffer, bytes) = (group.first, group.bytes());
             let (instruction, opcode) = (group.instruction(), &buffer.place.opcode);
-            // Most names of instructions begin with the operation, so it is not repeated.
+            // The operation is not printed if the name of the instruction begins with it, as most names do.
             let is_said = buffer.used_as == BufferUse::Argument || instruction.starts_with(opcode.as_str());
             table.row([
                 short_bytes(small(bytes)),
@@ -182,7 +183,7 @@ impl Report<'_> {
     }
 }
 
-/// Prints the largest temporaries of a memory that the text does not mention.
+/// Prints the largest temporaries of a memory space in which the text has no arrays.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let mut table = Table::new(">bytes|>offset|value|shape");
     for value in assignment.largest_temporaries(space).iter().take(rows) {
@@ -192,7 +193,8 @@ fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output
     output.line("")
 }
 
-/// Prints what parameters, results and temporaries take. A byte that two of them share is counted once.
+/// Prints how many bytes parameters, results and temporaries take. A byte that a result shares with a
+/// parameter is counted once.
 fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
     let total = &space.total;
     let outside = total.peak_bytes.saturating_sub(total.temp_bytes);
@@ -218,12 +220,12 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
     output.line("")
 }
 
-/// The source line of an instruction, as `train.py:12`.
+/// Returns the source line of an instruction as `train.py:12`.
 fn source(place: &InstructionPlace) -> Option<String> {
     place.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
 }
 
-/// Prints the objects of one memory: its totals, its peak, and the buffers that are alive there.
+/// Prints the objects of one memory space: its totals, its peak, and the buffers that are alive there.
 fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
     let peak = peak.map_or(Value::Null, |(time, place)| {

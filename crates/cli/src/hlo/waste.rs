@@ -1,4 +1,4 @@
-//! The last part of `hlo`: padding, by buffer and by memory.
+//! The last part of the output of `hlo`: padding, by buffer and by memory space.
 
 use tensor_layout::Error;
 use tensor_layout::tiled::memory_space_name;
@@ -8,7 +8,7 @@ use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
 use crate::table::{Table, counted, percent, percent_wasted, short_bytes};
 
-/// Below this share of the padded bytes, in percent, padding is not worth a table.
+/// Padding gets a table if it is at least this share of all bytes, in percent.
 const WORTH_A_TABLE: u128 = 5;
 
 pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {

@@ -1,4 +1,4 @@
-//! `Checkpoint`: the files of a model. It is one file, or the parts of a sharded model.
+//! `Checkpoint`: the files of a model, which is one file or the parts of a sharded model.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -11,10 +11,10 @@ use tensor_layout::{Error, ModelFault};
 use crate::input_file::{Bytes, open, read};
 use crate::output::Stop;
 
-/// The most bytes of an index. The safetensors library has the same limit for a header.
+/// The longest index that is read, in bytes. The safetensors library has the same limit for a header.
 const MAX_INDEX: u64 = 100_000_000;
 
-/// `2/8`: every eighth part, from the second on.
+/// A share of the parts: `2/8` is every eighth part, from the second part on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Share {
     number: usize,
@@ -34,7 +34,7 @@ impl FromStr for Share {
 }
 
 impl Share {
-    /// Whether the share has the part of this number, which counts from 0.
+    /// Whether the share contains the part with this number, counted from 0.
     fn holds(self, place: usize) -> bool {
         place.checked_rem(self.of) == self.number.checked_sub(1)
     }
@@ -43,15 +43,15 @@ impl Share {
 /// The files of a model.
 pub(super) struct Checkpoint {
     pub(super) path: PathBuf,
-    /// The index of a sharded model.
+    /// The index of a sharded model. `None` for a model in one file.
     pub(super) index: Option<Index>,
-    /// The files that were opened, in the order of their names.
+    /// The files that were opened, in the order of their names. A share opens only some of the parts.
     pub(super) files: Vec<PartFile>,
 }
 
 /// An open file of the model.
 pub(super) struct PartFile {
-    /// The name of the file in its folder.
+    /// The name of the file, without its folder.
     pub(super) name: String,
     pub(super) path: PathBuf,
     bytes: Bytes,
@@ -62,12 +62,12 @@ impl PartFile {
         Ok(PartFile { name, bytes: Bytes::open(&path)?, path })
     }
 
-    /// Returns an error if another program has changed the file meanwhile.
+    /// Returns an error if another program changed the file after it was opened.
     pub(super) fn check_unchanged(&self) -> Result<(), Stop> {
         self.bytes.check_unchanged(&self.path)
     }
 
-    /// Reads the model in the file.
+    /// Reads the header of the model in the file.
     pub(super) fn model(&self) -> Result<Model<'_>, Stop> {
         Model::read(&self.bytes).map_err(|error| match other_format(&self.bytes) {
             Some(what) => Stop::Unusable(format!("{} is {what}", self.path.display())),
@@ -77,8 +77,8 @@ impl PartFile {
 }
 
 impl Checkpoint {
-    /// Opens a safetensors file, or the index of a sharded model, which is known by its ending. `share` says
-    /// which of its parts are opened.
+    /// Opens a safetensors file, or the parts of a sharded model by its index, which is known by its ending.
+    /// `share` says which of the parts are opened.
     pub(super) fn open(path: &Path, share: Option<Share>) -> Result<Checkpoint, Stop> {
         let is_index = path.extension().is_some_and(|ending| ending == "json");
         if !is_index {
@@ -99,7 +99,7 @@ impl Checkpoint {
         Ok(Checkpoint { path: path.to_owned(), index: Some(index), files })
     }
 
-    /// Sentences about oddities of the index that are no reason to refuse the model.
+    /// Returns sentences about mistakes in the index that are no reason to refuse the model.
     pub(super) fn remarks(&self, models: &[Model<'_>]) -> Vec<String> {
         let (Some(index), path) = (&self.index, self.path.display()) else { return Vec::new() };
         let listed: HashSet<&str> = index.tensors().map(|(name, _)| name).collect();
@@ -109,7 +109,7 @@ impl Checkpoint {
             sentences.extend(missing.map(|name| format!("{path} does not list `{name}`, which is in {}", file.name)));
         }
         let bytes: usize = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.bytes().len()).sum();
-        // The total size counts all parts.
+        // The index states the size of all parts, so it is checked only if all parts are open.
         let is_whole = self.files.len() == index.parts().len();
         if let Some(total) = index.total_size().filter(|&total| is_whole && u64::try_from(bytes) != Ok(total)) {
             sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"));
@@ -117,7 +117,7 @@ impl Checkpoint {
         sentences
     }
 
-    /// Reads the models in the files, and checks them against the index and against each other.
+    /// Reads the headers of all files, and checks them against the index. A name may be in one file only.
     pub(super) fn models(&self) -> Result<Vec<Model<'_>>, Stop> {
         let models: Vec<Model<'_>> = self.files.iter().map(PartFile::model).collect::<Result<_, _>>()?;
         let Some(index) = &self.index else { return Ok(models) };
@@ -136,7 +136,7 @@ impl Checkpoint {
     }
 }
 
-/// The first bytes of files in other formats, and what to do with such a file.
+/// The first bytes of files in other formats, and a sentence that says what to do with such a file.
 const OTHER_FORMATS: [(&[u8], &str); 7] = [
     (b"GGUF", "a GGUF file; `model` reads safetensors files"),
     (b"PK\x03\x04", "a zip archive, as PyTorch writes .pt and .pth; save its tensors with safetensors.torch.save_file"),
@@ -157,11 +157,11 @@ fn read_index(path: &Path) -> Result<Index, Stop> {
         let path = path.display();
         return Err(Stop::Unusable(format!("{path} is not an index: it has {length} bytes, more than {MAX_INDEX}")));
     }
-    // Text must not change while it is a `str`, so the index is read and not mapped.
+    // The index is read and not mapped, because a `str` must not change while it is used.
     Index::read(&read(&mut file, length, path)?).map_err(|error| unusable(path, &error))
 }
 
-/// When a file was last written; `None` if it is not there.
+/// Returns the time of the last write to a file. `None` if the file does not exist.
 pub(super) fn last_written(path: &Path) -> Option<std::time::SystemTime> {
     fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }

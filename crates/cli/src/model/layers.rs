@@ -1,13 +1,14 @@
-//! Repeated layers: the rows of a table for the same tensor of every layer become one row.
+//! Joins the rows of repeated layers: the same tensor of every layer becomes one row of the table.
 
 use std::collections::HashMap;
 
 use crate::table::pattern;
 
-/// Joins the rows that differ only in the numbers of their names. `layers.{0-31}.weight` stands for 32
-/// tensors, and a second cell says so.
+/// Joins the rows that differ only in the numbers in their names. The new row has the name
+/// `layers.{0-31}.weight` and the second cell `32 x`.
 pub(super) fn grouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
-    /// The fewest rows that are joined: a row for two of them would say no more than the two.
+    /// The fewest rows that are joined. Two rows are shown as they are, because one row for both would not be
+    /// shorter to read.
     const REPEATED: usize = 3;
     let numbers = |name: &str| -> Vec<u64> {
         let digits = name.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty());
@@ -37,7 +38,8 @@ pub(super) fn grouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
     lines
 }
 
-/// The name with a range for each number that is not the same in all of `numbers`.
+/// Returns the name with a range for each number that differs among `numbers`, the numbers in the names of
+/// all rows.
 fn with_ranges(name: &str, numbers: &[Vec<u64>]) -> String {
     let (mut text, mut rest, mut place) = (String::new(), name, 0);
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {

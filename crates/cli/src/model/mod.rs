@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     };
     let Some(laid_out) = lay_out(arguments, &rules, &limits, &way, output)? else { return Ok(Verdict::Failed) };
     let LaidOut { findings, files, index, parts, unwritten } = laid_out;
-    // A model is kept only if every tensor was read back identical.
+    // The new files get their names only if every tensor was read back identical.
     let written = match &way {
         _ if unwritten.is_some() => None,
         Way::Nowhere => None,
@@ -121,21 +121,21 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// The result of a conversion. It borrows nothing from the files of the model, which are closed by now,
+/// The result of converting a model. It borrows nothing from the files of the model, which are closed by now,
 /// because some systems refuse to replace a mapped file.
 struct LaidOut {
     findings: Findings,
     /// The new files, still under temporary names.
     files: Vec<WrittenFile>,
-    /// The index, if a whole sharded model was converted.
+    /// The index of the new model, if all parts of a sharded model were converted.
     index: Option<Index>,
     parts: usize,
-    /// A tensor that was not read back as it was.
+    /// The name of a tensor that was read back and differs.
     unwritten: Option<String>,
 }
 
-/// Reads the model, lays it out and reads it back. `None` means that it was refused before anything was
-/// written.
+/// Reads the model, converts every tensor and reads it back. `None` means that the model was refused before
+/// anything was written.
 fn lay_out(
     arguments: &Arguments,
     rules: &Rules,
@@ -192,7 +192,8 @@ fn lay_out(
     Ok(Some(LaidOut { findings, files, index, parts: parts.len(), unwritten }))
 }
 
-/// The folder that the parts of a sharded model are written to, if the input is one.
+/// Prepares the folder that the parts of a sharded model are written to. `None` if the model is one file, or
+/// nothing is written.
 fn shards(arguments: &Arguments) -> Result<Option<NewShards>, Stop> {
     let is_index = arguments.file.extension().is_some_and(|ending| ending == "json");
     match &arguments.out {
@@ -221,7 +222,7 @@ fn refuse_unused(rules: &Rules, source: &Checkpoint, models: &[Model<'_>]) -> Re
     }
 }
 
-/// Refuses the first tensor that cannot be laid out.
+/// Refuses the first tensor that cannot be laid out by its rule.
 fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Result<Verdict, Stop> {
     let tensors = models.iter().flat_map(|model| model.tensors());
     let refusal = tensors.zip(plans.iter().flatten()).find_map(|(tensor, plan)| Some((tensor, plan.as_ref().err()?)));
@@ -231,23 +232,23 @@ fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Res
     }
 }
 
-/// The destination of the new layouts.
+/// Where the converted tensors are written.
 enum Way<'s> {
-    /// Nowhere: every tensor is converted, compared and forgotten.
+    /// Nowhere: every tensor is converted, converted back and compared, and then forgotten.
     Nowhere,
     File(PathBuf),
     Shards(&'s NewShards),
 }
 
-/// The result of one file.
+/// The result of converting one file of the model.
 struct Done {
     answers: Vec<Answer>,
-    /// The new file, if it is still to get its name.
+    /// The new file, if it does not have its name yet.
     file: Option<WrittenFile>,
     header: Option<Header>,
 }
 
-/// Lays out one file. With `at_once` the new file gets its name as soon as it was read back.
+/// Converts one file of the model. With `at_once` the new file gets its name as soon as it was read back.
 fn convert(
     way: &Way<'_>,
     name: &str,
@@ -261,7 +262,7 @@ fn convert(
         Way::File(path) => path.clone(),
         Way::Shards(shards) => shards.part(name),
     };
-    // Every tensor has a plan, or nothing would be written.
+    // Every tensor has a plan here, because `lay_out` refuses a model with a tensor that has none.
     let plans: Vec<&Plan<'_>> = plans.iter().filter_map(|plan| plan.as_ref().ok()).collect();
     let header = Header::new(plans.iter().map(|plan| (plan.tensor.name(), &plan.layout)), model.metadata());
     let header = header.map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))?;
@@ -272,14 +273,14 @@ fn convert(
     Ok(Done { answers, file, header: Some(header) })
 }
 
-/// A tensor that was not read back as it was.
+/// Returns the name of the first tensor that was read back and differs.
 fn unwritten(plans: &[Plans<'_>], done: &[Done]) -> Option<String> {
     let answers = done.iter().flat_map(|done| &done.answers);
     let mut rows = plans.iter().flatten().filter_map(|plan| plan.as_ref().ok()).zip(answers);
     rows.find(|(_, answer)| answer.identical() != Some(true)).map(|(plan, _)| printable(plan.tensor.name()))
 }
 
-/// Writes the index if the parts of this job complete the model.
+/// Writes the index if all parts of the new model exist, now that this job has written its own.
 fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts: usize) -> Result<Written, Stop> {
     let index = shards.index().to_owned();
     match shards.progress(&arguments.file, rules)? {
@@ -298,7 +299,7 @@ fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output:
     }
 }
 
-/// Prints the answer of a run that converted nothing.
+/// Prints the result of a run that converted nothing.
 fn say(arguments: &Arguments, written: &Written, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         let file = arguments.file.to_string_lossy();

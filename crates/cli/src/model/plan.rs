@@ -13,15 +13,15 @@ use crate::table::short_bytes;
 use super::rules::Rules;
 use super::trip::{Answer, Trip};
 
-/// The most bytes of memory that the conversion of one tensor may take. Only layouts that cannot be cut take
-/// more than a few pieces.
+/// The most bytes of memory that the conversion of one tensor may take. A tensor that needs more is not
+/// tried. Only layouts that cannot be divided into pieces take more than a few pieces.
 const MEMORY: u64 = 8 << 30;
 
-/// The most bytes of padding that one tensor may get. With large enough tiles, even a scalar would fill any
-/// disk.
+/// The most bytes of padding that one tensor may get. A tensor that needs more is not tried: with large
+/// enough tiles, even a scalar would fill any disk.
 const PADDING: u64 = 8 << 30;
 
-/// A tensor and the layout it gets.
+/// A tensor, and what is known about its new layout.
 pub(super) struct Plan<'m> {
     pub(super) tensor: &'m Tensor<'m>,
     pub(super) layout: Notated,
@@ -29,7 +29,7 @@ pub(super) struct Plan<'m> {
     pub(super) packed_bytes: u64,
     pub(super) lowering: &'static str,
     pub(super) reason: Option<String>,
-    /// Why the device refuses the tensor.
+    /// The rules of the device that the tensor breaks.
     pub(super) limit_errors: Vec<Error>,
     pub(super) remark: Option<&'static str>,
     /// The layout in which the file stores the tensor.
@@ -62,13 +62,13 @@ impl<'m> Plan<'m> {
         })
     }
 
-    /// The bytes of the buffer in the new layout.
+    /// Returns the size of the buffer in the new layout, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.map.physical_size_in_bytes()
     }
 
-    /// Plans the copies to the new layout and back. The error is the answer for a tensor that is not to be
-    /// tried.
+    /// Plans the copies to the new layout and back. If they would take too much memory or padding, the answer
+    /// for the tensor is returned as the error.
     pub(super) fn trip(&self) -> Result<Trip, Answer> {
         let padding = self.bytes().saturating_sub(self.packed_bytes);
         if padding > PADDING {
@@ -82,7 +82,7 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// The header of the file that a model becomes by these rules.
+/// Returns the header of the file that a model is converted to by these rules.
 pub(super) fn new_header(model: &Model<'_>, rules: &Rules) -> Result<Header, Error> {
     let tensors = model.tensors().iter();
     let layouts: Vec<Notated> = tensors.map(|tensor| new_layout(tensor, rules)).collect::<Result<_, _>>()?;

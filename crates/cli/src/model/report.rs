@@ -1,4 +1,4 @@
-//! The findings of `model`, as a table or as JSON.
+//! Prints what `model` found out, as a table or as JSON.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use super::rules::Rules;
 use super::trial::Plans;
 use super::trip::Answer;
 
-/// The results for one file of the model: for each tensor a plan, or the reason why there is none, and what
-/// came of it.
+/// The results for one file of the model: for each tensor a plan, or the reason why it has none, and the
+/// answer of its conversion.
 pub(super) struct FileReport<'m> {
     pub(super) file: &'m str,
     pub(super) model: &'m Model<'m>,
@@ -26,7 +26,7 @@ pub(super) struct FileReport<'m> {
     pub(super) answers: Vec<Answer>,
 }
 
-/// One tensor. Rows are in the order of the files, and inside a file in its order.
+/// A row of the report, for one tensor. Rows are in the order of the files, and of the tensors in each file.
 struct Row<'m> {
     file: &'m str,
     tensor: &'m Tensor<'m>,
@@ -42,18 +42,18 @@ fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// A model, or the parts of it, that were written.
+/// What was written: a whole model, or some of its parts.
 pub(super) enum Written {
     /// A whole model: the path of its file, or of its index.
     All(PathBuf),
-    /// The parts of one job of a model that is not complete: `there` of the `of` parts exist. `why` says why
-    /// the index was not written.
+    /// A job wrote its `parts`, and the model is not complete: `there` of the `of` parts exist. `why` says
+    /// why the index was not written.
     Share { index: PathBuf, parts: usize, there: usize, of: usize, why: String },
 }
 
 impl Written {
-    /// Returns the object with the key `written`. A job that wrote a share also says how many parts of the
-    /// model exist.
+    /// Returns the object with the key `written`. After a job that wrote a share, it also has the number of
+    /// parts that exist.
     pub(super) fn keys(&self, object: Object) -> Object {
         match self {
             Written::All(path) => object.with("written", path.to_string_lossy().as_ref()),
@@ -78,14 +78,14 @@ impl fmt::Display for Written {
     }
 }
 
-/// The settings of a report.
+/// What a report is about, and how it is printed.
 pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
     pub(super) rules: &'a Rules,
     pub(super) limits: &'a str,
-    /// Whether the user named the limits: only then is it a failure if they refuse a tensor.
+    /// Whether the user named the limits. Only then is it a failure if they refuse a tensor.
     pub(super) are_limits_asked: bool,
-    /// Whether the rows are left out.
+    /// Whether the table is left out, so that only sums and errors are printed.
     pub(super) is_summary: bool,
     pub(super) is_sharded: bool,
 }
@@ -94,7 +94,7 @@ pub(super) struct Report<'a> {
 /// closed and replaced before it is printed.
 pub(super) struct Findings {
     lines: Vec<String>,
-    /// The last object of `--json`.
+    /// The object for the whole model, which `--json` prints last.
     total: Option<Object>,
     complaints: Vec<String>,
     verdict: Verdict,
@@ -116,7 +116,7 @@ impl Findings {
     }
 }
 
-/// The sums over all rows.
+/// The sums over all tensors.
 #[derive(Default)]
 struct Totals {
     packed: u64,
@@ -146,14 +146,14 @@ impl Totals {
 }
 
 impl Report<'_> {
-    /// The verdict is well if every tensor came back identical, and the device that the user named accepts
-    /// all of them.
+    /// Returns the verdict. It is well if every tensor came back identical, and if limits that the user named
+    /// accept all tensors.
     fn verdict(&self, totals: &Totals, rows: &[Row<'_>]) -> Verdict {
         let is_accepted = !self.are_limits_asked || totals.accepted == rows.len();
         Verdict::well_if(totals.identical == rows.len() && is_accepted)
     }
 
-    /// The findings as JSON: an object for each tensor, and one object for the model.
+    /// Returns the report as JSON: an object for each tensor, and one object for the model.
     pub(super) fn objects(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let object = |row: &Row<'_>| self.object(row).to_string();
@@ -195,7 +195,7 @@ impl Report<'_> {
         }
     }
 
-    /// The findings for people: a table, and a sentence for each tensor that is refused.
+    /// Returns the report for people: a table, and a sentence for each tensor that could not be converted.
     pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
         let rows = rows(parts);
         let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
@@ -237,14 +237,14 @@ impl Report<'_> {
             lines.push(format!("{} of {all} {remark}", exceptions.len()));
         }
         let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
-        // Refusals by limits that the user did not name are remarks.
+        // If the user did not name the limits, their refusals are remarks and not errors.
         let refusals = self.refusals(&rows);
         if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(refusals);
         Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
     }
 
-    /// The refusals by the limits, a sentence for each rule. Types that the device does not have are counted
-    /// in one sentence. Every other rule names the first tensor that breaks it.
+    /// Returns a sentence for each rule of the limits that tensors break. One sentence counts the data types
+    /// that the device does not have. Every other sentence names the first tensor that breaks the rule.
     fn refusals(&self, rows: &[Row<'_>]) -> Vec<String> {
         let mut types: Vec<(String, usize)> = Vec::new();
         let mut others: Vec<(&str, String, usize)> = Vec::new();
@@ -278,8 +278,8 @@ impl Report<'_> {
     }
 }
 
-/// The sentence about a tensor that could not be converted, or was not. Refusals by the limits are not
-/// included.
+/// Returns a sentence about a tensor that was refused or not tried. Refusals by the limits of a device are
+/// not included.
 fn complaint(Row { tensor, plan, answer, .. }: &Row<'_>) -> Option<String> {
     let name = printable(tensor.name());
     match (plan, answer) {
@@ -309,12 +309,12 @@ fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
         .with("error", error)
 }
 
-/// The bytes of the tensor without padding. If there is no plan, all bytes of the file count.
+/// Returns the size of a tensor without padding, in bytes. Without a plan it is the size in the file.
 fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
     plan.as_ref().map_or(tensor.bytes().len() as u64, |plan| plan.packed_bytes)
 }
 
-/// The layout that the file names for a tensor.
+/// Returns the layout in which the file stores a tensor, or `-` if it cannot be read.
 fn from(tensor: &Tensor<'_>) -> String {
     tensor.layout().map_or_else(|_| "-".into(), ToString::to_string)
 }

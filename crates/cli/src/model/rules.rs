@@ -1,4 +1,4 @@
-//! `Rules`: the rule of every tensor, and `--to-for`'s exceptions to it.
+//! `Rules`: which rule each tensor is laid out by: the rule of `--to`, or an exception of `--to-for`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ impl FromStr for Exception {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Exception, String> {
-        // A pattern may contain `=`, and a rule never does.
+        // The text is split at its last `=`, because a pattern may contain `=` and a rule never does.
         let (pattern, rule) =
             text.rsplit_once('=').ok_or("expected PATTERN=RULE, such as 'conv*.weight=OIhw16i16o'")?;
         if pattern.is_empty() {
@@ -35,8 +35,8 @@ impl FromStr for Exception {
     }
 }
 
-/// A rule for every tensor. If several exceptions match, the last one given holds, as with most options that
-/// are given twice. So a general pattern can come first, and a special one after it.
+/// A rule for all tensors, and exceptions to it. If several exceptions match a tensor, the last one on the
+/// command line is used. So a general pattern can come first, and a special pattern after it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rules {
     all: Rule,
@@ -48,13 +48,13 @@ impl Rules {
         Rules { all, exceptions }
     }
 
-    /// The rule of a tensor.
+    /// Returns the rule for a tensor with this name.
     pub(super) fn of(&self, tensor: &str) -> &Rule {
         let matching = self.exceptions.iter().rev().find(|exception| exception.pattern.matches(tensor));
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// A pattern that matches none of these names, which is a mistake of the user.
+    /// Returns the first pattern that matches none of these names, which is a mistake of the user.
     pub(super) fn unused<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
         let unused = |exception: &&Exception| !names.clone().any(|name| exception.pattern.matches(name));
         self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())

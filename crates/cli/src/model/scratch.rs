@@ -1,4 +1,4 @@
-//! `Scratch`: memory for a converted tensor that is not kept.
+//! `Scratch`: memory for a converted tensor that is only read back.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use crate::mapped_file::UnnamedFile;
 use crate::output::Stop;
 use crate::table::short_bytes;
 
-/// A buffer for a short tensor, and a file without a name for a long one.
+/// The bytes of a converted tensor: a buffer if it is short, or else a file without a name.
 pub(super) enum Scratch {
     Memory(Vec<u8>),
     File { file: UnnamedFile, length: u64 },
 }
 
 impl Scratch {
-    /// Makes room for `length` bytes: in memory up to `most` bytes, in a file beyond that.
+    /// Makes room for `length` bytes: in memory if these are at most `most` bytes, and otherwise in a file.
     pub(super) fn new(length: u64, most: u64) -> Result<Scratch, Stop> {
         if length <= most {
             return room(length).map(Scratch::Memory);
@@ -23,7 +23,7 @@ impl Scratch {
         Ok(Scratch::File { file, length })
     }
 
-    /// Appends bytes.
+    /// Appends bytes to the converted tensor.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         match self {
             Scratch::Memory(memory) => memory.extend_from_slice(bytes),
@@ -32,7 +32,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// The bytes that were written.
+    /// Returns all bytes that were appended.
     pub(super) fn read_back(self) -> Result<Bytes, Stop> {
         match self {
             Scratch::Memory(memory) => Ok(Bytes::Read(memory)),

@@ -7,7 +7,8 @@ use std::thread;
 
 use crate::output::Stop;
 
-/// The most parts at once by default. Each thread has buffers of its own, so more threads take more memory.
+/// The most parts that are converted at once by default. Each thread has buffers of its own, so more threads
+/// take more memory.
 const MOST: usize = 4;
 
 /// How many parts of a model are converted at once on this machine by default.
@@ -33,7 +34,7 @@ pub(super) fn at_once<T: Sync, R: Send>(
             let Some(item) = items.get(place).filter(|_| !failed.load(Ordering::Relaxed)) else { return };
             let result = work(item);
             failed.fetch_or(result.is_err(), Ordering::Relaxed);
-            // Only a panic poisons the lock, and a panic ends the scope.
+            // A poisoned lock is used like any other, because the panic that poisoned it ends the scope.
             results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((place, result));
         }
     };

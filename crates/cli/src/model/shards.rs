@@ -39,17 +39,17 @@ pub(super) struct NewShards {
     index: PathBuf,
 }
 
-/// How much of a new model exists.
+/// Whether all parts of a new model exist.
 pub(super) enum Progress {
-    /// All parts exist, and this is their index.
+    /// All parts exist. This is the text of their index.
     AllParts(String),
-    /// Some parts are missing. `why` is about the first of them.
+    /// `there` of the `of` parts exist. `why` says what is wrong with the first of the others.
     Missing { there: usize, of: usize, why: String },
 }
 
 impl NewShards {
-    /// Prepares the folder of a new model. `out` is the new index, or the folder for an index of the same
-    /// name. A missing folder is made.
+    /// Prepares the folder of a new model. `out` is the path of the new index, or a folder for an index with
+    /// the name of the old one. A missing folder is made. The folder must not be that of the old model.
     pub(super) fn create(out: &Path, old_index: &Path) -> Result<NewShards, Stop> {
         let names_index = out.extension().is_some_and(|ending| ending == "json") && !out.is_dir();
         let index = if names_index { out.to_owned() } else { out.join(old_index.file_name().unwrap_or_default()) };
@@ -65,7 +65,7 @@ impl NewShards {
         Ok(NewShards { folder, index })
     }
 
-    /// The path of a part.
+    /// Returns the path of a part of the new model.
     pub(super) fn part(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -85,14 +85,14 @@ impl NewShards {
         self.write_index(&index.to_string())
     }
 
-    /// Writes the index, once the names of the parts are on the disk.
+    /// Writes the index, after the names of the parts were synced to the disk.
     pub(super) fn write_index(&self, text: &str) -> Result<(), Stop> {
         sync_folder(&self.folder)?;
         NewFile::write(&self.index, text.as_bytes())
     }
 
-    /// Refuses a folder with an index. `Ok(true)` means that it is the index of this very model, which is
-    /// complete.
+    /// Whether the new model exists already: the folder has its index and all its parts. A folder with any
+    /// other index is refused.
     pub(super) fn is_complete(&self, source: &Path, rules: &Rules) -> Result<bool, Stop> {
         let Some(found) = fs::read(&self.index).map(Some).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(None),
@@ -110,7 +110,7 @@ impl NewShards {
         }
     }
 
-    /// Looks for all parts of the new model.
+    /// Looks for all parts of the new model in its folder.
     pub(super) fn progress(&self, source: &Path, rules: &Rules) -> Result<Progress, Stop> {
         let source = Checkpoint::open(source, None)?;
         let (models, of) = (source.models()?, source.files.len());
@@ -131,7 +131,8 @@ impl NewShards {
         index.map(|index| Progress::AllParts(index.to_string())).map_err(|error| Stop::Unusable(error.to_string()))
     }
 
-    /// Checks that this part of the new model exists and was made of this file. The error says what is wrong.
+    /// Checks that a part of the new model exists and was made of the file `source`. The error says what is
+    /// wrong.
     fn is_there(&self, source: &PartFile, header: &Header) -> Result<(), String> {
         let path = self.part(&source.name);
         let name = path.display();

@@ -1,5 +1,5 @@
-//! Converts every tensor of a file and converts it back: through the new file, or in memory that is given
-//! back.
+//! Converts every tensor of a file and converts it back. The converted tensors are in the new file, or in
+//! memory that is released at once.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use super::plan::Plan;
 use super::scratch::Scratch;
 use super::trip::Answer;
 
-/// A plan for each tensor of a file, in its order, or the reason why the tensor has none.
+/// For each tensor of a file, in its order, the plan, or the reason why the tensor has none.
 pub(super) type Plans<'m> = Vec<Result<Plan<'m>, tensor_layout::Error>>;
 
-/// Tries each plan without keeping the result. Tensors are tried one after the other, so the memory is that
-/// of the largest tensor.
+/// Converts each tensor and back without keeping the result. The tensors follow one after the other, so only
+/// one is in memory.
 pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let answer = |plan: &Result<Plan<'_>, _>| match plan {
         Ok(plan) => try_out(plan, bar),
@@ -30,8 +30,8 @@ pub(super) fn without_a_file(plans: &Plans<'_>, bar: &ProgressBar) -> Result<Vec
     plans.iter().map(answer).collect()
 }
 
-/// Writes a file and reads it back. The file is returned, to be given its name, only if every tensor came
-/// back identical.
+/// Writes the new file and reads it back. The file is returned only if every tensor came back identical. It
+/// still has its temporary name.
 pub(super) fn into_a_file(
     path: &Path,
     plans: &[&Plan<'_>],
@@ -46,7 +46,7 @@ pub(super) fn into_a_file(
     let file = file.close()?;
     let answers: Vec<Answer> = {
         let bytes = Bytes::open(file.path())?;
-        // The new file is read in the same way as any model.
+        // The new file is read as any model is read, with all checks.
         let written =
             Model::read(&bytes).map_err(|error| Stop::Unusable(format!("the new file is not a model: {error}")))?;
         plans.iter().map(|plan| compare(plan, &written, bar)).collect::<Result<_, _>>()?
@@ -87,7 +87,8 @@ fn write(plan: &Plan<'_>, file: &mut NewFile, bar: &ProgressBar) -> Result<(), S
     Err(Stop::Unusable(format!("nothing was written: `{name}` could not be laid out{why}")))
 }
 
-/// Compares a tensor with what the new file holds. The metadata of the file must name the planned layout.
+/// Compares a tensor with the tensor of this name in the new file. The metadata of the file must name the
+/// planned layout.
 fn compare(plan: &Plan<'_>, written: &Model<'_>, bar: &ProgressBar) -> Result<Answer, Stop> {
     bar.set_message(printable(plan.tensor.name()));
     let laid_out = written.tensor(plan.tensor.name()).filter(|tensor| {

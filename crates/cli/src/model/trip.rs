@@ -1,4 +1,4 @@
-//! `Trip`: converts a tensor to its new layout and back, piece by piece. `Answer`: the result.
+//! `Trip`: converts a tensor to its new layout and back, piece by piece. `Answer`: the result of that.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use crate::pieces::{Outcome, Pieces};
 /// The result of converting a tensor and converting it back.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// The tensor has no plan, or the conversion would have taken this much memory or padding.
+    /// The tensor has no plan, or its conversion would take too much. The text says how much memory or
+    /// padding it would take.
     NotTried(String),
     Tried {
         identical: bool,
@@ -47,7 +48,7 @@ pub(super) struct Trip {
 }
 
 impl Trip {
-    /// Plans both copies. Pieces have about `length` bytes where the layouts can be cut.
+    /// Plans both copies. Pieces have about `length` bytes, if the layouts can be divided into such pieces.
     pub(super) fn new(stored: &IndexMap, new: &IndexMap, length: u64) -> Result<Trip, Error> {
         let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
         let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
@@ -57,13 +58,13 @@ impl Trip {
         Ok(Trip { there: Pieces::of(&there, length)?, back: Pieces::of(&back, length)?, padding_bits })
     }
 
-    /// How many bytes of memory the two copies take: a piece in each direction, and a packed buffer between
-    /// the passes of a layout that cannot be cut.
+    /// Returns how many bytes of memory the two copies take: a piece in each direction, and a packed buffer
+    /// between the passes of a layout that cannot be divided.
     pub(super) fn memory(&self) -> u64 {
         self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
     }
 
-    /// Hands the bytes of the new layout to `append`, in their order.
+    /// Converts the tensor, and passes the bytes of the new layout to `append`, in their order.
     pub(super) fn lay_out(
         &self,
         stored: &[u8],
@@ -75,10 +76,10 @@ impl Trip {
 
     /// Converts `laid_out` back and compares every element with `stored`, bit by bit.
     ///
-    /// The padding of the stored layout may hold anything, so it cannot be compared. Before it is written,
-    /// each piece is filled with the inverse of the stored bytes. Every bit of an element must then change
-    /// back, and the bits that still differ are those of the padding: they must be as many as the padding
-    /// has. A layout without padding needs no fill, because every byte is written.
+    /// The padding of the stored layout may hold any bits, so it cannot be compared. Before a piece is
+    /// written, its bytes are set to the inverse of the stored bytes. Each bit of an element must then be
+    /// changed back by the copy. So the bits that still differ are the padding, and their number must be the
+    /// number of bits of padding. A layout without padding needs no such fill, because every byte is written.
     pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
         let (mut compared, mut different) = (0_usize, 0_u128);
         let held = |range: Range<usize>| stored.get(range).unwrap_or_default();

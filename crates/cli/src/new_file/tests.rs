@@ -6,13 +6,13 @@ use crate::mapped_file::InputFile;
 
 use super::*;
 
-/// The SAFETY arguments of mapped_file.rs rest on this.
+/// The SAFETY arguments in mapped_file.rs rely on this.
 #[test]
 fn a_new_file_changes_no_byte_of_a_mapped_one() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("model");
     fs::write(&target, b"old").unwrap();
-    // Another program is writing the same file.
+    // Another program also writes a new file for the same target.
     let mut other = NewFile::create(&target).unwrap();
     other.append(b"other").unwrap();
     let other = other.close().unwrap();
@@ -23,7 +23,7 @@ fn a_new_file_changes_no_byte_of_a_mapped_one() {
     let written = new.close().unwrap();
     assert_eq!(fs::metadata(written.path()).unwrap().len(), 1 << 20);
     assert_eq!((&*maps[0], &*maps[1]), (&b"old"[..], &b"other"[..]));
-    // Windows replaces no file that is mapped.
+    // Windows does not let a mapped file be replaced, so the maps are dropped there.
     let maps = (!cfg!(windows)).then_some(maps);
     written.finish().unwrap();
     if let Some(maps) = maps {

@@ -11,7 +11,7 @@ fn many_pieces_make_the_output_of_one() {
         ("f32[100,300]", "f32[100,300]{1,0:T(8,128)}"),
         ("f32[100,300]", "f32[100,300]:[400,1]"),
         ("s4[101,301]{1,0:E(4)}", "s4[101,301]{0,1:T(8,128)E(4)}"),
-        // Cannot be cut.
+        // This copy cannot be divided into pieces.
         ("f32[60,25,20]", "f32[60,25,20]{2,1,0:T(2,3,2)(*,2,1)}"),
     ] {
         let layout = |text: &str| text.parse::<Notated>().unwrap();

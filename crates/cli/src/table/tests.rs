@@ -16,7 +16,7 @@ fn a_table_fits_the_terminal_and_keeps_its_numbers() {
             "norm                           1  split",
         ]
     );
-    // If nothing may be shortened any more, the line stays too long.
+    // The line stays too long if no cell may be shortened further.
     assert!(table.lines_within(5)[1].contains("16777216"));
 }
 

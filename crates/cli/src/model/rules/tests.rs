@@ -14,7 +14,7 @@ fn the_last_exception_that_matches_holds() {
     assert!("conv".parse::<Exception>().is_err() && "conv=sideways".parse::<Exception>().is_err());
 }
 
-/// What `--to-for` promises, of the library that keeps it.
+/// Patterns are matched by a library. These are the matches that the help of `--to-for` promises.
 #[test]
 fn patterns_match_as_a_shell_matches() {
     let matching = [

@@ -47,7 +47,7 @@ fn a_stored_layout_is_compared_without_its_padding() {
     ] {
         let (stored, new) = (layout(stored), layout(new));
         let trip = Trip::new(&stored, &new, 500).unwrap();
-        // The padding holds anything.
+        // Every byte has some value, so the padding is not zero.
         let mut source: Vec<u8> = (0..stored.physical_size_in_bytes()).map(|place| (place * 37 % 251) as u8).collect();
         let (bar, mut laid_out) = (ProgressBar::hidden(), Vec::new());
         let append = |bytes: &[u8]| {
@@ -57,7 +57,7 @@ fn a_stored_layout_is_compared_without_its_padding() {
         assert_eq!(trip.lay_out(&source, &bar, append).unwrap(), Outcome::Done);
         let word = |source: &[u8]| trip.compare(&laid_out, source, &bar).unwrap().word();
         assert_eq!(word(&source), "identical", "{stored:?}");
-        // Every byte that holds a bit of an element is found wrong.
+        // A change to any byte with a bit of an element must be noticed.
         let mut found = 0;
         for place in 0..source.len() {
             source[place] ^= 0xff;
