@@ -1,23 +1,23 @@
-//! The padded extent of each dimension, and where its tiles begin.
+//! The size of each dimension with its padding, and where the tiles of a dimension begin.
 
 use alloc::vec::Vec;
 
 use crate::map::{Component, IndexMap};
 
-/// One dimension as the picture shows it.
+/// One dimension of the tensor, as a picture shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
-    /// The logical size.
+    /// The number of indices that are shown, without padding.
     pub(super) size: u64,
-    /// The size with the padding that belongs to this dimension; at least `size`.
+    /// The number of indices that are shown, with the padding of this dimension. It is at least `size`.
     pub(super) padded: u64,
-    /// How many indices share a tile; 0 if the dimension is not cut.
+    /// How many consecutive indices are in the same tile; 0 if the dimension has no tiles.
     pub(super) tile: u64,
-    /// The first index that is shown. `size` and `padded` count from this index.
+    /// The first index that is shown. `size`, `padded` and the names of rows and columns count from it.
     pub(super) start: u64,
 }
 
-/// The extents of all dimensions.
+/// Returns the extents of all dimensions of a whole tensor.
 pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     let extent = |(dim, &size): (usize, &u64)| {
         let plain = Extent { size, padded: size, tile: 0, start: 0 };
@@ -34,13 +34,13 @@ pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     map.sizes().iter().enumerate().map(extent).collect()
 }
 
-/// The component of a dimension, if no other dimension is part of that component.
+/// Returns the component of a dimension. `None` if another dimension is part of the same component.
 pub(super) fn own_component(map: &IndexMap, dim: usize) -> Option<&Component> {
     map.components.iter().find(|component| component.dims() == [dim])
 }
 
-/// How many steps of `stride` fit before the next larger stride. `None` if the layout is not one of strides
-/// alone, or if the number is not whole.
+/// Returns how many steps of `stride` fit before the next larger stride, which is a size with padding. `None`
+/// if the layout has more than strides, or if the number is not whole.
 fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     let strides = map.strides().filter(|_| map.base() == 0 && stride > 0)?;
     let next = strides.iter().copied().filter(|&other| other > stride).min().unwrap_or(map.physical_elements());
@@ -48,7 +48,7 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     (!shared && next.is_multiple_of(stride)).then(|| next.checked_div(stride)).flatten()
 }
 
-/// How many elements side by side in memory belong to one tile; 0 if nothing is cut.
+/// Returns how many consecutive elements in memory belong to one tile; 0 if no dimension has tiles.
 pub(super) fn tile_length(map: &IndexMap) -> u64 {
     let tops = map.components.iter().filter_map(|component| match component.chain.digits() {
         [top, _, ..] => Some(top.stride),
@@ -57,8 +57,8 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
     tops.min().unwrap_or(0)
 }
 
-/// The number of elements in one row of the memory picture: the largest stride of at most `most`. Without
-/// such a stride, the whole memory is one row if it fits.
+/// Returns the number of elements in one row of the picture of the memory: the largest stride from 2 to
+/// `most`. If there is none, the whole memory is one row if it fits, or else a row has up to 16 elements.
 pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
     let digits = map.components.iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);

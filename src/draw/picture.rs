@@ -13,7 +13,8 @@ use crate::map::IndexMap;
 
 use super::extents::{Extent, extents, own_component, row_length, tile_length};
 
-/// The most elements, logical or physical, that a picture shows.
+/// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
+/// drawn ([`Picture::corner`]).
 ///
 /// ```
 /// use tensor_layout::draw::{Picture, MAX_COLUMNS, MAX_ELEMENTS};
@@ -29,16 +30,16 @@ use super::extents::{Extent, extents, own_component, row_length, tile_length};
 /// ```
 pub const MAX_ELEMENTS: u64 = 1024;
 
-/// The most columns that a picture shows. A column is an index of the last dimension.
+/// The most columns that a whole picture shows. A column is an index of the last dimension.
 pub const MAX_COLUMNS: u64 = 64;
 
-/// The corner that is shown of a layout too large for a whole picture: how many indices of each of the last
-/// two dimensions, how many matrices of the others, and how many physical elements.
+/// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
+/// dimensions, how many matrices of these, and how many physical elements.
 const CORNER: u64 = 16;
 const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;
 
-/// The most cells in one row of the memory, and the most characters of such a row.
+/// The most cells in one row of the picture of the memory, and the most characters of such a row.
 const ROW: u64 = 16;
 const ROW_CHARACTERS: u64 = 80;
 
@@ -51,25 +52,25 @@ pub struct Picture {
     pub(super) caption: String,
     pub(super) panels: Vec<Panel>,
     pub(super) memory: Vec<Cell>,
-    /// The offset of the first cell of `memory`, in elements.
+    /// The offset of the first cell of `memory` in the buffer, in elements.
     pub(super) start: u64,
-    /// The number of cells in one row of the memory.
+    /// The number of cells in one row of the picture of the memory.
     pub(super) row: usize,
-    /// A gap in the memory follows every `tile` cells; 0 means no gaps.
+    /// After every `tile` cells, the picture of the memory has a gap; 0 means no gaps.
     pub(super) tile: usize,
     /// The size of an element, in bits.
     pub(super) bits: u64,
     /// Whether elements share an offset because an axis has stride 0.
     pub(super) has_broadcast: bool,
-    /// A line that says how many elements and physical elements there are, and which are shown.
+    /// A line that says how many logical and physical elements there are, and which of them are shown.
     summary: String,
 }
 
-/// The part of a layout that is shown.
+/// The part of a layout that a picture shows.
 struct Corner {
-    /// The extents of all dimensions.
+    /// What is shown of each dimension.
     extents: Vec<Extent>,
-    /// The offsets that are shown, in elements.
+    /// The range of offsets that the picture of the memory shows, in elements.
     places: Range<u64>,
 }
 
@@ -78,18 +79,18 @@ struct Corner {
 pub(super) struct Panel {
     /// The title of the matrix. It is empty if there is only one.
     pub(super) title: String,
-    /// The index in all other dimensions.
+    /// The index of the matrix in all other dimensions.
     leading: Vec<u64>,
     /// The indices of the first row and of the first column that are drawn.
     pub(super) first: (usize, usize),
     pub(super) rows: Vec<Vec<Spot>>,
-    /// How many columns and rows are not padding.
+    /// How many columns are not padding, and how many rows.
     pub(super) columns: usize,
     pub(super) logical_rows: usize,
-    /// The rows and the columns of a tile; 0 for no tiles.
+    /// How many rows and how many columns a tile has; 0 if the dimension has no tiles.
     pub(super) tile: (usize, usize),
-    /// Whether the tensor has the first of the two dimensions, and whether it has the second. Rank 0 has none
-    /// of them, and rank 1 has only the second.
+    /// Whether the tensor has the dimension of the rows, and whether it has the dimension of the columns.
+    /// Rank 0 has neither, and rank 1 has only columns.
     pub(super) has_rows: bool,
     pub(super) has_columns: bool,
 }
@@ -103,7 +104,7 @@ pub(super) enum Spot {
 }
 
 impl Panel {
-    /// The index of a cell, as text.
+    /// Returns the index of a cell as text: `0,2,1`.
     pub(super) fn index(&self, row: usize, column: usize) -> String {
         let grid = [(self.has_rows, row.plus(self.first.0)), (self.has_columns, column.plus(self.first.1))];
         let grid = grid.into_iter().filter(|&(real, _)| real).map(|(_, i)| i.to_string());
@@ -115,19 +116,19 @@ impl Panel {
 /// A cell of the picture of the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cell {
-    /// The index of the element that is stored here, as text. `None` for padding.
+    /// The index of the element that is stored here, as text. `None` if padding is here.
     pub(super) index: Option<String>,
     pub(super) colour: usize,
 }
 
 impl Picture {
-    /// The picture of a whole layout. The caption is a line of text, usually the layout itself.
+    /// Makes the picture of a whole layout. The caption is a line of text, usually the layout itself.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements, more physical elements than
-    /// that, or more than [`MAX_COLUMNS`] columns. [`Error::Undecided`] if strides that do not nest take too
-    /// long to search.
+    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
+    /// than [`MAX_COLUMNS`] columns. [`Error::Undecided`] if the index at an offset takes too long to find,
+    /// because strides do not nest.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, BufferTensorDesc, ToIndexMap};
@@ -139,14 +140,14 @@ impl Picture {
     /// ```
     pub fn new(map: &IndexMap, caption: &str) -> Result<Picture, Error> {
         fits(map)?;
-        // The memory before the base offset belongs to other tensors.
+        // The memory before the base offset is left out, because it belongs to other tensors.
         let places = map.base().min(map.physical_elements())..map.physical_elements();
         Picture::of(map, caption, &Corner { extents: extents(map), places })
     }
 
-    /// The picture of any layout. If [`Picture::new`] cannot draw it whole, its corner is drawn, and a line
-    /// says what is left out. The corner consists of the first 16 indices of each of the last two dimensions,
-    /// of at most 4 matrices, and of the first 256 physical elements from the base offset on.
+    /// Makes the picture of any layout. If [`Picture::new`] cannot draw it whole, its corner is drawn, and a
+    /// line says what is shown. The corner consists of the first 16 indices of each of the last two
+    /// dimensions, of at most 4 matrices, and of the first 256 physical elements from the base offset on.
     ///
     /// # Errors
     ///
@@ -164,9 +165,9 @@ impl Picture {
         Picture::around(map, caption, &vec![0; map.sizes().len()])
     }
 
-    /// The picture of any layout. If [`Picture::new`] cannot draw it whole, the part around an index is
-    /// drawn: 16 indices of each of the last two dimensions, and 256 physical elements that include the one
-    /// of the index.
+    /// Makes the picture of any layout. If [`Picture::new`] cannot draw it whole, the part around an index is
+    /// drawn: 16 indices of each of the last two dimensions, and 256 physical elements. The element at
+    /// `index` is among both.
     ///
     /// # Errors
     ///
@@ -226,30 +227,30 @@ impl Picture {
         })
     }
 
-    /// The summary, such as `15 elements, 24 physical: 9 of them are padding`.
+    /// Returns the summary, such as `15 elements, 24 physical: 9 of them are padding`.
     pub(super) fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// The offset of a cell of `memory`, in elements.
+    /// Returns the offset of a cell of `memory` in the buffer, in elements.
     pub(super) fn offset_of(&self, place: usize) -> u64 {
         self.start.plus(checked::count(place))
     }
 
-    /// The byte at which a cell begins, and the bit in that byte.
+    /// Returns the byte at which a cell of `memory` begins, and the bit in that byte.
     pub(super) fn byte_of(&self, place: usize) -> (u64, u64) {
         let bits = u128::from(self.offset_of(place)).times(self.bits.into());
         let byte = u64::try_from(bits.divided_by(8)).unwrap_or(u64::MAX);
         (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
     }
 
-    /// Whether a byte begins at this cell and several elements share a byte.
+    /// Whether a byte begins at this cell of `memory`, if several elements share a byte.
     pub(super) fn begins_byte(&self, place: usize) -> bool {
         self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
     }
 
-    /// The rows of the memory: the cells of each, and whether the row stands for several rows that hold only
-    /// padding.
+    /// Returns the rows of the picture of the memory: the range of cells of each row, and whether it stands
+    /// for several rows of padding alone.
     pub(super) fn memory_rows(&self) -> Vec<(Range<usize>, bool)> {
         let (mut rows, row): (Vec<(Range<usize>, bool)>, _) = (Vec::new(), self.row.max(1));
         for (number, cells) in self.memory.chunks(row).enumerate() {
@@ -261,12 +262,12 @@ impl Picture {
                 _ => rows.push((range, is_padding)),
             }
         }
-        // A single row of padding is shown cell by cell.
+        // A single row of padding is shown cell by cell, like any other row.
         rows.iter_mut().for_each(|(range, folded)| *folded = *folded && range.len() > row);
         rows
     }
 
-    /// The largest offset that is shown.
+    /// Returns the largest offset that is shown, in elements.
     pub(super) fn last_offset(&self) -> u64 {
         let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
         let in_panels = spots.filter_map(|spot| match spot {
@@ -277,7 +278,7 @@ impl Picture {
     }
 }
 
-/// Checks that a layout is small enough for a whole picture.
+/// Returns an error if a layout is too large for a whole picture.
 fn fits(map: &IndexMap) -> Result<(), Error> {
     let limit = |what, value, max| match value {
         value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
@@ -289,7 +290,7 @@ fn fits(map: &IndexMap) -> Result<(), Error> {
     limit("the number of columns to draw", map.sizes().last().copied().unwrap_or(1), MAX_COLUMNS)
 }
 
-/// The extents of the window that contains an index.
+/// Returns the extents of the part that is shown around an index.
 fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
     let leading = extents.len().saturating_sub(2);
     let mut matrices = CORNER_MATRICES;
@@ -299,7 +300,7 @@ fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
         let (start, most) = if dim < leading {
             (at, matrices)
         } else {
-            // A window consists of whole tiles, or of a part of one tile.
+            // The part consists of whole tiles, or of a part of one tile.
             let tile = extent.tile.max(1);
             let (step, rest) = match CORNER.divided_by(tile) {
                 0 => (CORNER, tile.minus(at.modulo(tile).minus(at.modulo(tile).modulo(CORNER)))),
@@ -324,7 +325,7 @@ fn plural(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The summary of a whole picture.
+/// Returns the summary of a whole picture.
 fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     let (logical, physical) = (map.element_count(), checked::count(memory.len()));
     let elements = plural(logical, "element");
@@ -346,13 +347,13 @@ fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     }
 }
 
-/// The number as a `usize`. Pictures are small, so it fits.
+/// Converts a number to `usize`. It fits, because pictures are small.
 pub(super) fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// The colour of an element. If there are several panels, each has a colour. In a single panel, each row has
-/// a colour.
+/// Returns the number of the colour of an element. Each matrix has a colour, or each row if there is only one
+/// matrix.
 fn colour(sizes: &[u64], index: &[u64]) -> usize {
     let number = |dims: usize| {
         let pairs = index.iter().zip(sizes).take(dims);
@@ -363,7 +364,7 @@ fn colour(sizes: &[u64], index: &[u64]) -> usize {
     count(number(dims))
 }
 
-/// For each axis whether all its indices share an offset.
+/// Returns for each axis whether all its indices have the same offset.
 fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
     let moves = |dim: usize| {
         let components = map.components.iter().filter(|component| component.dims().contains(&dim));
@@ -372,7 +373,7 @@ fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
     map.sizes().iter().enumerate().map(|(dim, &size)| size > 1 && !moves(dim)).collect()
 }
 
-/// The index of an element, with `*` for every index of a broadcast axis.
+/// Writes the index of an element. For a broadcast axis it has `*`, which stands for every index.
 fn shared_index(index: &[u64], broadcast: &[bool]) -> String {
     if !broadcast.contains(&true) {
         return comma_list(index);
@@ -450,7 +451,8 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
     Ok(panels)
 }
 
-/// Cuts the columns of a matrix into bands of whole tiles, or of parts of one tile.
+/// Divides the columns of a matrix into bands of at most 16 columns. A band has whole tiles, or a part of one
+/// tile.
 fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
     let most = count(BAND);
     let whole = most.checked_div(tile).map_or(most, |tiles| if tiles > 0 { tiles.times(tile) } else { most });
@@ -462,11 +464,12 @@ fn bands(columns: usize, tile: usize) -> Vec<Range<usize>> {
         bands.push(start..end);
         start = end;
     }
-    // Rows are drawn even if they have no columns.
+    // A matrix without columns has one band, so that its rows are drawn.
     if bands.is_empty() { core::iter::once(0..0).collect() } else { bands }
 }
 
-/// The offset that an index past the sizes would have, if that offset is padding.
+/// Returns the spot of an index past the sizes: padding if the offset that the index would have is padding,
+/// and otherwise nothing.
 fn padding(map: &IndexMap, index: &[u64]) -> Spot {
     let mut offset = map.base();
     for (dim, &i) in index.iter().enumerate() {

@@ -12,8 +12,8 @@ use core::fmt::Write;
 use super::picture::{Panel, Picture, Spot};
 use super::text::begins_tile;
 
-/// The fill, the border and the text of the cells of each group. The light colours differ for colour-blind
-/// readers too.
+/// The colours of fill, border and text for the cells of each group. People who are colour-blind can tell the
+/// light colours apart too.
 const COLOURS: [(&str, &str, &str); 8] = [
     ("#cfe3f7", "#7fb0de", "#163f66"),
     ("#fde2b8", "#e3b05c", "#6b4300"),
@@ -25,7 +25,7 @@ const COLOURS: [(&str, &str, &str); 8] = [
     ("#e6ddd3", "#b8a48e", "#4f3a22"),
 ];
 
-/// The colours of the groups on a dark page.
+/// The colours of fill, border and text for the cells of each group, on a dark page.
 const DARK_COLOURS: [(&str, &str, &str); 8] = [
     ("#1d3a57", "#3f74a8", "#cfe3f7"),
     ("#4d3810", "#96702a", "#fde2b8"),
@@ -39,26 +39,26 @@ const DARK_COLOURS: [(&str, &str, &str); 8] = [
 
 const MARGIN: usize = 28;
 const CELL_HEIGHT: usize = 28;
-/// The gap between cells, and the additional gap between tiles.
+/// The gap between cells, and the additional gap between tiles, in pixels.
 const GAP: usize = 3;
 const TILE_GAP: usize = 9;
-/// The additional gap between bytes that hold several elements.
+/// The additional gap between bytes, if a byte holds several elements, in pixels.
 const BYTE_GAP: usize = 5;
-/// The width of the names of rows.
+/// The width of the column with the names of rows, in pixels.
 const NAMES: usize = 34;
-/// The width of the byte offsets of the rows of the memory.
+/// The width of the column with the byte offsets of the memory's rows, in pixels.
 const BYTES: usize = 56;
-/// Panels are placed side by side up to about this width.
+/// The width, in pixels, up to which panels are placed side by side. Further panels are placed below.
 const PAGE: usize = 860;
 
-/// The width of a character of the two fonts, in pixels, rounded up.
+/// The width of a digit, and of a character of the caption, in pixels, rounded up.
 const DIGIT: usize = 8;
 const CAPTION_CHARACTER: usize = 11;
 
 impl Picture {
-    /// The picture as an SVG document: the tensor with the offset of each element, and below it the memory.
-    /// The elements of one row share a colour, or the elements of one matrix if there are several. Padding is
-    /// hatched.
+    /// Returns the picture as an SVG document: the tensor with the offset of each element, and below it the
+    /// memory. The elements of one row share a colour, or the elements of one matrix if there are several.
+    /// Padding is hatched.
     ///
     /// The group of each cell has its offset in elements as `data-offset`. A cell of the tensor that holds an
     /// element also has its index as `data-index`. So a script can pair the cells of the tensor with those of
@@ -94,7 +94,7 @@ impl Picture {
         page.finish(y + MARGIN, &self.caption, self.summary())
     }
 
-    /// Draws the legend: the meaning of colours, hatching and signs.
+    /// Draws the legend, which says what colours, hatching and signs mean.
     fn draw_legend(&self, page: &mut Page, top: usize) {
         let group = if self.panels.len() > 1 { "one colour: a matrix" } else { "one colour: a row" };
         let has_padding = self.memory.iter().any(|cell| cell.index.is_none());
@@ -168,13 +168,13 @@ impl Picture {
     }
 }
 
-/// The position of a cell, in pixels from the start of its row.
+/// Returns the width of `number` cells with the gaps between them, in pixels.
 fn place(number: usize, width: usize, tile: usize) -> usize {
     let boundaries = if tile > 1 { number.saturating_sub(1).divided_by(tile) } else { 0 };
     number * (width + GAP) + boundaries * TILE_GAP
 }
 
-/// Draws a panel and returns its lower edge.
+/// Draws a panel and returns the position of its lower edge, in pixels.
 fn draw_panel(page: &mut Page, panel: &Panel, (left, top): (usize, usize), width: usize) -> usize {
     let mut y = top;
     if !panel.title.is_empty() {
@@ -234,7 +234,7 @@ impl Page {
     }
 
     fn push(&mut self, element: core::fmt::Arguments<'_>) {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = self.body.write_fmt(element);
         self.body.push('\n');
     }
@@ -243,7 +243,7 @@ impl Page {
         self.push(format_args!("<text x=\"{x}\" y=\"{y}\" class=\"{class}\">{}</text>", escape(text)));
     }
 
-    /// Draws a cell with a label and with attributes for scripts. A cell without a colour is padding.
+    /// Draws a cell with a label and with `data-` attributes for scripts. A cell without a colour is padding.
     fn cell(&mut self, (x, y): (usize, usize), width: usize, colour: Option<usize>, label: &str, data: &str) {
         let class = match colour {
             Some(colour) => format!("c{}", colour.modulo(COLOURS.len())),

@@ -10,11 +10,12 @@ use core::fmt;
 use super::picture::{Panel, Picture, Spot};
 use crate::checked::Exact;
 
-/// The label of padding in the memory.
+/// The label of padding in the picture of the memory.
 const PADDING: &str = "··";
 
 impl fmt::Display for Picture {
-    /// The picture for a terminal: the tensor with the offset of each element, then the memory row by row.
+    /// Writes the picture for a terminal: the tensor with the offset of each element, then the memory row by
+    /// row.
     ///
     /// In the tensor, the offsets of padding are in parentheses. In the memory, padding is two dots. Bars
     /// separate tiles.
@@ -80,7 +81,7 @@ impl Picture {
     }
 }
 
-/// Whether a tile begins at this position, and it is not the first.
+/// Whether a tile begins at this position. The first tile, at position 0, does not count.
 pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
     tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
 }

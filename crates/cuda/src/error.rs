@@ -31,7 +31,7 @@ pub enum Error {
     Unaligned {
         /// The name of the tensor in the message.
         what: &'static str,
-        /// The address.
+        /// The address that was given.
         address: u64,
     },
 }

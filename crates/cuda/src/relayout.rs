@@ -14,15 +14,15 @@ use tensor_layout_shader::{BoundBuffer, Pass, PipelineKey, Profile, Program, Pro
 
 use crate::error::Error;
 
-/// The alignment of a program's pointers, in bytes. A tensor at another address gets an offset from the
-/// multiple below it.
+/// The alignment of the pointers that a program takes, in bytes. If a tensor is at another address, the
+/// program gets the multiple below it and an offset from there.
 const ALIGNMENT: u64 = 16;
 
-/// The words of the uniform block that is passed: more than any kernel declares. The driver reads only the
-/// declared words.
+/// The number of words that are passed as the uniform block. It is more than any kernel declares, and the
+/// driver reads only the words that are declared.
 const UNIFORMS: usize = 256;
 
-/// The kernels of a context. Copies with the same text share its function.
+/// The compiled kernels of a context. Copies with the same kernel text share the compiled function.
 ///
 /// This type is a handle: a clone refers to the same cache. Kernels are kept until the last clone, and the
 /// last copy that uses them, are dropped.
@@ -49,7 +49,7 @@ impl KernelCache {
         self
     }
 
-    /// The number of kernels.
+    /// The number of kernels in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.functions.lock().unwrap_or_else(PoisonError::into_inner).len()
@@ -100,19 +100,19 @@ impl fmt::Debug for KernelCache {
 pub struct CudaRelayout {
     cache: KernelCache,
     relayout: Relayout,
-    /// The program for tensors at multiples of 16 bytes.
+    /// The program for tensors whose addresses are multiples of 16 bytes.
     program: Arc<Program>,
 }
 
 impl CudaRelayout {
-    /// The program for tensors at multiples of 16 bytes: its passes and kernels, and the
+    /// The program for tensors whose addresses are multiples of 16 bytes: its passes and kernels, and the
     /// [reason](Program::explain) for its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The same copy as a plan for the CPU.
+    /// The same copy, as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
@@ -133,14 +133,14 @@ impl CudaRelayout {
     /// Puts the copy on the stream. Slices and views of any type are accepted, and their memory is used as
     /// bytes.
     ///
-    /// If the destination ends inside a word of 4 bytes, that word is read, changed and written. So two
-    /// copies at the same time to destinations that share a word would race.
+    /// If the destination ends inside a word of 4 bytes, the copy reads this word, changes its own bytes and
+    /// writes the word. So two copies to destinations that share a word must not run at the same time.
     ///
     /// # Errors
     ///
-    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that does not fit the layouts;
-    /// [`Error::Driver`]; for tensors whose addresses are not multiples of 16 bytes, which need a new plan,
-    /// the errors of [`Program::with_options`].
+    /// [`Error::TooShort`] and [`Error::Unaligned`] for memory that is too short or at a wrong address;
+    /// [`Error::Driver`] if a call of the driver fails. Tensors whose addresses are no multiples of 16 bytes
+    /// need a new plan, which may return the errors of [`Program::with_options`].
     pub fn run<T, S: DevicePtr<T>, D: DevicePtrMut<T>>(
         &self,
         stream: &Arc<CudaStream>,
@@ -211,8 +211,8 @@ impl CudaRelayout {
             for (word, (_, value)) in uniforms.iter_mut().zip(pass.named_uniforms()) {
                 *word = value;
             }
-            // The start of a window is a multiple of 16 bytes from the aligned address at or below the
-            // tensor.
+            // The start of a window is counted from the multiple of 16 bytes at or below the tensor, and is a
+            // multiple of 16 bytes itself.
             let pointers = pass.bindings().into_iter().filter_map(|window| match window.buffer {
                 BoundBuffer::Source => Some(source - source_offset + window.bytes.start),
                 BoundBuffer::Destination => Some(destination - destination_offset + window.bytes.start),

@@ -10,12 +10,12 @@ use crate::mapped;
 /// The options for a new buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferOptions<'a> {
-    /// The name in wgpu's messages.
+    /// The name of the buffer in wgpu's messages.
     pub label: Option<&'a str>,
-    /// The usage, by default a storage buffer that can be copied from and to.
+    /// The usage of the buffer, by default a storage buffer that can be copied from and to.
     pub usage: wgpu::BufferUsages,
-    /// The role, by default an input. An output is written by shaders, so no two indices may share an
-    /// element.
+    /// Whether shaders read or write the tensor, by default read. Shaders write an output, so no two indices
+    /// may share an element of it.
     pub role: Role,
     /// Whether the tensor may be larger than one binding, so that each binding is a window of it. By default
     /// a larger tensor is refused.
@@ -38,7 +38,7 @@ pub struct TensorBuffer {
     buffer: wgpu::Buffer,
     layout: IndexMap,
     report: UploadReport,
-    /// The limits of the device.
+    /// The limits of the device, against which views of the tensor are checked.
     limits: DeviceLimits,
     in_windows: bool,
 }
@@ -49,8 +49,8 @@ impl TensorBuffer {
     ///
     /// # Errors
     ///
-    /// [`Error::Tensor`] with all rules of the device that the tensor breaks: [`Error::limits`] has the names
-    /// of the limits. [`Error::Layout`] for a layout without an index map.
+    /// [`Error::Tensor`] with all rules of the device that the tensor breaks; [`Error::limits`] returns the
+    /// names of the limits. [`Error::Layout`] for a layout without an index map.
     ///
     /// ```no_run
     /// use tensor_layout::ArrayShape;
@@ -119,8 +119,8 @@ impl TensorBuffer {
     ) -> Result<TensorBuffer, Error> {
         let (granted, in_windows) = (limits(device), options.in_windows);
         let limits = whole_or_in_windows(&granted, in_windows);
-        // The layout itself is validated, because its index map has no total size that was set in a
-        // descriptor.
+        // The layout itself is validated and not its index map, because a descriptor may state a total size,
+        // which the map does not have.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
             Err(errors) => errors.report.bound.end,
@@ -167,7 +167,7 @@ impl TensorBuffer {
         Ok(TensorBuffer { layout: layout.to_index_map()?, report, ..self.clone() })
     }
 
-    /// The buffer.
+    /// The buffer of the tensor. It may have more bytes than the tensor.
     #[must_use]
     pub fn buffer(&self) -> &wgpu::Buffer {
         &self.buffer
@@ -191,13 +191,13 @@ impl TensorBuffer {
         self.report.total_bytes
     }
 
-    /// Every number of the check that the tensor passed.
+    /// The report of the check that the tensor passed, with all its numbers.
     #[must_use]
     pub fn report(&self) -> &UploadReport {
         &self.report
     }
 
-    /// Returns the range of the buffer for a bind group.
+    /// Returns the tensor's range of the buffer, to be bound in a bind group.
     ///
     /// # Errors
     ///
@@ -214,15 +214,15 @@ impl TensorBuffer {
         }))
     }
 
-    /// Returns an error if the buffer lacks a usage.
+    /// Returns an error if the buffer lacks one of these usages. `what` names the buffer in the error.
     pub(crate) fn require(&self, what: &'static str, usage: wgpu::BufferUsages) -> Result<(), Error> {
         let missing = usage.difference(self.buffer.usage());
         if missing.is_empty() { Ok(()) } else { Err(Error::Usage { what, missing }) }
     }
 }
 
-/// The limits for a tensor that is bound whole, or for a tensor that is bound in windows and may be as large
-/// as a buffer.
+/// Returns the limits for a tensor. A tensor that is bound in windows may be as large as a buffer, and any
+/// other as large as a binding.
 fn whole_or_in_windows(granted: &DeviceLimits, in_windows: bool) -> DeviceLimits {
     let mut limits = granted.clone();
     if in_windows {

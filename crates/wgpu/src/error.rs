@@ -16,13 +16,13 @@ pub enum Error {
     Layout(tensor_layout::Error),
     /// All rules of this device that a tensor breaks.
     Tensor(upload::Errors),
-    /// The limit of the adapter, or of the device that was requested from it, is smaller than needed.
+    /// A limit of the adapter, or of the device that was requested from it, is smaller than needed.
     Limit {
-        /// The field of [`wgpu::Limits`].
+        /// The name of the limit: a field of [`wgpu::Limits`].
         name: &'static str,
-        /// The value that is needed.
+        /// The least value that would be enough.
         needed: u64,
-        /// The value that is granted.
+        /// The value that the adapter or the device grants.
         granted: u64,
     },
     /// A buffer lacks a usage that the operation needs.
@@ -71,8 +71,8 @@ impl Error {
         }
     }
 
-    /// The fields of [`wgpu::Limits`] that are too small. Look for an adapter with larger limits, or request
-    /// them from this adapter.
+    /// The names of the fields of [`wgpu::Limits`] that are too small. Look for an adapter with larger
+    /// limits, or request larger limits from this adapter.
     #[must_use]
     pub fn limits(&self) -> Vec<&'static str> {
         match self {
@@ -84,7 +84,7 @@ impl Error {
     }
 }
 
-/// Returns the limit of wgpu from which a rule of `tensor-layout` was made.
+/// Returns the field of [`wgpu::Limits`] from which the broken rule of `tensor-layout` was made.
 fn limit_of(error: &tensor_layout::Error) -> Option<&'static str> {
     use tensor_layout::DeviceRule;
     match error {
@@ -126,7 +126,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// Writes the sentence, followed by the limit that the rule was made from.
+/// Writes the error as a sentence, followed by the limit of wgpu from which the rule was made.
 fn sentence(error: &tensor_layout::Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{error}")?;
     match limit_of(error) {

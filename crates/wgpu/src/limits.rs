@@ -38,7 +38,8 @@ pub fn upload_limits(name: &str, granted: &wgpu::Limits) -> upload::DeviceLimits
     limits.max_buffer = words(granted.max_buffer_size);
     limits.max_copy = words(granted.max_buffer_size);
     limits.offset_alignment = granted.min_storage_buffer_offset_alignment.into();
-    // The shaders of this crate add the whole base offset themselves.
+    // The binding need not begin at the base offset, because the shaders of this crate add the whole base
+    // offset themselves.
     limits.base_offset_in_binding = false;
     limits
 }
@@ -100,7 +101,7 @@ pub fn required_limits(granted: &wgpu::Limits) -> Result<wgpu::Limits, Error> {
     Ok(compute_limits(granted, portable.or_worse_values_from(granted)))
 }
 
-/// Returns `others` with the limits of buffers and of compute shaders from `limits`.
+/// Returns `others`, but with the limits of buffers and of compute shaders taken from `limits`.
 fn compute_limits(limits: &wgpu::Limits, others: wgpu::Limits) -> wgpu::Limits {
     wgpu::Limits {
         max_buffer_size: limits.max_buffer_size,

@@ -6,7 +6,7 @@ use wgpu::WriteOnly;
 
 use crate::error::Error;
 
-/// Plans a copy into memory that belongs to the tensor alone, so all padding is set to zero.
+/// Plans a copy into memory that belongs to the tensor alone, so the copy sets all padding to zero.
 pub(crate) fn plan(from: &IndexMap, to: &IndexMap) -> Result<Relayout, Error> {
     Ok(Relayout::new(from, to)?.with_padding_everywhere(Padding::Zero)?)
 }
@@ -30,20 +30,20 @@ pub(crate) fn whole_words(bytes: u64) -> Result<u64, Error> {
     words.ok_or(Error::Layout(LayoutError::Overflow { quantity: "a size in bytes", bits: 64 }))
 }
 
-/// Runs the copy into the memory, and sets the bytes after the tensor to zero.
+/// Runs the copy into mapped memory, and sets the bytes after the tensor to zero.
 pub(crate) fn run(relayout: &Relayout, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let bytes = usize::try_from(relayout.destination_size_in_bytes()).unwrap_or(usize::MAX);
     let mut own = without_tail(bytes, memory);
     Ok(relayout.run_write_only(source, write_only(&mut own))?)
 }
 
-/// Runs a piece of a copy: the memory is the range of the piece. See [`run`].
+/// Runs a piece of a copy. `memory` is the range of the destination that the piece writes. See [`run`].
 pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]>) -> Result<(), Error> {
     let mut own = without_tail(piece.destination_range().len(), memory);
     Ok(piece.run_write_only(source, write_only(&mut own))?)
 }
 
-/// Converts the memory to the destination type of a copy.
+/// Converts mapped memory to the type of a copy's destination.
 #[allow(unsafe_code, reason = "wgpu gives mapped memory as a pointer, because it must not be read")]
 fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> DestinationBytes<'a> {
     // SAFETY: `from_ptr` requires memory that is valid for writes from any thread, and that nothing else
@@ -56,7 +56,7 @@ fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> DestinationBytes<'a> {
 fn without_tail(bytes: usize, memory: WriteOnly<'_, [u8]>) -> WriteOnly<'_, [u8]> {
     let (own, mut tail) = match memory.split_at_checked(bytes) {
         Ok(parts) => parts,
-        // The memory is too short, and the copy will return that error.
+        // The memory is too short, which the copy will report.
         Err(memory) => return memory,
     };
     tail.fill(0);

@@ -58,7 +58,7 @@ impl Readback {
         encoder.copy_buffer_to_buffer(tensor.buffer(), tensor.offset(), &buffer, 0, size);
         let (sender, result) = oneshot::channel();
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |mapped| {
-            // The receiver is gone if nobody waits for the tensor any more, which is not an error.
+            // An error here is ignored. It means that nobody waits for the tensor any more.
             let _ = sender.send(mapped);
         });
         Ok(Readback { buffer, layout: tensor.layout().clone(), result })
@@ -89,7 +89,8 @@ impl Readback {
                 .map_err(|error| Error::Map { message: error.to_string() })?;
             match self.result.try_recv() {
                 Ok(Some(result)) => return MappedTensor::new(result, &self.buffer, self.layout),
-                // Another thread that polls the device may be about to send the result.
+                // The result may still come, because another thread that polls the device may be about to
+                // send it.
                 Ok(None) if start.elapsed() < GRACE => std::thread::sleep(Duration::from_millis(1)),
                 _ => return Err(Error::Map { message: "the encoder with the copy was not submitted".to_owned() }),
             }
@@ -97,7 +98,8 @@ impl Readback {
     }
 }
 
-/// How long `wait` waits for a result after the device has finished all work.
+/// How long `wait` waits for a result after the device has finished all work. After that, `wait` returns an
+/// error.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A tensor in device memory that is mapped for reading on the CPU. Dropping the value unmaps the memory.
@@ -124,7 +126,7 @@ impl MappedTensor {
         self.view.get(..size).unwrap_or(&self.view)
     }
 
-    /// The layout of the elements in the [`bytes`](Self::bytes).
+    /// The layout of the elements in [`bytes`](Self::bytes).
     #[must_use]
     pub fn layout(&self) -> &IndexMap {
         &self.layout

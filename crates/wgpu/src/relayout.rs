@@ -39,7 +39,7 @@ impl PipelineCache {
         self
     }
 
-    /// The number of pipelines.
+    /// The number of pipelines in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pipelines.lock().unwrap_or_else(PoisonError::into_inner).len()
@@ -98,7 +98,8 @@ impl PipelineCache {
             let source = wgpu::ShaderSource::Wgsl(pass.wgsl().into());
             let label = Some(pass.entry_point());
             let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-            // Every word of workgroup memory is written before it is read, so no initialisation is needed.
+            // The device need not clear workgroup memory, because the shader writes every word before it
+            // reads it.
             let compilation_options =
                 wgpu::PipelineCompilationOptions { zero_initialize_workgroup_memory: false, ..Default::default() };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
@@ -126,19 +127,19 @@ pub struct DeviceRelayout {
     cache: PipelineCache,
     relayout: Relayout,
     form: Option<Form>,
-    /// The program for tensors at the start of their buffers.
+    /// The program for tensors that begin at the start of their buffers.
     program: Arc<Program>,
 }
 
 impl DeviceRelayout {
-    /// The program for tensors at the start of their buffers: its passes and shaders, and the
+    /// The program for tensors that begin at the start of their buffers: its passes and shaders, and the
     /// [reason](Program::explain) for its form.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The same copy as a plan for the CPU.
+    /// The same copy, as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
@@ -146,15 +147,15 @@ impl DeviceRelayout {
 
     /// Records the copy in the encoder. The two tensors must be in different buffers.
     ///
-    /// If the destination ends inside a word of 4 bytes, that word is read, changed and written. So two
-    /// copies at the same time to destinations that share a word would race. Copies of one encoder do not run
-    /// at the same time.
+    /// If the destination ends inside a word of 4 bytes, the copy reads this word, changes its own bytes and
+    /// writes the word. So two copies to destinations that share a word must not run at the same time. Copies
+    /// in one encoder never do.
     ///
     /// # Errors
     ///
-    /// [`Error::OtherLayout`] if a tensor has another layout than planned; [`Error::OneBuffer`];
-    /// [`Error::Usage`] for a buffer without `STORAGE`; for tensors with an offset in their buffers, the
-    /// errors of [`Program::with_options`].
+    /// [`Error::OtherLayout`] if a tensor has another layout than planned; [`Error::OneBuffer`] if both
+    /// tensors are in one buffer; [`Error::Usage`] for a buffer without `STORAGE`; for tensors with an offset
+    /// in their buffers, the errors of [`Program::with_options`].
     pub fn encode(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -210,7 +211,8 @@ impl DeviceRelayout {
         Ok(())
     }
 
-    /// Writes the uniform blocks of all dispatches into one buffer, at offsets that a binding allows.
+    /// Writes the uniform blocks of all passes into one buffer. Each block begins at an offset that a uniform
+    /// binding may have.
     fn uniforms(&self, passes: &[Pass]) -> Uniforms {
         let device = &self.cache.device;
         let alignment = usize::try_from(device.limits().min_uniform_buffer_offset_alignment).unwrap_or(256);
@@ -227,7 +229,7 @@ impl DeviceRelayout {
             usage: wgpu::BufferUsages::UNIFORM,
             mapped_at_creation: true,
         });
-        // A lost device maps nothing, and reports its loss when the commands are submitted.
+        // A lost device maps no memory. It reports its loss when the commands are submitted.
         if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
             view.copy_from_slice(&bytes);
         }

@@ -18,20 +18,20 @@ pub struct Upload {
 
 impl Upload {
     /// Plans the upload of a tensor from the layout `from` to the layout `to`, in pieces of about
-    /// `piece_bytes` bytes (at least a word). Padding becomes zero: every byte of the layout's span is
-    /// written. The gaps of a part of a larger tensor belong to other tensors, so upload it into a buffer of
-    /// its own and copy it on the device.
+    /// `piece_bytes` bytes (at least a word). Every byte of the layout's span is written, and padding becomes
+    /// zero. Do not upload a part of a larger tensor in this way, because its gaps belong to other tensors:
+    /// upload it into a buffer of its own and copy it on the device.
     ///
-    /// The result is a single piece if the layouts are so irregular that the copy takes several passes, or
-    /// thousands of boxes to divide.
+    /// The upload is a single piece if the layouts are so irregular that the copy takes several passes, or
+    /// that dividing it would take thousands of boxes.
     ///
     /// # Errors
     ///
     /// The errors of [`Relayout::new`].
     pub fn new(from: &impl ToIndexMap, to: &impl ToIndexMap, piece_bytes: u64) -> Result<Upload, Error> {
         let relayout = mapped::plan(&from.to_index_map()?, &to.to_index_map()?)?;
-        // Pieces have about equal sizes, and the largest piece is at most a sixteenth larger than the
-        // average.
+        // Pieces have about equal sizes. The largest piece is at most a sixteenth larger than the average, so
+        // the average is set below `piece_bytes`.
         let room = piece_bytes.saturating_sub(piece_bytes / 16).max(wgpu::COPY_BUFFER_ALIGNMENT);
         let number = usize::try_from(relayout.destination_size_in_bytes().div_ceil(room)).unwrap_or(usize::MAX);
         let pieces = relayout.partition_aligned(number, WORD)?;
@@ -44,7 +44,7 @@ impl Upload {
         self.pieces.iter().map(Piece::destination_range)
     }
 
-    /// The same copy as a plan for the CPU.
+    /// The same copy, as a plan for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout
