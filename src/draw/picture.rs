@@ -34,7 +34,7 @@ pub const MAX_ELEMENTS: u64 = 1024;
 pub const MAX_COLUMNS: u64 = 64;
 
 /// The part that is shown of a layout too large for a whole picture: how many indices of each of the last two
-/// dimensions, how many matrices of these, and how many physical elements.
+/// dimensions, how many matrices of the last two dimensions, and how many physical elements.
 const CORNER: u64 = 16;
 const CORNER_MATRICES: u64 = 4;
 const CORNER_PLACES: u64 = 256;

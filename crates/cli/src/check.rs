@@ -195,7 +195,7 @@ impl Answer {
         let mut lines: Vec<String> = self.remark.map(|remark| format!("{remark}: {}", self.desc)).into_iter().collect();
         lines.extend(self.storage.as_ref().map(|storage| format!("storage          {storage}")));
         let report = &self.report;
-        // A row is left out if it has the same number as the row before.
+        // A line of the report is left out if it repeats the number of the line before.
         let is_repeated = |line: &str| {
             (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
                 || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)

@@ -62,8 +62,8 @@ pub struct UnreadableLine {
     /// The position in the instruction's text where reading stopped, in bytes. The first byte is 1. It may be
     /// in a later line of the same instruction.
     pub column: usize,
-    /// The error. Its text is an excerpt of at most 60 characters on each side of that byte, and its column
-    /// counts from the start of the excerpt.
+    /// The error. Its text is an excerpt of at most 60 characters on each side of the byte where reading
+    /// stopped, and its column counts from the start of the excerpt.
     pub error: Error,
 }
 
@@ -237,7 +237,7 @@ impl<R: BufRead> Reader<R> {
         let mut readings = 1_usize;
         while let Some(next) = self.lines.next()? {
             let room = MAX_LINE_BYTES.saturating_sub(line.text.len());
-            // This stops before a line that was cut, too, because that line is longer than `MAX_LINE_BYTES`.
+            // A line that was cut is never appended, because it is longer than `MAX_LINE_BYTES`.
             if begins_anew(&next.text) || next.text.len() > room || readings >= MOST_READINGS {
                 self.lines.put_back(next);
                 break;

@@ -47,9 +47,9 @@ pub enum Sizes {
     /// layouts needs a pipeline of its own.
     #[default]
     Constants,
-    /// Sizes and strides are in the uniform block, with the multipliers that replace divisions. All sizes of
-    /// the same form, number of loops, element and innermost run share one text and one
-    /// [key](crate::Pass::key). The form `general` has constants in any case.
+    /// Sizes and strides are in the uniform block, with the multipliers that replace divisions. Copies of
+    /// other sizes share one text and one [key](crate::Pass::key), if they have the same form, number of
+    /// loops, element width and innermost run. The form `general` has constants in any case.
     Uniforms,
 }
 

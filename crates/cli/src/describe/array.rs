@@ -272,7 +272,7 @@ impl Description {
                 let map = text.parse::<Notated>().and_then(|layout| layout.to_index_map());
                 map.map(|map| map.physical_size_in_bytes()).unwrap_or(self.physical_size_in_bytes)
             }
-            // A descriptor of DirectML states the size of the whole buffer.
+            // A descriptor of DirectML states the size of the whole buffer, so it loses no padding.
             Notation::Directml => return String::new(),
             // Strides alone store no padding after the last element.
             _ => {

@@ -26,8 +26,8 @@ impl FromStr for Exception {
             return Err("an empty pattern matches nothing".into());
         }
         let pattern = pattern.parse::<Pattern>().map_err(|error| {
-            // The message of the library for a single `[` is "invalid range pattern", which does not say what
-            // to do.
+            // The library calls a `[` without its `]` an "invalid range pattern". That does not say what to
+            // do, so the message is replaced.
             let cause = if error.msg.contains("range") { "opens a [ that it does not close" } else { error.msg };
             format!("`{pattern}` {cause}")
         })?;

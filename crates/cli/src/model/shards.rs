@@ -43,7 +43,7 @@ pub(super) struct NewShards {
 pub(super) enum Progress {
     /// All parts exist. This is the text of their index.
     AllParts(String),
-    /// `there` of the `of` parts exist. `why` says what is wrong with the first of the others.
+    /// `there` of the `of` parts exist. `why` says what is wrong with the first part that does not.
     Missing { there: usize, of: usize, why: String },
 }
 

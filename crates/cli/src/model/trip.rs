@@ -1,4 +1,5 @@
-//! `Trip`: converts a tensor to its new layout and back, piece by piece. `Answer`: the result of that.
+//! `Trip`: converts a tensor to its new layout and back, piece by piece. `Answer`: whether it came back
+//! identical.
 
 use std::ops::Range;
 

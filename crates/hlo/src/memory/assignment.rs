@@ -273,8 +273,8 @@ fn allocation(text: &str) -> Result<Allocation, Error> {
     let Some((_, after)) = text.split_once("size ") else { return Err(cursor.error("`size`")) };
     let mut cursor = Cursor::new(after);
     let mut allocation = Allocation { number, bytes: cursor.number("a size in bytes")?, ..Allocation::default() };
-    // Shapes contain commas that separate no properties. They are between bars, so every second piece is left
-    // out.
+    // The line is split at commas. Shapes contain commas too, but they are between bars, so the text between
+    // bars is left out.
     let outside = after.split('|').step_by(2).flat_map(|piece| piece.split(','));
     for part in outside.map(|part| part.trim().trim_end_matches(':').trim()) {
         match part.split_once(' ') {

@@ -189,7 +189,8 @@ impl<'a> LiveMemory<'a> {
 /// What the sizes of buffers depend on.
 struct Spaces {
     numbers: Vec<u64>,
-    /// Whether the program is one for a TPU: only TPU layouts have tiles.
+    /// Whether the program is for a TPU: a generation was given, or a layout has tiles, which only TPU
+    /// layouts have.
     on_tpu: bool,
     /// On a TPU, the size of a table of pointers is rounded up to a multiple of this number of bytes.
     table_block: u64,
@@ -385,7 +386,8 @@ impl LiveMemory<'_> {
         self.spaces.iter().map(outside).fold(most, u128::saturating_add)
     }
 
-    /// Whether the program is one for a TPU: only TPU layouts have tiles.
+    /// Whether the program is for a TPU: a generation was given, or a layout has tiles, which only TPU
+    /// layouts have.
     #[must_use]
     pub fn is_for_tpu(&self) -> bool {
         self.on_tpu

@@ -22,7 +22,7 @@ struct ShapePart {
     kind: PartKind,
     /// The number of parts inside this part, including the part itself.
     count: u32,
-    /// For a tuple, the position of its first element in [`Parts::elements`].
+    /// For a tuple, the position of its first element in the list `elements` of [`Parts`].
     elements: u32,
 }
 

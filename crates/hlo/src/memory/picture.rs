@@ -209,8 +209,8 @@ impl Chart<'_> {
 
     /// Draws horizontal lines at round numbers of bytes, and writes round instruction numbers below the area.
     fn write_grid(&mut self) {
-        // Numbers of bytes are round if they are multiples of a power of two. Instruction numbers are round
-        // if they are multiples of 1, 2 or 5 times a power of ten.
+        // The lines are at multiples of a power of two, in bytes. The instruction numbers are multiples of 1,
+        // 2 or 5 times a power of ten.
         let step = (self.top / TICKS).max(1).checked_next_power_of_two().unwrap_or(u128::MAX);
         for bytes in ticks(self.top, step) {
             let y = self.level(float(bytes));

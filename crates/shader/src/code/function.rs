@@ -71,7 +71,7 @@ impl Function {
         }
     }
 
-    /// The declaration of the struct that the function returns.
+    /// Returns the declaration of the struct that the function returns.
     pub(crate) fn declaration(&self, structure: &str, language: Language) -> String {
         let Returned::Struct(fields) = &self.result else { return String::new() };
         let mut text = format!("struct {structure} {{\n");
@@ -87,8 +87,8 @@ impl Function {
         text
     }
 
-    /// The text of the function under the name `name`. `structure` is the name of the struct that the
-    /// function takes or returns, if any. The parameters `first` are put in front of its own.
+    /// Returns the text of the function with the name `name`. `structure` is the name of the struct that the
+    /// function takes or returns, if any. The parameters `first` come before the function's own.
     pub(crate) fn text(&self, language: Language, name: &str, structure: &str, first: &[String]) -> String {
         let style = Style { language, suffix: "" };
         let mut text = String::new();

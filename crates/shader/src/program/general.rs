@@ -37,9 +37,9 @@ struct Bound {
     destination: Memory,
     /// The number of destination words that the dispatch makes.
     words: Expr,
-    /// The index of the first of these words, counted from the start of the destination.
+    /// The index of the dispatch's first word, counted from the start of the destination.
     first: Expr,
-    /// The index of the first of these words, counted from the start of the binding.
+    /// The index of the dispatch's first word, counted from the start of the binding.
     destination_base: Expr,
     /// The source with three numbers, all counted in words from the start of the tensor: where the binding
     /// begins, where the words begin whose elements are read, and how many these are.

@@ -96,8 +96,8 @@ impl<'a> Planner<'a> {
 
     /// Checks that the index of every element and every word fits 32 bits.
     fn check_words(&self) -> Result<(), Error> {
-        // Shaders compute the offsets of all elements of a word, even past the last element of the tensor. 64
-        // more offsets are enough for these.
+        // A shader computes the offsets of all elements of a word, even past the end of the tensor. There are
+        // fewer than 64 such elements, so offsets up to this limit cannot pass 32 bits.
         let most = u64::from(u32::MAX).saturating_sub(64);
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);

@@ -1,8 +1,9 @@
 //! The forms `linear` and `rows`: runs of whole words are copied in groups, which are as wide as alignment
 //! and strides allow. The same code without a source fills boxes of padding.
 //!
-//! An invocation copies four groups of words. They are as many groups apart as a workgroup has invocations.
-//! So the accesses of a warp are contiguous, and an invocation issues all four loads before its first store.
+//! An invocation copies four groups of words. The distance between its groups is the number of invocations of
+//! a workgroup, in groups. So the accesses of a warp are contiguous, and an invocation issues all four loads
+//! before its first store.
 
 use super::super::code::{Code, Condition, Expr, Memory};
 use super::super::profile::Sizes;

@@ -63,8 +63,8 @@ impl Planner<'_> {
         grouped.unwrap_or_else(|| (words.clone(), 1))
     }
 
-    /// Returns the passes of a box that counts words. Returns `None` if it does not fit in the bindings in
-    /// [`MOST_PARTS`] parts.
+    /// Returns the passes of a box that counts words. Returns `None` if it takes more than [`MOST_PARTS`]
+    /// parts until each fits in the bindings.
     pub(super) fn rows(&self, form: Form, words: StridedBox, content: Content) -> Result<Option<Vec<Pass>>, Error> {
         let reads = content == Content::Source;
         let (copy, unit) = self.widest(&words, reads);

@@ -64,7 +64,7 @@ impl StridedBox {
         StridedBox { source: 0, destination: padding.base, steps: padding.loops().iter().map(step).collect() }
     }
 
-    /// The number of elements (or words) of the box.
+    /// Returns the number of iterations of all loops: how many elements, words or groups the box has.
     pub(super) fn count(&self) -> u64 {
         self.steps.iter().fold(1, |product: u64, step| product.saturating_mul(step.extent))
     }

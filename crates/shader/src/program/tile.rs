@@ -78,7 +78,7 @@ impl TileLoop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) width: Width,
-    /// How many rows and columns a square has: the elements in a word. It is 1 for whole words.
+    /// How many rows and columns a square has: as many as elements fill a word, so 1 for whole words.
     pub(super) square: u64,
     /// The index of the first word of the box, on the source and on the destination.
     pub(super) starts: [u64; 2],

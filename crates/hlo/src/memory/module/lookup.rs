@@ -28,7 +28,7 @@ impl Module {
 
     /// Returns the number of the entry computation. Without an `ENTRY` it is the last computation, as in the
     /// reader of XLA. But XLA writes both an `ENTRY` and an `entry_computation_layout` in the first line. A
-    /// text with only the latter has lost its end, and `None` is returned.
+    /// text that has only the layout has lost its end, and `None` is returned.
     pub(in crate::memory) fn entry(&self) -> Option<u32> {
         let numbered = || (0_u32..).zip(&self.computations).filter(|(_, found)| !found.nodes.is_empty());
         if let Some((marked, _)) = numbered().find(|(_, found)| found.is_entry) {
