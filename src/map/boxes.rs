@@ -108,8 +108,9 @@ impl CopyBox {
     }
 
     /// Returns this box with its loops in the order in which [`BoxGroups::iter`] has them.
-    pub(crate) fn in_order(self) -> CopyBox {
-        CopyBox { loops: simplified(self.loops), ..self }
+    pub(crate) fn in_order(mut self) -> CopyBox {
+        simplify(&mut self.loops);
+        self
     }
 }
 
@@ -209,8 +210,7 @@ impl BoxGroups {
             if done {
                 return None;
             }
-            let loops = Loops::with_capacity(self.groups.len());
-            let mut result = CopyBox { source: self.source, destination: self.destination, loops };
+            let mut result = CopyBox { source: self.source, destination: self.destination, loops: Loops::new() };
             let mut rest = self.segments.list.as_slice();
             for (&group, &chosen) in self.groups.iter().zip(&choice) {
                 let (own, after) = rest.split_at_checked(group)?;
@@ -221,7 +221,7 @@ impl BoxGroups {
                 result.loops.extend(segment.loops.iter().cloned());
             }
             done = !next_index(&mut choice, &self.groups);
-            result.loops = simplified(result.loops);
+            simplify(&mut result.loops);
             Some(result)
         })
     }
@@ -229,8 +229,8 @@ impl BoxGroups {
 
 /// Puts tables first, then the strided loops by descending stride. A loop that continues the loop outside it
 /// is merged into that loop.
-fn simplified(mut loops: Loops) -> Loops {
-    sort_by_key(&mut loops, |step| match step {
+fn simplify(loops: &mut Loops) {
+    sort_by_key(loops, |step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),
         Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
             (true, Reverse((*destination, *source)))
@@ -248,7 +248,6 @@ fn simplified(mut loops: Loops) -> Loops {
         }
         goes_on
     });
-    loops
 }
 
 pub(super) type DimList = SmallVec<[usize; 8]>;
@@ -290,7 +289,7 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
 /// Joins the components of the dimensions in `dims` to one chain. The argument of the chain is the row-major
 /// number of these dimensions.
 pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
-    let mut digits: SmallVec<[Digit; 8]> = smallvec![];
+    let mut digits: SmallVec<[Digit; 4]> = smallvec![];
     let mut width = extent;
     let mut rest = dims;
     while let Some(first) = rest.first() {

@@ -66,7 +66,7 @@ impl core::fmt::Debug for Digit {
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Chain(Digits);
 
-type Digits = SmallVec<[Digit; 8]>;
+type Digits = SmallVec<[Digit; 4]>;
 
 impl Chain {
     /// Returns the chain `f(u) = stride * u` on `0..extent`.
@@ -132,6 +132,10 @@ impl Chain {
 
     /// The largest value on `0..extent`, in elements.
     pub(super) fn largest(&self, extent: u64) -> u64 {
+        // The usual case: a stride.
+        if let [digit] = self.digits() {
+            return extent.minus(1) / digit.divisor * digit.stride;
+        }
         reach(&self.0, &whole_blocks(&self.0), extent)
     }
 

@@ -76,7 +76,7 @@ impl IndexMap {
         let mut last = 0_u64;
         for (dim, digits) in dimensions.iter().enumerate() {
             let mut extent = 1_u64;
-            let mut minor_first: SmallVec<[Digit; 8]> = SmallVec::new();
+            let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
             for &(size, stride) in digits.iter().rev() {
                 // A digit of size 1 changes nothing, and a size of 0 makes the tensor empty.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
-use crate::checked::{self, Dims, PHYSICAL};
+use crate::checked::{self, Dims, Exact, PHYSICAL};
 use crate::element::DataType;
 use crate::error::Error;
 
@@ -23,6 +23,9 @@ impl IndexMap {
         tiles: &[TileEntries],
         tail_alignment: u64,
     ) -> Result<IndexMap, Error> {
+        if tiles.iter().all(|tile| tile.is_empty()) {
+            return Self::untiled((data_type, element_bits), sizes, &order, tail_alignment);
+        }
         let physical: Dims = order.iter().filter_map(|&axis| sizes.get(axis).copied()).collect();
         let levels = TileLevels::new(order, physical, tiles)?;
         let physical_elements = checked::round_up(levels.elements, tail_alignment, PHYSICAL)?;
@@ -35,5 +38,25 @@ impl IndexMap {
             }
         };
         IndexMap::whole((data_type, element_bits), Dims::from_slice(sizes), components, levels, physical_elements)
+    }
+
+    /// A layout without tiles: the strides follow from the order of the dimensions, major to minor.
+    fn untiled(
+        (data_type, element_bits): (DataType, u32),
+        sizes: &[u64],
+        order: &[usize],
+        tail_alignment: u64,
+    ) -> Result<IndexMap, Error> {
+        let elements = checked::product(sizes, PHYSICAL)?;
+        let (mut strides, mut next) = (Dims::from_elem(0, sizes.len()), 1_u64);
+        for &axis in order.iter().rev() {
+            if let (Some(stride), Some(&size)) = (strides.get_mut(axis), sizes.get(axis)) {
+                *stride = next;
+                // Cannot saturate: the product of the sizes was checked.
+                next = next.times(size);
+            }
+        }
+        let physical_elements = checked::round_up(elements, tail_alignment, PHYSICAL)?;
+        IndexMap::from_strides(data_type, element_bits, sizes, &strides, 0, physical_elements)
     }
 }

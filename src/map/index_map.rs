@@ -28,7 +28,7 @@ use super::levels::TileLevels;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
-    pub(super) dims: SmallVec<[usize; 8]>,
+    pub(super) dims: SmallVec<[usize; 2]>,
     /// The number of values that the number takes: the product of the sizes of the dimensions.
     pub extent: u64,
     /// The chain that gives the offset of each value.
@@ -165,13 +165,27 @@ impl IndexMap {
             }
         }
         let sizes = Dims::from_slice(sizes);
-        let map = Self::whole((data_type, element_bits), sizes, components, None, physical_elements)?;
-        Ok(IndexMap { base: if empty { 0 } else { base }, ..map }.checked())
+        let base = if empty { 0 } else { base };
+        Self::at_base(base, (data_type, element_bits), sizes, components, None, physical_elements)
     }
 
     /// Returns the map of a tensor that begins at the start of its buffer and shares the buffer with no other
     /// tensor.
     pub(super) fn whole(
+        element: (DataType, u32),
+        sizes: Dims,
+        components: Vec<Component>,
+        levels: Option<Box<TileLevels>>,
+        physical_elements: u64,
+    ) -> Result<IndexMap, Error> {
+        Self::at_base(0, element, sizes, components, levels, physical_elements)
+    }
+
+    /// The map of a tensor that begins at element `base` and has its buffer to itself.
+    // Always inlined: a map is large, and would be copied.
+    #[inline(always)]
+    fn at_base(
+        base: u64,
         (data_type, element_bits): (DataType, u32),
         sizes: Dims,
         components: Vec<Component>,
@@ -179,7 +193,7 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
-        let (base, sliced) = (0, false);
+        let sliced = false;
         Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, sliced }.checked())
     }
 

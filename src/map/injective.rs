@@ -41,7 +41,7 @@ pub(super) fn digits_nest<'a>(components: impl IntoIterator<Item = &'a Component
     }
     sort_by_key(&mut digits, |&digit| digit);
     let mut largest = 0_u64;
-    digits.into_iter().all(|(stride, values)| {
+    digits.iter().all(|&(stride, values)| {
         let above = stride > largest;
         largest = largest.saturating_add(stride.saturating_mul(values.minus(1)));
         above

@@ -5,6 +5,7 @@
 //! into a count of tiles and an index inside the tile, with all counts in front of all indices. The next
 //! tile acts on the result.
 
+use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use smallvec::SmallVec;
@@ -106,7 +107,7 @@ pub struct TileLevels {
     pub(crate) order: SmallVec<[usize; 8]>,
     /// The sizes of the dimensions in this order, in elements.
     pub(crate) sizes: Dims,
-    pub(crate) levels: SmallVec<[TileLevel; 2]>,
+    pub(crate) levels: Vec<TileLevel>,
     /// The sizes of the dimensions after the last level, major to minor. The buffer holds them in row-major
     /// order.
     pub bounds: Dims,
@@ -131,7 +132,7 @@ impl TileLevels {
     pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
         // The bound of each dimension, and the number of its values.
         let mut dims: SmallVec<[(u64, u64); 8]> = sizes.iter().map(|&size| (size, size)).collect();
-        let mut levels = SmallVec::new();
+        let mut levels = Vec::with_capacity(tiles.len());
         for tile in tiles.iter().filter(|tile| !tile.is_empty()) {
             let new_axes = tile.len().saturating_sub(dims.len());
             dims.insert_many(0, core::iter::repeat_n((1, 1), new_axes));

@@ -19,15 +19,17 @@ use super::levels::{TileGroup, TileLevels, joined_range};
 
 /// Returns the components of a layout, or `None` if the layout is Irreducible. No size may be 0.
 pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
-    let mut replay = Replay { levels, positions: leaves(&levels.bounds), fused: Vec::new() };
+    let mut replay = Replay { levels, positions: SmallVec::new(), fused: Vec::new() };
+    replay.add_leaves();
     for depth in (0..levels.levels.len()).rev() {
         replay.undo(depth)?;
     }
+    // Positions are used where they are, because moving the list would take as long as filling it.
     let mut components = replay.fused;
     components.reserve_exact(replay.positions.len());
-    for (position, &axis) in replay.positions.into_iter().zip(&levels.order) {
+    for (position, &axis) in replay.positions.iter_mut().zip(&levels.order) {
         if !position.chain.digits().is_empty() {
-            components.push(Component::of(axis, position.bound, position.chain));
+            components.push(Component::of(axis, position.bound, core::mem::take(&mut position.chain)));
         }
     }
     sort_by(&mut components, |a, b| a.dims.cmp(&b.dims));
@@ -49,20 +51,19 @@ struct Replay<'a> {
     fused: Vec<Component>,
 }
 
-/// Returns the positions after the last level, which are row-major over the bounds.
-fn leaves(bounds: &[u64]) -> SmallVec<[Position; 8]> {
-    let mut stride = 1_u64;
-    let mut positions: SmallVec<[Position; 8]> = SmallVec::with_capacity(bounds.len());
-    for &bound in bounds.iter().rev() {
-        positions.push(Position { bound, chain: Chain::strided(stride, bound) });
-        // The product of the bounds was checked, so the stride fits 64 bits.
-        stride = stride.times(bound);
-    }
-    positions.reverse();
-    positions
-}
-
 impl Replay<'_> {
+    /// Adds the positions after the last level, which are row-major over the bounds.
+    fn add_leaves(&mut self) {
+        let mut stride = 1_u64;
+        self.positions.reserve_exact(self.levels.bounds.len());
+        for &bound in self.levels.bounds.iter().rev() {
+            self.positions.push(Position { bound, chain: Chain::strided(stride, bound) });
+            // The product of the bounds was checked, so the stride fits 64 bits.
+            stride = stride.times(bound);
+        }
+        self.positions.reverse();
+    }
+
     /// Replays the level at `depth` backwards: replaces the dimensions behind its tile by the dimensions
     /// before it.
     fn undo(&mut self, depth: usize) -> Option<()> {
@@ -116,7 +117,7 @@ impl Replay<'_> {
 
 /// Returns the chain of the number that a tile divided into a count and an index inside the tile.
 fn join(group: &TileGroup, count: &Chain, place: &Chain) -> Option<Chain> {
-    let mut digits: SmallVec<[Digit; 8]> = SmallVec::new();
+    let mut digits: SmallVec<[Digit; 4]> = SmallVec::new();
     for digit in count.digits() {
         let divisor = digit.divisor.get().checked_mul(group.tile.get())?;
         digits.push(Digit::new(NonZeroU64::new(divisor)?, digit.stride));

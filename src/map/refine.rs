@@ -13,7 +13,7 @@
 
 use crate::checked::{self, Exact, count};
 use alloc::vec::Vec;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::digits::{Chain, Digit, below, evaluate};
 
@@ -134,11 +134,11 @@ impl Segments {
         Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
     }
 
-    fn push(&mut self, segment: Segment) -> Option<()> {
+    fn push(&mut self, segment: &Segment) -> Option<()> {
         let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
         let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));
         self.room = self.room.checked_sub(entries)?;
-        self.list.push(segment);
+        self.list.push(segment.clone());
         Some(())
     }
 }
@@ -146,16 +146,17 @@ impl Segments {
 /// Appends segments that cover `0..extent` once. Returns `None` if a table would have more than [`MAX_TABLE`]
 /// entries, or if all tables together would have more than [`MAX_REFINED`] entries.
 pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
-    let outside = Segment { source: 0, destination: 0, loops: smallvec![] };
-    refine_inside(extent, source.digits(), destination.digits(), outside, segments)
+    let mut outside = Segment { source: 0, destination: 0, loops: Loops::new() };
+    refine_inside(extent, source.digits(), destination.digits(), &mut outside, segments)
 }
 
 /// Refines the digits of both chains on `0..extent`, inside the loops of `outside`, and appends the segments.
+/// In the end `outside` is as it was, unless the result is `None`.
 fn refine_inside(
     extent: u64,
     source: &[Digit],
     destination: &[Digit],
-    outside: Segment,
+    outside: &mut Segment,
     segments: &mut Segments,
 ) -> Option<()> {
     let (source, destination) = (below(source, extent), below(destination, extent));
@@ -164,23 +165,34 @@ fn refine_inside(
         return if extent > 0 { segments.push(outside) } else { Some(()) };
     };
     let boundary = first.divisor.get().max(second.divisor.get());
+    if boundary == 1 {
+        // The last digits, most often the only ones, take no division.
+        let (source, destination) = (first.stride, second.stride);
+        outside.loops.push(Loop::Strided { extent, source, destination });
+        segments.push(outside)?;
+        outside.loops.pop();
+        return Some(());
+    }
     if !boundary.is_multiple_of(first.divisor.get()) || !boundary.is_multiple_of(second.divisor.get()) {
         return clash(extent, source, destination, outside, segments);
     }
     let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
     let (whole, rest) = (extent / boundary, extent % boundary);
-    // If the last block is cut, its rest becomes a segment with the loops of `outside`.
-    let last = (rest > 0).then(|| Segment {
-        source: outside.source + whole * step.0,
-        destination: outside.destination + whole * step.1,
-        loops: outside.loops.clone(),
-    });
-    let mut inside = outside;
     if whole > 1 {
-        inside.loops.push(Loop::Strided { extent: whole, source: step.0, destination: step.1 });
+        outside.loops.push(Loop::Strided { extent: whole, source: step.0, destination: step.1 });
     }
-    refine_inside(boundary, source, destination, inside, segments)?;
-    last.map_or(Some(()), |last| refine_inside(rest, source, destination, last, segments))
+    refine_inside(boundary, source, destination, outside, segments)?;
+    if whole > 1 {
+        outside.loops.pop();
+    }
+    // If the last block is cut, its rest becomes a segment with the loops of `outside`.
+    if rest > 0 {
+        let start = (outside.source, outside.destination);
+        (outside.source, outside.destination) = (start.0 + whole * step.0, start.1 + whole * step.1);
+        refine_inside(rest, source, destination, outside, segments)?;
+        (outside.source, outside.destination) = start;
+    }
+    Some(())
 }
 
 /// Refines two chains whose top boundaries do not divide each other.
@@ -188,7 +200,7 @@ fn clash(
     extent: u64,
     source: &[Digit],
     destination: &[Digit],
-    outside: Segment,
+    outside: &Segment,
     segments: &mut Segments,
 ) -> Option<()> {
     let (block, common_multiple) = clashing(source, destination);
@@ -216,11 +228,11 @@ fn clash(
         if blocks > 0 {
             let mut loops = repeat.clone();
             loops.push(Loop::Table((0..blocks).map(|place| value(place * block)).collect()));
-            refine_inside(block, low_source, low_destination, at(start, loops), segments)?;
+            refine_inside(block, low_source, low_destination, &mut at(start, loops), segments)?;
         }
         if partial > 0 {
-            let last = at(start + blocks * block, repeat);
-            refine_inside(partial, low_source, low_destination, last, segments)?;
+            let mut last = at(start + blocks * block, repeat);
+            refine_inside(partial, low_source, low_destination, &mut last, segments)?;
         }
     }
     Some(())

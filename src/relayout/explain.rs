@@ -42,13 +42,14 @@ impl Relayout {
             line(&mut text, format_args!("pass {passes} of {passes}, into the destination"));
         }
         self.program_in_words(&mut text, last);
-        line(&mut text, format_args!("kernels: {}", self.knobs.level.get()));
+        let level = self.passes.last.knobs.level;
+        line(&mut text, format_args!("kernels: {}", level.get()));
         if let Err(error) = KernelLevel::requested() {
             line(&mut text, format_args!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
         }
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
         line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
-        line(&mut text, format_args!("machine: {}", machine_in_words(&self.knobs)));
+        line(&mut text, format_args!("machine: {}", machine_in_words(&self.settings.knobs())));
         text
     }
 
@@ -61,7 +62,7 @@ impl Relayout {
         let vectors = program.knobs.level.has_vectors();
         for planned in planned.iter().take(SHOWN) {
             match planned {
-                PlannedBox::Copy(copy) if self.plain.is_some() => plain_in_words(text, copy),
+                PlannedBox::Copy(copy) if self.plain().is_some() => plain_in_words(text, copy),
                 PlannedBox::Copy(copy) => copy_in_words(text, copy, "  ", vectors),
                 PlannedBox::Steps(steps) => steps_in_words(text, steps, vectors),
             }
@@ -92,7 +93,7 @@ impl Relayout {
             true => format!("{} of a part, whose gaps may belong to other tensors", Size(bytes)),
             false => format!("{} of its own", Size(bytes)),
         };
-        let what = match self.padding {
+        let what = match self.settings.padding {
             _ if bytes == 0 && matches!(self.fill, Fill::Nothing) => return "none".into(),
             Padding::Keep => return format!("{place}, kept"),
             Padding::Zero => format!("{place}, set to zero"),

@@ -289,7 +289,7 @@ impl SquareBlocks<'_> {
         }
         let gather = block([(columns, step, rows), (rows, pitch, 1)]);
         let scatter = block([(columns, rows, pitch), (rows, 1, step)]);
-        let planned = |copy: CopyBox| self.relayout.passes.last.through_the_cache(copy);
+        let planned = |copy: CopyBox| self.relayout.passes.last.through_the_cache(&copy);
         let sizes = ([columns, rows], planned(gather)?, planned(scatter)?);
         self.sizes.push(sizes);
         Ok(self.sizes.len().saturating_sub(1))

@@ -92,7 +92,7 @@ impl Relayout {
     /// ```
     #[must_use]
     pub fn padding(&self) -> Padding {
-        self.padding
+        self.settings.padding
     }
 
     /// The passes of the copy, in order. Their boxes do not depend on the kernels of this crate.
@@ -123,7 +123,7 @@ impl Relayout {
         };
         let before = before.iter().map(move |pass| CopyPass {
             program: &pass.program,
-            recover: pass.recover.as_ref(),
+            recover: pass.recover.as_deref(),
             source_elements: std::mem::replace(&mut elements, pass.elements),
             destination_elements: pass.elements,
         });

@@ -49,14 +49,13 @@ pub struct Relayout {
     pub(super) destination: IndexMap,
     /// The axes that are walked backwards on one side, in ascending order. All of them are longer than 1.
     pub(super) reversed: SmallVec<[usize; 8]>,
-    pub(super) padding: Padding,
     pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// The whole copy, if it is small and sets no padding. `run` needs no other field then.
-    pub(super) plain: Option<Plain>,
-    /// The numbers that the copy was planned with.
-    pub(super) knobs: Knobs,
+    /// Whether the last pass is the whole copy: there is no other, and no padding is set.
+    pub(super) is_direct: bool,
+    /// Whether plain loops may run instead of a kernel.
+    pub(super) allows_plain: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
     pub(super) destination_needs: u64,
@@ -202,17 +201,16 @@ impl Relayout {
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let passes = Passes::new(&source, &destination, &reversed, &knobs)?;
-        let plain = passes.direct().filter(|_| settings.allows_plain_loops()).and_then(Plain::new);
+        let (is_direct, allows_plain) = (passes.direct().is_some(), settings.allows_plain_loops());
         let plan = Relayout {
             source,
             destination,
             reversed,
-            padding: Padding::Keep,
-            settings: settings.clone(),
+            settings: Settings { padding: Padding::Keep, ..settings.clone() },
             fill: Fill::Nothing,
             passes,
-            plain,
-            knobs,
+            is_direct,
+            allows_plain,
             source_needs,
             destination_needs,
             destination_size,
@@ -299,13 +297,33 @@ impl Relayout {
     ///
     /// [`Error::BufferTooShort`], before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        if let Some(nest) = self.plain.as_ref().and_then(Plain::nest)
+        if let Some(nest) = self.plain().and_then(Plain::nest)
             && nest.is_inside(source.len(), destination.len())
         {
             nest.run(source, destination.into());
             return Ok(());
         }
+        if self.is_direct
+            && let Some(copy) = self.passes.last.small_copy()
+            && self.has_room(source.len(), destination.len())
+        {
+            copy.run(source, destination.into());
+            return Ok(());
+        }
         self.run_with_progress(source, destination, &mut |_| {})
+    }
+
+    /// Whether all elements are inside buffers of these lengths, in bytes.
+    #[inline]
+    fn has_room(&self, source: usize, destination: usize) -> bool {
+        let bytes = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
+        bytes(source) >= self.source_needs && bytes(destination) >= self.destination_needs
+    }
+
+    /// The whole copy, if it is small and sets no padding. [`run`](Self::run) needs nothing else then.
+    #[inline]
+    pub(super) fn plain(&self) -> Option<&Plain> {
+        self.passes.last.plain.as_ref().filter(|_| self.is_direct && self.allows_plain)
     }
 
     /// Copies like [`run`](Self::run), and calls `progress` now and then with the number of bytes of elements
@@ -330,7 +348,7 @@ impl Relayout {
             return Ok(());
         }
         exec::fill::before(&self.fill, destination);
-        exec::passes::run(&self.passes, source, destination, self.padding.pattern(), progress)?;
+        exec::passes::run(&self.passes, source, destination, self.settings.padding.pattern(), progress)?;
         exec::fill::after(&self.fill, destination.into());
         Ok(())
     }
@@ -342,7 +360,7 @@ impl Relayout {
 
     /// Sets the tail to zero. The tail begins at byte `start` of a buffer.
     pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
-        if self.tail == 0 || self.padding == Padding::Keep {
+        if self.tail == 0 || self.settings.padding == Padding::Keep {
             return;
         }
         let inside = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
@@ -352,7 +370,7 @@ impl Relayout {
     /// The least length of a destination buffer, in bytes. If padding is set, the buffer must hold all
     /// padding.
     pub(super) fn writes_to(&self) -> u64 {
-        if self.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
+        if self.settings.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
     }
 
     /// Copies like [`run`](Self::run), between buffers of any plain type that is as wide as an element.

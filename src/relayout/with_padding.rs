@@ -58,8 +58,8 @@ impl Relayout {
     pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
         let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
-        let plain = self.plain.filter(|_| padding == Padding::Keep);
+        let is_direct = padding == Padding::Keep && self.passes.direct().is_some();
         let settings = Settings { padding, ..self.settings };
-        Ok(Relayout { padding, fill, plain, settings, ..self })
+        Ok(Relayout { fill, is_direct, settings, ..self })
     }
 }

@@ -83,7 +83,7 @@ impl Relayout {
 
     /// Whether the destination has padding that keeps its contents.
     fn keeps_padding(&self) -> bool {
-        self.padding == Padding::Keep && has_padding(&self.destination)
+        self.settings.padding == Padding::Keep && has_padding(&self.destination)
     }
 
     /// Copies like [`run`](Self::run), into uninitialised memory. Returns the bytes of the destination.
@@ -180,7 +180,7 @@ impl Relayout {
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
         // Intermediate buffers have no padding, or their padding is not kept.
-        let padding = OldPadding::Pattern(self.padding.pattern().unwrap_or(0));
+        let padding = OldPadding::Pattern(self.settings.padding.pattern().unwrap_or(0));
         let from = exec::passes::all_but_last(&self.passes, source, padding)?;
         let last = &self.passes.last;
         self.write_part(last, (last, &self.fill), elements, &from, destination)

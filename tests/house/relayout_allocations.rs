@@ -5,11 +5,11 @@ use crate::literal::replanned::Replanned;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 
-/// The most allocations of planning a copy of the suite. Most plans take 4 allocations: the components of
-/// both layouts, their common refinement, and the box. Fused dimensions, tables of offsets, ranks above 4 and
-/// boxes that share rows take a few more. The tables of small blocks that are permuted in registers also take
-/// a few more. The loops of each copy are one allocation, because the kernels' crate has no dependency that
-/// would store them inline.
+/// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their
+/// common refinement, and the program with its box. Fused dimensions, tables of offsets, ranks above 4 and
+/// boxes that share rows take a few more, and so do the tables of small blocks that are permuted in
+/// registers. The loops of each copy are one allocation: the kernels' crate has no dependency that keeps them
+/// in place.
 const PLANNING: u64 = 24;
 
 /// The lines of the suite: size class, name, and the two layouts.

@@ -95,14 +95,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         access: Access,
         level: Available,
     ) -> Result<Copy<L>, Misfit> {
-        let register = level.has_vectors().then(|| level.register());
-        let reach = Reach::new(&kernel, loops.as_ref(), start)?;
-        kernel.fit(Context { loops: loops.as_ref(), streaming: access.streaming, register })?;
-        // A source of a few bytes may be repeated more often than a `u64` can count, but no destination is
-        // long enough for that.
-        let extents = loops.as_ref().iter().map(Loop::extent);
-        let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
-        let bytes = bytes.ok_or(Misfit::Reach)?;
+        let (reach, bytes) = check(&kernel, loops.as_ref(), start, access, level)?;
         Ok(Copy { kernel, loops, start, access, level, reach, bytes })
     }
 
@@ -274,6 +267,24 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             portable::run(&self.kernel, source, &mut destination, at);
         }
     }
+}
+
+/// The checks of [`Copy::new`]: the reach of a copy, and how many bytes all iterations write together.
+fn check(
+    kernel: &Kernel,
+    loops: &[Loop],
+    start: (usize, usize),
+    access: Access,
+    level: Available,
+) -> Result<(Reach, u64), Misfit> {
+    let register = level.has_vectors().then(|| level.register());
+    let reach = Reach::new(kernel, loops, start)?;
+    kernel.fit(Context { loops, streaming: access.streaming, register })?;
+    // A source of a few bytes may be repeated more often than a `u64` can count, but no destination is long
+    // enough for that.
+    let extents = loops.iter().map(Loop::extent);
+    let bytes = extents.fold(kernel.bytes(), |bytes, extent| bytes?.checked_mul(u64::try_from(extent).ok()?));
+    Ok((reach, bytes.ok_or(Misfit::Reach)?))
 }
 
 /// Runs a kernel over vectors.

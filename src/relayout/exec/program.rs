@@ -10,7 +10,7 @@ use crate::error::Error;
 use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
 use super::super::plan::nest_loops::NestLoops;
-use super::super::plan::program::{PlannedBox, Program};
+use super::super::plan::program::{PlannedBox, PlannedBoxes, Program};
 use super::super::plan::resolve::Shape;
 use super::super::plan::select;
 use super::super::plan::site::Site;
@@ -53,9 +53,9 @@ fn run_unprepared(
     mut destination: Destination<'_>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(), Error> {
-    let (mut written, mut planned) = (0_u64, Vec::new());
+    let (mut written, mut planned) = (0_u64, PlannedBoxes::new());
     for copy in program.boxes.iter() {
-        PlannedBox::plan(copy, program.widths, program.site(), &mut planned)?;
+        PlannedBox::plan(&copy, program.widths, program.site(), &mut planned)?;
         for planned in planned.drain(..) {
             run_box(&planned, source, destination.reborrow(), &mut written, progress);
         }
@@ -98,7 +98,7 @@ pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_
     let streaming = program.streaming || destination.is_write_only();
     let site = Site { streaming, prefetch: false, ..program.site() };
     let shape = Shape::Runs { run: bytes.len(), count: Stride::ONCE };
-    select::resolved(shape, NestLoops::new(), (0, 0), site)?.run(bytes, destination);
+    select::resolved(shape, &mut NestLoops::new(), (0, 0), site)?.run(bytes, destination);
     Ok(())
 }
 

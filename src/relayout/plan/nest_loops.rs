@@ -17,20 +17,32 @@ pub(crate) fn loops_in_bytes<'a>(
     steps: impl Iterator<Item = &'a map::Loop>,
     in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
 ) -> Option<NestLoops> {
-    let in_bytes = |step: &map::Loop| {
+    let mut loops = NestLoops::new();
+    add_loops_in_bytes(&mut loops, steps, in_bytes)?;
+    Some(loops)
+}
+
+/// Appends to a list what [`loops_in_bytes`] returns. Moving the list would take longer than filling it.
+pub(crate) fn add_loops_in_bytes<'a>(
+    loops: &mut NestLoops,
+    steps: impl Iterator<Item = &'a map::Loop>,
+    in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
+) -> Option<()> {
+    for step in steps {
         if let map::Loop::Table(entries) = step {
-            return entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>().map(Loop::Table);
+            loops.push(Loop::Table(entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>()?));
+            continue;
         }
         let (extent, source, destination, backwards) = step.strides()?;
         let (source, destination) = in_bytes((source, destination))?;
         let source = isize::try_from(source).ok()?;
-        Some(Loop::Strided(Stride {
+        loops.push(Loop::Strided(Stride {
             extent: usize::try_from(extent).ok()?,
             source: if backwards { source.checked_neg()? } else { source },
             destination: isize::try_from(destination).ok()?,
-        }))
-    };
-    steps.map(in_bytes).collect()
+        }));
+    }
+    Some(())
 }
 
 /// Reverses every loop that counts down on the source. The source is then read front to back, and the

@@ -20,7 +20,7 @@ use strided_copy::kernel::{
 
 use super::super::cpu_family::Staged;
 use super::cost::{
-    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, LARGEST_STAGED_RUN, LINE, LONG_PIECE, LONG_RUN,
+    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, LARGEST_STAGED_RUN, LINE, LONG_PIECE, LONG_RUN, LOW_PANEL,
     MORE_STAGED_LINES, MOST_LISTED, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS, PREFETCH_DISTANCE,
     RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
 };
@@ -168,9 +168,12 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let staged_rows = if whole_lines { staged_run / unit } else { 0 };
     let most_rows = if scattered { usize::MAX } else { PANEL_ROWS };
     let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
+    // Registers of half a line stream faster from few rows, whose pages the TLB holds.
+    let low = whole_lines && register < LINE && unit >= 4 && staged_rows == 0 && plane.rows.are_multiples_of(PAGE);
+    let most_rows = if low { LOW_PANEL.0.min(most_rows) } else { most_rows };
     // Both numbers are powers of two, so this is a multiple of a line of rows.
     let height = rows.min(most_rows.max(staged_rows));
-    let width = width(knobs, plane, height);
+    let width = if low { (LOW_PANEL.1 * unit).min(PAGE) } else { width(knobs, plane, height) };
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
     // The prefetched panel is at most in the next row of panels, or in the next plane.

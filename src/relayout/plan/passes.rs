@@ -22,20 +22,20 @@ pub(crate) struct Passes {
     /// The passes that each fill a buffer of their own.
     pub(crate) before: Vec<Pass>,
     /// The pass that fills the destination.
-    pub(crate) last: Program,
+    pub(crate) last: Box<Program>,
 }
 
 /// A pass before the last pass. It copies the buffer of the previous pass, or the source, into a buffer of
 /// its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Pass {
-    pub(crate) program: Program,
+    pub(crate) program: Box<Program>,
     /// The number of elements of this pass's buffer, padding included, and the number of bits of an element.
     pub(crate) elements: u64,
     pub(crate) bits: u32,
     /// Copies the old contents of this buffer back from the buffer that the next pass fills. Only a buffer
     /// that holds padding of an Irreducible destination needs this copy.
-    pub(crate) recover: Option<Program>,
+    pub(crate) recover: Option<Box<Program>>,
 }
 
 impl Passes {
@@ -102,7 +102,7 @@ impl Passes {
     /// The programs of all passes, in order.
     #[cfg(test)]
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
-        self.before.iter().map(|pass| &pass.program).chain(std::iter::once(&self.last))
+        self.before.iter().map(|pass| &*pass.program).chain(std::iter::once(&*self.last))
     }
 
     /// Whether an intermediate buffer holds padding of the destination that is kept. Such padding is copied
@@ -117,7 +117,7 @@ impl Pass {
         Ok(Pass::of(pass(from, to, knobs)?, to))
     }
 
-    fn of(program: Program, to: &IndexMap) -> Pass {
+    fn of(program: Box<Program>, to: &IndexMap) -> Pass {
         Pass { program, elements: to.physical_elements(), bits: to.element_bits(), recover: None }
     }
 }
@@ -172,7 +172,7 @@ fn row_major(map: &IndexMap, sizes: &[u64]) -> Result<IndexMap, Error> {
 }
 
 /// The copy between two layouts that are known to need no intermediate buffer.
-fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Program, Error> {
+fn pass(from: &IndexMap, to: &IndexMap, knobs: &Knobs) -> Result<Box<Program>, Error> {
     let boxes = BoxGroups::new(from, to, &[]).ok_or_else(no_boxes)?;
     program(from, to, boxes, knobs)
 }
@@ -181,7 +181,7 @@ fn no_boxes() -> Error {
     Error::Undecided { question: "how to copy between two layouts", work: MAX_REFINED }
 }
 
-fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Program, Error> {
+fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Box<Program>, Error> {
     let widths = Widths::between(from, to);
     let elements = from.element_count();
     let traffic = Traffic {

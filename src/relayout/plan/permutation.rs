@@ -24,23 +24,24 @@ const MOST_WINDOWS: usize = 6;
 /// The most boxes of a copy that get tables. The tables of a box take up to 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
 
-/// Returns the copy of a box whose elements are permuted inside small blocks. `None` for other boxes.
-///
-/// Blocks of whole bytes must follow each other on both sides, because other copies of bytes have kernels of
-/// their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
-/// copied bit by bit.
+/// Returns the copy that permutes the elements of some blocks.
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] if an iteration ends after the last address.
-pub(super) fn copy(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
-    let Some(PermutedBlocks { permutation, outer, start }) = blocks(copy, bits, site) else { return Ok(None) };
+pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
+    let PermutedBlocks { permutation, outer, start } = blocks;
     let loops = outer.into_iter().map(ByteLoop::Strided).collect();
     let access = Access { streaming: site.streaming, prefetch: Prefetch::None };
-    select::checked(Kernel::PermuteBlocks(permutation), loops, start, access, site).map(Some)
+    select::checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)
 }
 
-fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
+/// Returns the blocks of a box whose elements are permuted inside small blocks. `None` for other boxes.
+///
+/// Blocks of whole bytes must follow each other on both sides, because other copies of bytes have kernels of
+/// their own. Blocks of elements of 4 bits may be anywhere on the source, because they would otherwise be
+/// copied bit by bit.
+pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<PermutedBlocks> {
     let (atom, each) = match bits {
         4 => (Atom::Nibble, 1),
         _ if bits.is_multiple_of(8) => (Atom::Byte, bits.div_euclid(8)),

@@ -10,9 +10,10 @@ use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
 use super::clip::Spanned;
-use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES, REPORT_FROM};
 use super::machine::Knobs;
 use super::permutation;
+use super::plain::Plain;
 use super::select;
 use super::site::Site;
 use super::step::StepBox;
@@ -34,12 +35,17 @@ pub(crate) struct Program {
     pub(crate) traffic: Traffic,
     /// The numbers that the program was planned with.
     pub(crate) knobs: Knobs,
+    /// The plain loops of a program whose only box is small. They run instead of the box.
+    pub(crate) plain: Option<Plain>,
     /// The program of these boxes for memory that is never read.
     streamed: OnceLock<Box<Program>>,
     /// All boxes. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are long. Each
     /// box is then planned just before it runs.
-    pub(crate) prepared: Vec<PlannedBox>,
+    pub(crate) prepared: PlannedBoxes,
 }
+
+/// Boxes that are planned. Most programs have one, which is a part of the program.
+pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
 /// The number of bytes that a pass moves.
 #[derive(Debug, Clone, Copy)]
@@ -95,25 +101,42 @@ pub(crate) enum PlannedBox {
 }
 
 impl Program {
-    pub(crate) fn new(boxes: BoxGroups, widths: Widths, traffic: Traffic, knobs: &Knobs) -> Result<Program, Error> {
-        let mut rest = boxes.iter();
-        let first = first_boxes(&mut rest);
-        let (streaming, prefetch, ref knobs) = traffic.settings(contiguous(&first, widths), knobs);
-        let prepared = if boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES {
-            let (all, count) = (first.into_iter().chain(rest), usize::try_from(boxes.count()).unwrap_or(0));
-            planned(all, count, widths, Site { streaming, prefetch, permutes: true, knobs })?
-        } else {
-            drop(rest);
-            Vec::new()
-        };
-        let streamed = OnceLock::new();
-        Ok(Program { boxes, widths, streaming, prefetch, traffic, knobs: *knobs, prepared, streamed })
+    pub(crate) fn new(
+        boxes: BoxGroups,
+        widths: Widths,
+        traffic: Traffic,
+        knobs: &Knobs,
+    ) -> Result<Box<Program>, Error> {
+        let ahead = boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES;
+        let mut list = first_boxes(&boxes, if ahead { PREPARED_BOXES } else { FIRST_BOXES });
+        let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
+        let (plain, streamed, prepared) = (None, OnceLock::new(), PlannedBoxes::new());
+        // The program is filled in where it stays, because it is long.
+        let mut program =
+            Box::new(Program { boxes, widths, streaming, prefetch, traffic, knobs, plain, streamed, prepared });
+        if ahead {
+            let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
+            plan(&mut list, widths, site, &mut program.prepared)?;
+        }
+        if let [copy] = &list[..] {
+            program.plain = Plain::new(copy, &program);
+        }
+        Ok(program)
     }
 
     /// How the copy loads and stores.
     #[inline]
     pub(crate) fn site(&self) -> Site<'_> {
         Site { streaming: self.streaming, prefetch: self.prefetch, permutes: true, knobs: &self.knobs }
+    }
+
+    /// The only box of the program, if it is a copy that reports no progress on the way.
+    #[inline]
+    pub(crate) fn small_copy(&self) -> Option<&Copy> {
+        match &self.prepared[..] {
+            [PlannedBox::Copy(copy)] if copy.bytes() < REPORT_FROM => Some(copy),
+            _ => None,
+        }
     }
 
     /// The program for memory that is never read. It uses non-temporal stores, whatever the size of the copy
@@ -127,8 +150,8 @@ impl Program {
         }
         let site = Site { streaming: true, ..self.site() };
         let prepared = self.prepared.iter().map(|planned| planned.resolved_again(site)).collect::<Result<_, _>>()?;
-        let streamed = OnceLock::new();
-        let streamed = Program { boxes: self.boxes.clone(), streaming: true, prepared, streamed, ..*self };
+        let (plain, streamed) = (None, OnceLock::new());
+        let streamed = Program { boxes: self.boxes.clone(), streaming: true, plain, prepared, streamed, ..*self };
         Ok(self.streamed.get_or_init(|| Box::new(streamed)))
     }
 
@@ -150,88 +173,77 @@ impl Program {
     }
 
     /// Plans the first boxes, for explanations.
-    pub(crate) fn planned(&self, first: usize) -> Result<Vec<PlannedBox>, Error> {
-        let mut planned = Vec::new();
+    pub(crate) fn planned(&self, first: usize) -> Result<PlannedBoxes, Error> {
+        let mut planned = PlannedBoxes::new();
         for copy in self.boxes.iter().take(first) {
-            PlannedBox::plan(copy, self.widths, self.site(), &mut planned)?;
+            PlannedBox::plan(&copy, self.widths, self.site(), &mut planned)?;
         }
         Ok(planned)
     }
 
     /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
-        self.traffic.streaming_from(contiguous(&first_boxes(self.boxes.iter()), self.widths), &self.knobs)
+        self.traffic.streaming_from(contiguous(&first_boxes(&self.boxes, FIRST_BOXES), self.widths), &self.knobs)
     }
 
     /// Plans a program of one box with ordinary stores. The box belongs to no copy of its own.
-    pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Program, Error> {
+    pub(crate) fn through_the_cache(&self, copy: &CopyBox) -> Result<Program, Error> {
         let site = Site { streaming: false, prefetch: false, ..self.site() };
-        let mut prepared = Vec::new();
+        let mut prepared = PlannedBoxes::new();
         PlannedBox::plan(copy, self.widths, site, &mut prepared)?;
-        let (boxes, streamed) = (BoxGroups::none(), OnceLock::new());
-        Ok(Program { boxes, prepared, streamed, streaming: false, prefetch: false, ..*self })
+        let (boxes, plain, streamed) = (BoxGroups::none(), None, OnceLock::new());
+        Ok(Program { boxes, plain, prepared, streamed, streaming: false, prefetch: false, ..*self })
     }
 
     /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Program, Error> {
-        let count = boxes.len();
         let site = Site { permutes: pieces <= permutation::MOST_BOXES, ..self.site() };
-        let prepared = planned(boxes.into_iter(), count, self.widths, site)?;
-        Ok(Program { boxes: BoxGroups::none(), prepared, streamed: OnceLock::new(), ..*self })
+        let mut prepared = PlannedBoxes::new();
+        plan(&mut Boxes::from_vec(boxes), self.widths, site, &mut prepared)?;
+        Ok(Program { boxes: BoxGroups::none(), plain: None, prepared, streamed: OnceLock::new(), ..*self })
     }
 }
 
 /// How many boxes decide how a copy is stored. Whole tiles come first, and most elements are in them.
-const FIRST_BOXES: usize = 2;
+const FIRST_BOXES: u64 = 2;
 
-fn first_boxes(boxes: impl Iterator<Item = CopyBox>) -> SmallVec<[CopyBox; FIRST_BOXES]> {
-    boxes.take(FIRST_BOXES).collect()
+/// Some boxes of a copy. Most copies have one, which needs no allocation.
+type Boxes = SmallVec<[CopyBox; 1]>;
+
+/// At most this many boxes, the first ones.
+fn first_boxes(boxes: &BoxGroups, most: u64) -> Boxes {
+    let count = usize::try_from(boxes.count().min(most)).unwrap_or(0);
+    let mut list = Boxes::new();
+    list.reserve_exact(count);
+    list.extend(boxes.iter().take(count));
+    list
 }
 
-/// The least number of bytes that are contiguous on both sides of a box.
+/// The least number of bytes that are contiguous on both sides of the first boxes.
 fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     let bytes = |copy: &CopyBox| {
         let packed = copy.loops().iter().find(|step| step.is_packed()).map_or(1, Loop::extent);
         usize::try_from(packed.saturating_mul(widths.source.into()).div_euclid(8)).unwrap_or(usize::MAX)
     };
-    boxes.iter().map(bytes).min().unwrap_or(0)
+    let first = boxes.iter().zip(0..FIRST_BOXES).map(|(copy, _)| copy);
+    first.map(bytes).min().unwrap_or(0)
 }
 
-/// Plans this many boxes. With non-temporal stores, boxes that share rows are planned together.
-fn planned(
-    boxes: impl Iterator<Item = CopyBox>,
-    count: usize,
-    widths: Widths,
-    site: Site<'_>,
-) -> Result<Vec<PlannedBox>, Error> {
+/// Plans some boxes, and adds them to a list. With non-temporal stores, boxes that share rows are planned
+/// together, and `boxes` is left empty.
+fn plan(boxes: &mut Boxes, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
+    planned.reserve_exact(boxes.len());
     let bytes = u64::from(widths.source.div_euclid(8));
-    if site.streaming && count > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
+    if site.streaming && boxes.len() > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
         let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
         let most = in_elements(site.knobs.panel.saturating_mul(PANELS_TOGETHER));
-        return planned_in(Parts { most, apart: in_elements(PAGE) }, boxes.collect(), widths, site);
+        let parts = Parts { most, apart: in_elements(PAGE) };
+        let boxes = std::mem::take(boxes).into_vec();
+        let (groups, alone) = together::grouped(boxes, bytes, parts, &|copy| select::copy(&copy, bytes, site))?;
+        planned.extend(groups.into_iter().map(PlannedBox::Steps));
+        return alone.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, planned));
     }
-    let mut planned = Vec::new();
-    planned.reserve_exact(count);
-    for copy in boxes {
-        PlannedBox::plan(copy, widths, site, &mut planned)?;
-    }
-    Ok(planned)
-}
-
-/// Plans boxes of whole bytes. Boxes that share rows are planned together, in parts of this length.
-pub(crate) fn planned_in(
-    parts: Parts,
-    boxes: Vec<CopyBox>,
-    widths: Widths,
-    site: Site<'_>,
-) -> Result<Vec<PlannedBox>, Error> {
-    let bytes = u64::from(widths.source.div_euclid(8));
-    let (groups, alone) = together::grouped(boxes, bytes, parts, &|copy| select::copy(&copy, bytes, site))?;
-    let mut planned: Vec<PlannedBox> = groups.into_iter().map(PlannedBox::Steps).collect();
-    for copy in alone {
-        PlannedBox::plan(copy, widths, site, &mut planned)?;
-    }
-    Ok(planned)
+    boxes.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, planned))
 }
 
 impl PlannedBox {
@@ -241,33 +253,33 @@ impl PlannedBox {
     ///
     /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
     pub(crate) fn plan(
-        copy: CopyBox,
+        copy: &CopyBox,
         widths: Widths,
         site: Site<'_>,
-        planned: &mut Vec<PlannedBox>,
+        planned: &mut PlannedBoxes,
     ) -> Result<(), Error> {
         let bits = widths.source;
         let mut steps = Vec::new();
-        let whole = if let Some(change) = widths.change() {
-            match width::rows(&copy, &change, site)? {
-                Some(copy) => Some(copy),
-                None => width::steps(copy, change, site, &mut steps).map(|()| None)?,
+        if let Some(change) = widths.change() {
+            match width::rows(copy, &change, site)? {
+                Some(copy) => planned.push(PlannedBox::Copy(copy)),
+                None => width::steps(copy.clone(), change, site, &mut steps)?,
             }
         } else if site.permutes
             && planned.len() < permutation::MOST_BOXES
-            && let Some(copy) = permutation::copy(&copy, bits, site)?
+            && let Some(blocks) = permutation::blocks(copy, bits, site)
         {
-            Some(copy)
+            planned.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
         } else if bits.is_multiple_of(8) {
-            Some(select::copy(&copy, u64::from(bits / 8), site)?)
-        } else if let Some(whole) = subbyte::in_whole_bytes(&copy, bits) {
-            Some(select::copy(&whole, 1, site)?)
-        } else if let Some(copy) = subbyte::interleaved(&copy, bits, site)? {
-            Some(copy)
+            planned.push(PlannedBox::Copy(select::copy(copy, u64::from(bits / 8), site)?));
+        } else if let Some(whole) = subbyte::in_whole_bytes(copy, bits) {
+            planned.push(PlannedBox::Copy(select::copy(&whole, 1, site)?));
         } else {
-            subbyte::steps(copy, bits, site, &mut steps).map(|()| None)?
-        };
-        planned.extend(whole.map(PlannedBox::Copy));
+            match subbyte::interleaved(copy, bits, site)? {
+                Some(copy) => planned.push(PlannedBox::Copy(copy)),
+                None => subbyte::steps(copy.clone(), bits, site, &mut steps)?,
+            }
+        }
         planned.extend(steps.into_iter().map(PlannedBox::Steps));
         Ok(())
     }

@@ -27,7 +27,7 @@ use super::cost::{
     JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE,
 };
 use super::machine::Knobs;
-use super::nest_loops::{NestLoops, front_to_back, loops_in_bytes};
+use super::nest_loops::{NestLoops, add_loops_in_bytes, front_to_back};
 use super::resolve::{Shape, resolve};
 use super::site::Site;
 
@@ -42,25 +42,26 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
     };
     let start = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
     let sides = |(source, destination)| Some((in_bytes(source).ok()?, in_bytes(destination).ok()?));
-    let mut loops = loops_in_bytes(copy.loops.iter(), sides).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let mut loops = NestLoops::new();
+    add_loops_in_bytes(&mut loops, copy.loops.iter(), sides).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
     let (shape, start) = shape(&mut loops, in_bytes(1)?, start, site.knobs);
-    resolved(shape, loops, start, site)
+    resolved(shape, &mut loops, start, site)
 }
 
-/// Returns the copy of a shape in some loops, resolved and checked.
+/// Returns the copy of a shape in some loops, resolved and checked. The list of loops is left empty.
 ///
 /// # Errors
 ///
 /// [`Error::Overflow`] if an iteration ends after the last address.
 pub(crate) fn resolved(
     shape: Shape,
-    mut loops: NestLoops,
+    loops: &mut NestLoops,
     start: (usize, usize),
     site: Site<'_>,
 ) -> Result<Copy, Error> {
-    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
-    let (kernel, access) = resolve(shape, &loops, site);
-    checked(kernel, loops.into_vec(), start, access, site)
+    let start = front_to_back(loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let (kernel, access) = resolve(shape, loops, site);
+    checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
 /// Returns the copy of a kernel that was chosen, checked.
@@ -278,8 +279,12 @@ fn plane(loops: &mut NestLoops, unit: usize, columns: Stride, rows: Stride, micr
     let dense_destination = columns.source > 0 && Some(columns.destination) == stride(rows.extent.saturating_mul(unit));
     let dense_source = Some(rows.source) == stride(columns.extent.saturating_mul(unit));
     if micro_tiles && dense_destination && dense_source {
-        let tile = MicroTile { rows: rows.extent, columns: columns.extent, element: unit };
-        if tile.bytes() <= MICRO_TILE
+        let tile = || {
+            let [rows, columns, element] = [rows.extent, columns.extent, unit].map(u8::try_from);
+            Some(MicroTile { rows: rows.ok()?, columns: columns.ok()?, element: element.ok()? })
+        };
+        if let Some(tile) = tile()
+            && tile.bytes() <= MICRO_TILE
             && let Some(plane) = plane_of_micro_tiles(loops, tile)
         {
             return plane;

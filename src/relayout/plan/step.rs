@@ -175,7 +175,8 @@ impl RowsOfBits {
             };
             Some(Shape::Runs { run: bytes(bits)?, count })
         });
-        let whole = whole.flatten().map(|shape| select::resolved(shape, NestLoops::new(), (0, 0), site)).transpose()?;
+        let whole =
+            whole.flatten().map(|shape| select::resolved(shape, &mut NestLoops::new(), (0, 0), site)).transpose()?;
         Ok(RowsOfBits { rows, whole })
     }
 }
@@ -193,7 +194,7 @@ impl WidthRows {
             if bytes > 0 && wholes.iter().all(|(other, _)| *other != bytes) {
                 let packed = crate::checked::narrow(bytes, crate::checked::BYTES)?;
                 let shape = Shape::Width(change.row(packed));
-                wholes.push((bytes, select::resolved(shape, NestLoops::new(), (0, 0), site)?));
+                wholes.push((bytes, select::resolved(shape, &mut NestLoops::new(), (0, 0), site)?));
             }
         }
         Ok(WidthRows { loops, row, change, wholes })

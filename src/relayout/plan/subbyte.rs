@@ -68,8 +68,8 @@ pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
 /// Returns the copy of a box that interleaves a few rows, or deinterleaves them, if all rows begin and end at
 /// whole bytes.
 pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
-    let Some((rows, loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
-    select::resolved(Shape::Bits(rows), loops, start, site).map(Some)
+    let Some((rows, mut loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
+    select::resolved(Shape::Bits(rows), &mut loops, start, site).map(Some)
 }
 
 /// The rows, the loops around the rows, and the start of the first iteration in bytes, on the source and on
@@ -250,7 +250,7 @@ fn block(plane: &BitPlane, (columns, rows): (usize, usize), site: Site<'_>) -> R
             let stride = isize::try_from(bytes).unwrap_or(isize::MAX);
             loops.push(ByteLoop::Strided(Stride { extent, source: stride, destination: stride }));
         }
-        let copy = select::resolved(shape, loops, (0, 0), in_cache)?;
+        let copy = select::resolved(shape, &mut loops, (0, 0), in_cache)?;
         chain = vec![Step::through(vec![Step::Copy(copy)], chain)];
     }
     let into = RowsOfBits::new(into, Site { streaming: false, ..site })?;

@@ -47,7 +47,7 @@ const _: () = assert!(BUFFER == 1 << 14);
 pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let found = long_rows(copy, change).map(|(row, loops, start)| (Shape::Width(row), loops, start));
     let found = found.or_else(|| words(copy, change, site.knobs));
-    found.map(|(shape, loops, start)| select::resolved(shape, loops, start, site)).transpose()
+    found.map(|(shape, mut loops, start)| select::resolved(shape, &mut loops, start, site)).transpose()
 }
 
 /// The shape of an iteration, the loops around it, and the start of the first iteration in bytes, on the
@@ -254,7 +254,7 @@ fn part(copy: &CopyBox, staged: &[u64], change: &Change, site: Site<'_>) -> Resu
     let (into, out) = (Site { streaming: false, ..site }, Site { prefetch: false, ..site });
     let (packed, unpacked) = change.sides((into, out));
     let rows = match whole_rows(rows.iter(), row, (0, 0), change).filter(|_| whole_outside.is_some()) {
-        Some((row, loops, start)) => Step::Copy(select::resolved(Shape::Width(row), loops, start, packed)?),
+        Some((row, mut loops, start)) => Step::Copy(select::resolved(Shape::Width(row), &mut loops, start, packed)?),
         None => anywhere(rows, row, packed)?,
     };
     let bytes = Step::Copy(select::copy(&at_start(bytes), 1, unpacked)?);

@@ -83,7 +83,12 @@ impl Kernel {
             Kernel::Transpose { plane, .. } => {
                 let Plane { unit, columns, rows, micro_tile } = plane;
                 let tile = micro_tile.is_none_or(|tile| tile.bytes() == *unit && tile.has_shuffle());
-                (1..=LONGEST_UNIT).contains(unit) && columns.extent > 0 && rows.extent > 0 && tile
+                (1..=LONGEST_UNIT).contains(unit)
+                    && columns.extent > 0
+                    && rows.extent > 0
+                    && columns.is_whole()
+                    && rows.is_whole()
+                    && tile
             }
             Kernel::InterleaveBits { rows, .. } => {
                 matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)

@@ -67,17 +67,18 @@ impl Plane {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MicroTile {
     /// The number of rows of elements.
-    pub rows: usize,
+    pub rows: u8,
     /// The number of columns of elements.
-    pub columns: usize,
+    pub columns: u8,
     /// The size of an element in bytes.
-    pub element: usize,
+    pub element: u8,
 }
 
 impl MicroTile {
     /// The size of the tile in bytes.
     pub fn bytes(self) -> usize {
-        self.rows.saturating_mul(self.columns).saturating_mul(self.element)
+        let [rows, columns, element] = [self.rows, self.columns, self.element].map(usize::from);
+        rows.saturating_mul(columns).saturating_mul(element)
     }
 
     /// Whether there is a shuffle for the tile. There is one if whole tiles fill 16 bytes.
@@ -89,7 +90,7 @@ impl MicroTile {
     /// The byte shuffle that transposes all micro-tiles in 16 bytes. It has the index of the source byte for
     /// each byte of the result. All indices are 0 if whole tiles do not fill 16 bytes.
     pub fn shuffle(self) -> [u8; MICRO_TILE] {
-        let MicroTile { rows, columns, element } = self;
+        let [rows, columns, element] = [self.rows, self.columns, self.element].map(usize::from);
         let mut bytes = [0; MICRO_TILE];
         if !self.has_shuffle() {
             return bytes;
@@ -119,15 +120,20 @@ pub struct Axis {
 enum Offsets {
     /// A constant stride. If it is negative, index 0 has the highest offset, and the last index has offset 0.
     Stride(isize),
-    /// The offsets of several loops that were fused into one axis.
-    Table(Fused),
+    /// Several loops fused into one axis. One list holds everything, so that an axis is three words: the
+    /// offset of every index, then the stride and the extent of each loop, the innermost loop first, and last
+    /// the number of loops.
+    Table(Box<[usize]>),
 }
 
-/// The loops of a fused axis, and the offset of every index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Fused {
-    offsets: Vec<usize>,
-    loops: Vec<(usize, usize)>,
+/// The strides and extents at the end of a table, and the number of offsets in front of them.
+fn loops_of_table(table: &[usize]) -> (&[usize], usize) {
+    let loops = || {
+        let (&loops, rest) = table.split_last()?;
+        let offsets = rest.len().checked_sub(loops.checked_mul(2)?)?;
+        Some((rest.get(offsets..)?, offsets))
+    };
+    loops().unwrap_or((&[], 0))
 }
 
 impl Axis {
@@ -142,7 +148,7 @@ impl Axis {
     ///
     /// # Panics
     ///
-    /// If the axis is a table and `i` is not below the extent.
+    /// If the axis is a table that ends before index `i`.
     #[inline(always)]
     #[allow(
         clippy::arithmetic_side_effects,
@@ -154,7 +160,7 @@ impl Axis {
         match &self.offsets {
             Offsets::Stride(stride) if *stride < 0 => (self.extent - 1 - i) * stride.unsigned_abs(),
             Offsets::Stride(stride) => i * stride.unsigned_abs(),
-            Offsets::Table(fused) => fused.offsets[i],
+            Offsets::Table(table) => table[i],
         }
     }
 
@@ -180,30 +186,31 @@ impl Axis {
 
     /// The loops that the axis was made of, as pairs of stride and extent. The innermost loop is first.
     pub fn loops(&self) -> impl Iterator<Item = (usize, usize)> {
-        let (one, fused): (_, &[_]) = match &self.offsets {
+        let (one, table): (_, &[_]) = match &self.offsets {
             Offsets::Stride(stride) => (Some((stride.unsigned_abs(), self.extent)), &[]),
-            Offsets::Table(fused) => (None, &fused.loops),
+            Offsets::Table(table) => (None, loops_of_table(table).0),
         };
-        one.into_iter().chain(fused.iter().copied())
+        let (pairs, _) = table.as_chunks::<2>();
+        one.into_iter().chain(pairs.iter().map(|&[stride, extent]| (stride, extent)))
+    }
+
+    /// Whether the axis has an offset for every index. The extent of a table may have been changed since.
+    pub(super) fn is_whole(&self) -> bool {
+        match &self.offsets {
+            Offsets::Stride(_) => true,
+            Offsets::Table(table) => loops_of_table(table).1 == self.extent,
+        }
     }
 
     /// Whether all offsets are multiples of `bytes`.
     pub fn are_multiples_of(&self, bytes: usize) -> bool {
-        match &self.offsets {
-            Offsets::Stride(stride) => stride.unsigned_abs().is_multiple_of(bytes),
-            Offsets::Table(fused) => fused.loops.iter().all(|(stride, _)| stride.is_multiple_of(bytes)),
-        }
+        self.loops().all(|(stride, _)| stride.is_multiple_of(bytes))
     }
 
     /// The largest offset; `None` if it overflows.
     pub(super) fn largest(&self) -> Option<usize> {
         let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).checked_mul(stride);
-        match &self.offsets {
-            Offsets::Stride(stride) => last((stride.unsigned_abs(), self.extent)),
-            Offsets::Table(fused) => {
-                fused.loops.iter().copied().map(last).try_fold(0_usize, |sum, last| sum.checked_add(last?))
-            }
-        }
+        self.loops().map(last).try_fold(0_usize, |sum, last| sum.checked_add(last?))
     }
 
     /// Returns the axis with further loops outside of it. Each loop is a pair of stride and extent; the
@@ -211,7 +218,8 @@ impl Axis {
     pub fn inside(self, outer: &[(usize, usize)]) -> Axis {
         // Nothing saturates or wraps here, because all these offsets are inside a buffer.
         let extent = outer.iter().fold(self.extent, |product, &(_, extent)| product.saturating_mul(extent));
-        let mut offsets = Vec::with_capacity(extent);
+        let numbers = self.loops().chain(outer.iter().copied()).count().saturating_mul(2).saturating_add(1);
+        let mut offsets = Vec::with_capacity(extent.saturating_add(numbers));
         offsets.extend((0..self.extent).map(|i| self.offset(i)));
         for &(stride, extent) in outer {
             // The offsets are appended in runs that double in length, because the loops may be short.
@@ -224,9 +232,9 @@ impl Axis {
                 iterations = iterations.saturating_add(more);
             }
         }
-        let mut loops = Vec::with_capacity(outer.len().saturating_add(1));
-        loops.extend(self.loops().chain(outer.iter().copied()));
-        Axis { extent, offsets: Offsets::Table(Fused { offsets, loops }) }
+        offsets.extend(self.loops().chain(outer.iter().copied()).flat_map(|(stride, extent)| [stride, extent]));
+        offsets.push(numbers.div_euclid(2));
+        Axis { extent, offsets: Offsets::Table(offsets.into_boxed_slice()) }
     }
 }
 
