@@ -294,18 +294,9 @@ unsafe fn square<V: Vector, const UNIT: usize, const IN_LANE: usize, const LANES
         // The prefetches are in front of the shuffles, because between the shuffles they would take
         // registers.
         prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
-        // Lanes that are loaded one by one need no exchange, but each line of the source is read twice. From
-        // a cache that is faster for units of two bytes (Zen 3: 0.8; units of four bytes: 1.15).
-        let in_groups = UNIT == 2 && !STREAMING && V::BYTES < LINE && how.in_cache;
-        if !in_groups {
-            lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
-        }
-        for group in 0..LANES {
-            let lanes = match in_groups {
-                true => self::group::<V, IN_LANE, LANES>(how, (from.add(16 * group), rows)),
-                false => all.assume_init_ref()[group],
-            };
-            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(&lanes).into_iter().enumerate() {
+        let groups = lanes::<V, IN_LANE, LANES>(how, (from, rows), &mut all);
+        for (group, lanes) in groups.iter().enumerate() {
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                 let to = to.add(*columns.add(group * IN_LANE + i));
                 if STREAMING { store(how, line, to) } else { line.store(to) }
             }
