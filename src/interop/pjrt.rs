@@ -79,14 +79,14 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for a list of the wrong length, also for fewer tile entries than
-    /// the tiles have. [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule) if
-    /// the dimension order does not name every dimension once. [`ZeroTile`](crate::ArgumentRule) for a tile
-    /// entry of 0. [`TrailingCombine`](crate::ArgumentRule) for a tile that ends in `*`.
-    /// [`Negative`](crate::ArgumentRule) for a negative byte stride, which [`to_signed`](Self::to_signed)
-    /// accepts. [`Error::NotExpressible`] for a byte stride that is not a whole number of elements.
-    /// [`Error::Overflow`] for other negative numbers, and if the number of elements, with or without
-    /// padding, exceeds 64 bits.
+    /// [`RankMismatch`](crate::ArgumentRule) if a list has the wrong length, or if the list of tile entries
+    /// is shorter than the lengths of the tiles add up to. [`AxisOutOfRange`](crate::ArgumentRule) or
+    /// [`NotAPermutation`](crate::ArgumentRule) if the dimension order does not name every dimension once.
+    /// [`ZeroTile`](crate::ArgumentRule) for a tile entry of 0. [`TrailingCombine`](crate::ArgumentRule) for
+    /// a tile that ends in `*`. [`Negative`](crate::ArgumentRule) for a negative byte stride, which
+    /// [`to_signed`](Self::to_signed) accepts. [`Error::NotExpressible`] for a byte stride that is not a
+    /// whole number of elements. [`Error::Overflow`] for other negative numbers, and if the number of
+    /// elements, with or without padding, exceeds 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};

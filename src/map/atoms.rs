@@ -221,7 +221,8 @@ impl<'a> Atoms<'a> {
         let digit = self.digits.get(atom)?;
         let at = u64::try_from((divisor % weight == 0).then_some(divisor / weight)?).ok()?;
         let is_top = self.digits.iter().position(|other| other.dim == digit.dim) == Some(atom);
-        // Below the top digit, every combination of digits is an index, so the two parts must fill the range.
+        // Only the top digit may have values that no index uses. If another digit is cut into two digits, the
+        // product of their ranges must be the range of the digit.
         (at < digit.range && (is_top || digit.range % at == 0)).then_some(Cut { digit: atom, at })
     }
 

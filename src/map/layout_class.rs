@@ -16,7 +16,8 @@ pub enum LayoutClass {
     /// Each dimension consists of digits whose divisors divide each other. A descriptor of higher rank
     /// describes the layout.
     Split,
-    /// Each dimension consists of digits, but some divisors do not divide the divisors above them.
+    /// Each dimension consists of digits, but the divisor of some digit does not divide the divisor of the
+    /// next larger digit.
     RaggedSplit,
     /// Some dimensions form one number that cannot be separated into the dimensions.
     Fused,

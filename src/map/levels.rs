@@ -65,8 +65,9 @@ impl TileLevel {
         let mut places = false;
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
-            // A tile puts all counts before all indices. If an earlier group has an index, the count moves in
-            // front of it.
+            // In the result of a level, the dimensions that count tiles come before the dimensions that count
+            // elements inside a tile. If an earlier group already has one of the latter, the count of this
+            // group moves in front of it.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved

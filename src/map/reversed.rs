@@ -17,7 +17,8 @@ pub(super) fn counts_down(chain: &Chain, extent: u64) -> bool {
     chain.is_exact() && chain.digits().first().is_none_or(|top| extent.is_multiple_of(top.divisor.get()))
 }
 
-/// Changes a segment so that its source is walked backwards. `last` is the last value of the source chain.
+/// Changes a segment so that its source is walked backwards. `last` is the largest offset that the chain of
+/// the source gives: offset `i` becomes `last - i`.
 pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     segment.source = last - segment.source;
     for step in &mut segment.loops {

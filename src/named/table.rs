@@ -39,7 +39,8 @@ pub struct Row {
     /// The digits of an offset in memory order, the slowest first. The head of the table explains the
     /// notation.
     pub memory: &'static str,
-    /// The layout as XLA's tiles, with names of axes for dimensions, or `-` if tiles cannot express it.
+    /// The layout as XLA's tiles, with names of axes in the place of numbers of dimensions, or `-` if tiles
+    /// cannot express it.
     pub tiles: &'static str,
     /// The conditions for the sizes, separated by `;`.
     pub needs: &'static str,

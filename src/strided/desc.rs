@@ -339,7 +339,8 @@ impl BufferTensorDesc {
         self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
     }
 
-    /// Returns this tensor at another base offset. The mark of a part does not change.
+    /// Returns this tensor at another base offset. Whether it counts as a part of a larger buffer does not
+    /// change.
     pub(crate) fn beginning_at(self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
         let span_elements = checked_end(self.data_type, base_offset, span)?;

@@ -82,8 +82,8 @@ impl<'a> WriteOnly<'a> {
         Destination { kind: Kind::WriteOnly, ..self.0 }
     }
 
-    /// Converts to a destination of the kind of memory it was made of. A slice is written with ordinary
-    /// stores.
+    /// Returns the destination, which is written as the type it was made from suggests: a slice with ordinary
+    /// stores, a pointer to mapped memory with non-temporal stores.
     pub fn into_memory(self) -> Destination<'a> {
         self.0
     }
@@ -157,8 +157,8 @@ impl<'a> Destination<'a> {
 
     /// The bytes, if they are initialised and may be read.
     pub fn readable(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: a destination of this kind was made of a `&mut [u8]` of this length, which is borrowed for
-        // longer than `self` is borrowed here. Bytes written since then are initialised.
+        // SAFETY: a destination of this kind was made of a `&mut [u8]` of `self.length` bytes, which is
+        // borrowed for longer than `self` is borrowed here. Bytes written since then are initialised.
         (self.kind == Kind::Initialised)
             .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
     }

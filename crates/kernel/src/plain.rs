@@ -18,7 +18,8 @@ pub struct PlainNest<'a> {
     start: (usize, usize),
     /// The loops, outer to inner.
     loops: &'a [Stride],
-    /// One more than the largest offset that is read on the source, and written on the destination, in bytes.
+    /// The number of bytes that the copy spans on the source, and on the destination: one more than the
+    /// largest offset that is read, or written.
     end: (usize, usize),
     /// The number of runs of all iterations together.
     runs: usize,

@@ -15,7 +15,7 @@ pub(super) fn copy_in_words(text: &mut String, copy: &Copy, indent: &str, vector
     copy_by(text, copy, indent, vectors.then(|| kernel_in_words(copy)));
 }
 
-/// Writes a copy that is so small that it runs as plain loops.
+/// Describes a copy that is so small that it runs as plain loops.
 pub(super) fn plain_in_words(text: &mut String, copy: &Copy) {
     copy_by(text, copy, "  ", Some(format!("{PLAIN}, as the copy is small")));
 }

@@ -105,8 +105,8 @@ impl Passes {
         self.before.iter().map(|pass| &*pass.program).chain(std::iter::once(&*self.last))
     }
 
-    /// Whether an intermediate buffer holds padding of the destination that is kept. Such padding is copied
-    /// back from the destination.
+    /// Whether an intermediate buffer holds padding whose bytes in the destination are kept. The copy reads
+    /// such padding from the destination first, so that the last pass writes the same bytes again.
     pub(crate) fn recovers(&self) -> bool {
         self.before.iter().any(|pass| pass.recover.is_some())
     }

@@ -204,7 +204,8 @@ impl Program {
     }
 }
 
-/// How many boxes decide how a copy is stored. Whole tiles come first, and most elements are in them.
+/// The number of boxes that are looked at to choose between ordinary and non-temporal stores. Boxes of whole
+/// tiles come first, and hold most elements.
 const FIRST_BOXES: u64 = 2;
 
 /// Some boxes of a copy. Most copies have one, which needs no allocation.

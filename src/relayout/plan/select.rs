@@ -261,9 +261,9 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     bytes < knobs.in_l2 && innermost.is_some_and(one_set)
 }
 
-/// Whether a plane interleaves or deinterleaves a few rows, and writes at least two lines at each address.
-/// Rows that are interleaved in the cache are faster if they are written front to back. Other rows are too,
-/// if the hardware prefetcher follows all rows of a tile.
+/// Whether a plane interleaves or deinterleaves a few rows, each of its runs on the destination has at least
+/// two cache lines, and writing the destination front to back is faster. If all rows fit the cache, it is. If
+/// they do not, it is where the hardware prefetcher follows every row of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());

@@ -35,7 +35,8 @@ struct Cut {
     part: u64,
 }
 
-// Nothing here saturates, because every number is an offset or a stride of elements that are in a buffer.
+// No saturating operation below saturates, because every number is an offset or a stride of elements that are
+// in a buffer.
 impl Cut {
     /// Returns the outermost loops of the source, if they go forwards and parts are far enough apart.
     fn new(copy: &CopyBox, parts: Parts) -> Option<Cut> {

@@ -183,7 +183,8 @@ impl Report<'_> {
     }
 }
 
-/// Prints the largest temporaries of a memory space in which the text has no arrays.
+/// Prints the largest temporaries of a memory space that no array in the HLO text is in. Only the buffer
+/// assignment names them.
 fn print_assigned(assignment: &BufferAssignment, space: u64, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let mut table = Table::new(">bytes|>offset|value|shape");
     for value in assignment.largest_temporaries(space).iter().take(rows) {

@@ -50,9 +50,9 @@ pub(crate) struct Arguments {
     /// May be given several times; of those that match, the last holds.
     #[arg(long, value_name = "PATTERN=RULE")]
     to_for: Vec<Exception>,
-    /// Write a model here that holds the tensors in their new layout, which its metadata names. It is read
-    /// back before it replaces what was there. For a sharded model the new index, or a folder for it and its
-    /// parts.
+    /// Write a model to this file: the tensors in their new layout, which the metadata names. The new file is
+    /// read back before it replaces another. For a sharded model, this is the new index, or a folder for the
+    /// index and the parts.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The

@@ -314,7 +314,7 @@ fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
     plan.as_ref().map_or(tensor.bytes().len() as u64, |plan| plan.packed_bytes)
 }
 
-/// Returns the layout in which the file stores a tensor, or `-` if it cannot be read.
+/// Returns the layout in which the file stores a tensor, or `-` if the layout cannot be read.
 fn from(tensor: &Tensor<'_>) -> String {
     tensor.layout().map_or_else(|_| "-".into(), ToString::to_string)
 }

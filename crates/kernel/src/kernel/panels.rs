@@ -88,8 +88,9 @@ pub const KEPT_COLUMNS: usize = 1 << 10;
 /// The most columns that a staging buffer takes. Each column is a row of the buffer.
 const MOST_COLUMNS: usize = 64;
 
-/// The most rows whose offsets are listed at a time. Eight lines of single bytes have 512 rows, and a staging
-/// buffer of 64 columns has room for no more.
+/// The most source rows whose offsets are listed at a time. Eight cache lines of the destination hold 512
+/// bytes, each from another row if units are single bytes, and a staging buffer with 64 columns has room for
+/// eight lines.
 pub(crate) const MOST_ROWS: usize = 512;
 
 /// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 rows of sixteen lines, and one more line

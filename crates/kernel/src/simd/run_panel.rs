@@ -1,4 +1,5 @@
-//! Panels of runs that no register holds as one unit. The runs go into a staging buffer.
+//! Panels of runs whose length is not that of a unit (1, 2, 4, 8 or 16 bytes), so that registers cannot
+//! exchange them. A staging buffer collects the runs instead.
 
 use super::block::Panel;
 use super::lines::first_and_last;

@@ -172,8 +172,8 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
         const { assert!(N * BITS == 32) };
         // SAFETY: no memory is touched.
         unsafe {
-            // Rows whose elements share a byte follow each other. Each round packs two fields into one field
-            // of twice the width.
+            // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
+            // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.
             let mut count = N;
             if BITS == 1 {
                 count = packed::<V, 1, N>(&mut rows, count);

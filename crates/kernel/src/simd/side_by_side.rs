@@ -169,8 +169,9 @@ unsafe fn shared_line<V: Vector>(first: *const u8, second: *const u8, rest: usiz
     };
     debug_assert!(rest <= LINE && to.align_offset(LINE) == 0);
     for at in (0..LINE).step_by(V::BYTES) {
-        // SAFETY: `at` is a multiple of a vector below a line, so all three accesses stay in their lines. The
-        // mask is `LINE` bytes from `LINE - rest` on, which the table has.
+        // SAFETY: `at` is a multiple of the size of a vector and below `LINE`, so the loads of `first` and
+        // `second` and the store to `to` stay in their lines. The load of the mask ends at most `2 * LINE`
+        // bytes into the table, which has as many.
         unsafe {
             let mask = V::load(ONES.as_ptr().add(LINE - rest + at));
             V::load(first.add(at)).choose_bits(V::load(second.add(at)), mask).stream(to.add(at));
