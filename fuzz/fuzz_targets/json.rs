@@ -11,7 +11,7 @@ use tensor_layout::interop::safetensors::Index;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
-use tensor_layout::upload::{UploadBuffer, DeviceLimits};
+use tensor_layout::upload::{DeviceLimits, UploadBuffer};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Dims, Shape, TensorFlags};
 use tensor_layout_fuzz::texts::of_bytes;
 

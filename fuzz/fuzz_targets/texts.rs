@@ -7,7 +7,7 @@ use tensor_layout::notation::{Notated, Notation, ViewStep, read_list};
 use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
-use tensor_layout::upload::{FeatureLevel, DeviceLimits};
+use tensor_layout::upload::{DeviceLimits, FeatureLevel};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, LayoutClass, Shape};
 use tensor_layout_fuzz::texts::{of_bytes, read, refusal};
 

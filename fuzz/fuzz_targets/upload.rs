@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::strided::TensorFlags;
-use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, TypeLimits, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, Role, TypeLimits, UploadBuffer, validate, validate_description};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor};
 use tensor_layout_fuzz::places::strided_offsets;

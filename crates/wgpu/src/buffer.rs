@@ -1,6 +1,6 @@
 //! `TensorBuffer`: a buffer on the device with the layout of the tensor in it.
 
-use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, UploadReport, validate, validate_description};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, UploadReport, validate, validate_description};
 use tensor_layout::{IndexMap, ToIndexMap};
 
 use crate::error::Error;

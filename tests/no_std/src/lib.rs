@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::Notated;
-use tensor_layout::upload::{UploadBuffer, DeviceLimits, Role, validate};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, ToIndexMap};
 
 /// An allocator without memory. This program is built and never run.
