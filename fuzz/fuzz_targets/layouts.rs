@@ -78,7 +78,9 @@ fn mapped(map: &IndexMap) {
     let _ = (map.strides(), map.class(), map.span_elements());
     let _ = map.digit_places();
     let mut row: Vec<_> = map.sizes().iter().map(|&size| 0..size).collect();
-    row.first_mut().map(|range| range.end = range.end.min(1));
+    if let Some(range) = row.first_mut() {
+        range.end = range.end.min(1);
+    }
     let _ = map.contiguous_part(&row);
     if let Ok(spelled) = spell(map)
         && let Ok(same) = same_layout(&spelled, map)
