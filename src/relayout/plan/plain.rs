@@ -17,7 +17,8 @@ pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
 /// non-temporal stores, which a plan decides. Not tuned.
 const MOST_PLAIN_BYTES: usize = 1 << 18;
 
-/// The most runs that a plain loop nest copies, if a kernel has not been chosen yet. By trial (Zen 3).
+/// The most runs that a plain loop nest copies, if a kernel has not been chosen yet, or if the chosen kernel
+/// copies runs shorter than a [`PIECE`]. By trial (Zen 3).
 pub(crate) const MOST_PLAIN_RUNS: usize = 512;
 
 /// Whether a plain loop nest is faster than a kernel that was chosen already: if it moves few pieces of
