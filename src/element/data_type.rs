@@ -241,6 +241,9 @@ impl DataType {
 
     /// The value of this type in the `DML_TENSOR_DATA_TYPE` enumeration, for the thirteen types that DirectML
     /// has.
+    ///
+    /// The method needs the feature `directml`.
+    #[cfg(any(test, feature = "directml"))]
     #[must_use]
     pub const fn directml_value(self) -> Option<u32> {
         match self.row().directml {
@@ -252,6 +255,8 @@ impl DataType {
     /// Returns the data type of a `DML_TENSOR_DATA_TYPE` value. Returns `None` for UNKNOWN (0) and for values
     /// that DirectML does not define.
     ///
+    /// The function needs the feature `directml`.
+    ///
     /// ```
     /// use tensor_layout::DataType;
     ///
@@ -260,6 +265,7 @@ impl DataType {
     /// assert_eq!(DataType::F16.directml_value(), Some(2));
     /// assert_eq!(DataType::from_directml_value(0), None);
     /// ```
+    #[cfg(any(test, feature = "directml"))]
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {
         Self::ALL.iter().copied().find(|data_type| data_type.directml_value() == Some(value))

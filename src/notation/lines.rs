@@ -17,7 +17,7 @@ use crate::named::known_as;
 use crate::short_sort::sort_by_key;
 use crate::strided::{AxisOrder, BufferTensorDesc};
 
-use super::strided::{Strided, insert_missing, list};
+use super::strided::{Strided, insert_missing, list, text_of};
 use super::{AnyLayout, Notated, Notation, cute, directml, numpy, onednn, type_and_sizes};
 
 /// One line of [`all`]: a layout in one notation, or the reason why the notation cannot express it.
@@ -99,6 +99,36 @@ pub fn all(layout: impl Into<AnyLayout>) -> Vec<Line> {
 pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
     let writer = Writer::of(layout);
     notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
+}
+
+impl AnyLayout {
+    /// Returns the layout in the notation of its kind. An index map is written in the shortest notation that
+    /// can express it, at worst in CuTe's.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotExpressible`] if no notation can express the layout.
+    ///
+    /// ```
+    /// use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
+    ///
+    /// assert_eq!(AnyLayout::from("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?).to_text()?, "f32[2,3]:[5,1]");
+    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+    /// let text = |map| AnyLayout::from(map).to_text();
+    /// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
+    /// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
+    /// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_text(&self) -> Result<String, Error> {
+        match self {
+            AnyLayout::Strided(desc) => Ok(desc.to_string()),
+            AnyLayout::Tiled(shape) => Ok(shape.to_string()),
+            // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
+            // dimension.
+            AnyLayout::Mapped(map) => text_of(map).or_else(|_| text_in(self, Notation::CuTe)),
+        }
+    }
 }
 
 impl Notated {

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 /// Reads a list of natural numbers, in brackets or without: `[2,3]`, `(2,3)`, `2,3`, `[]`. `what` names one
 /// number of the list in errors: "a size".
 ///
+/// The function needs the feature `plan`.
+///
 /// # Errors
 ///
 /// [`Error::Parse`] with the column if the text is not a list of numbers, or a number exceeds 64 bits.

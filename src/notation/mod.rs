@@ -33,8 +33,10 @@ mod list;
 mod numpy;
 mod onednn;
 mod read;
+#[cfg(feature = "plan")]
 mod steps;
 mod strided;
+#[cfg(feature = "plan")]
 mod view_step;
 
 #[cfg(feature = "named")]
@@ -43,8 +45,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 pub use lines::{Line, all, text_in};
+#[cfg(feature = "plan")]
 pub use list::read_list;
 use strided::text_of;
+#[cfg(feature = "plan")]
 pub use view_step::ViewStep;
 
 use core::fmt;

@@ -18,6 +18,8 @@ impl AnyLayout {
     /// for each tile. The last sentences name the element and its offset in bytes and bits. The description
     /// is for people, and its wording may change.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// # Errors
     ///
     /// The errors of [`IndexMap::offset`], and the error of a layout without an index map.

@@ -11,11 +11,12 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::Slices;
 
+use super::AnyLayout;
 use super::list::read_list;
-use super::strided::text_of;
-use super::{AnyLayout, Notation, text_in};
 
-/// One step from a layout to a view of the layout.
+/// One step from a layout to a view of the layout, for tools that read views as text.
+///
+/// The type needs the feature `plan`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewStep {
@@ -149,6 +150,8 @@ impl AnyLayout {
     /// Returns the layout of a view. The result is of the same kind as this layout if that kind can express
     /// the view. Otherwise the result is an index map.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// # Errors
     ///
     /// The errors of the view: [`IndexMap::reshape`](crate::IndexMap::reshape),
@@ -184,33 +187,5 @@ impl AnyLayout {
             (AnyLayout::Tiled(shape), _) => spell_view(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
             _ => AnyLayout::Mapped(view),
         })
-    }
-
-    /// Returns the layout in the notation of its kind. An index map is written in the shortest notation that
-    /// can express it, at worst in CuTe's.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotExpressible`] if no notation can express the layout.
-    ///
-    /// ```
-    /// use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
-    ///
-    /// assert_eq!(AnyLayout::from("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?).to_text()?, "f32[2,3]:[5,1]");
-    /// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// let text = |map| AnyLayout::from(map).to_text();
-    /// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
-    /// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
-    /// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn to_text(&self) -> Result<String, Error> {
-        match self {
-            AnyLayout::Strided(desc) => Ok(desc.to_string()),
-            AnyLayout::Tiled(shape) => Ok(shape.to_string()),
-            // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
-            // dimension.
-            AnyLayout::Mapped(map) => text_of(map).or_else(|_| text_in(self, Notation::CuTe)),
-        }
     }
 }

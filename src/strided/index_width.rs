@@ -3,7 +3,6 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::checked;
 use crate::cursor::one_of;
 use crate::error::Error;
 
@@ -74,7 +73,8 @@ impl BufferTensorDesc {
     /// The narrowest integer for every offset of this tensor, the base offset included.
     ///
     /// The width depends on the offsets and not on the number of elements. A small slice at the end of a
-    /// large buffer needs the wide type, but a large broadcast may not need it.
+    /// large buffer needs the wide type, but a large broadcast may not need it. Kernels that multiply offsets
+    /// by the size of an element need `byte_index_width` of an [`UploadReport`](crate::upload::UploadReport).
     ///
     /// ```
     /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
@@ -87,21 +87,5 @@ impl BufferTensorDesc {
     #[must_use]
     pub fn index_width(&self) -> IndexWidth {
         IndexWidth::for_elements(self.span_elements())
-    }
-
-    /// The narrowest integer for the same offsets in bytes. Kernels that multiply offsets by the size of an
-    /// element need this type.
-    ///
-    /// ```
-    /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 288, 2048, 1536])?;
-    /// assert_eq!((desc.index_width(), desc.byte_index_width()), (IndexWidth::I32, IndexWidth::U32));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn byte_index_width(&self) -> IndexWidth {
-        let bytes = checked::bytes_for(self.span_elements(), self.data_type().bits()).unwrap_or(u64::MAX);
-        IndexWidth::for_elements(bytes).max(self.index_width())
     }
 }

@@ -7,6 +7,8 @@ use super::array::ArrayShape;
 
 /// Returns the name of the memory space `S(n)` in TPU dumps, or `None` for an unknown memory space.
 ///
+/// The function needs the feature `plan`.
+///
 /// | n | name | holds | source |
 /// |---|---|---|---|
 /// | 0 | HBM | everything without an `S`; on other devices, simply their memory | XLA's page *Shapes and layout* |

@@ -27,6 +27,7 @@ mod shape;
 mod tpu;
 
 pub use array::ArrayShape;
+#[cfg(feature = "plan")]
 pub use facts::memory_space_name;
 pub use layout::{Layout, SplitConfig, Tile, TileSize};
 pub use parse::MAX_TUPLE_DEPTH;

@@ -57,6 +57,7 @@ pub use limits::{BoxLimits, DeviceLimits, TypeLimits};
 pub use pack::{PackedBuffer, pack_buffer};
 pub use pieces::Pieces;
 pub use report::{Errors, UploadReport};
+#[cfg(feature = "plan")]
 pub use size_text::read_size;
 pub use suggest::{Suggestion, suggest};
 pub use tensor_limits::{MetalUsage, Swizzle, Uniform};

@@ -21,6 +21,8 @@ const UNITS: &[(&str, u64)] = &[
 
 /// Reads a number of bytes: `4096`, `4_194_304`, `4MiB`, `2 GiB`, `64kB` (1000 bytes each).
 ///
+/// The function needs the feature `plan`.
+///
 /// # Errors
 ///
 /// [`Error::Parse`] if the text is not a number with one of these units, or does not fit 64 bits.

@@ -129,9 +129,7 @@ fn descriptors() {
     each_desc("parts", |desc| {
         (desc.as_part(), desc.clone().with_base_offset_in_bytes(77_u64), desc.offset_in_bytes(&vec![0; desc.rank()]))
     });
-    each_desc("sizes", |desc| {
-        (desc.logical_size_in_bytes(), desc.exact_size_in_bytes(), desc.bound_size_in_bytes(), desc.byte_index_width())
-    });
+    each_desc("sizes", |desc| (desc.logical_size_in_bytes(), desc.exact_size_in_bytes(), desc.bound_size_in_bytes()));
     each_desc("raise", raise);
 }
 
