@@ -48,7 +48,7 @@ fn room(map: &IndexMap, stride: u64) -> Option<u64> {
     (!shared && next.is_multiple_of(stride)).then(|| next.checked_div(stride)).flatten()
 }
 
-/// Returns how many consecutive elements in memory belong to one tile; 0 if no dimension has tiles.
+/// Returns how many consecutive elements in memory belong to one tile, or 0 if no dimension has tiles.
 pub(super) fn tile_length(map: &IndexMap) -> u64 {
     let tops = map.components.iter().filter_map(|component| match component.chain.digits() {
         [top, _, ..] => Some(top.stride),
@@ -58,7 +58,8 @@ pub(super) fn tile_length(map: &IndexMap) -> u64 {
 }
 
 /// Returns the number of elements in one row of the picture of the memory: the largest stride from 2 to
-/// `most`. If there is none, the whole memory is one row if it fits, or else a row has up to 16 elements.
+/// `most`. Without such a stride, a memory of at most `most` elements is one row, and a longer one has rows
+/// of up to 16 elements.
 pub(super) fn row_length(map: &IndexMap, most: u64) -> u64 {
     let digits = map.components.iter().flat_map(|component| component.chain.digits());
     let fitting = |stride: &u64| (2..=most).contains(stride);

@@ -3,8 +3,8 @@
 //!
 //! The module needs the feature `draw`, which is on by default.
 //!
-//! A picture needs only the index map of a layout. So every layout can be drawn if it is small enough to look
-//! at, and of any other a part.
+//! A picture needs only the index map of a layout, so every layout can be drawn. Of a layout that is too
+//! large for a picture, a part is drawn.
 //!
 //! ```
 //! use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};

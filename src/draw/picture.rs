@@ -84,7 +84,7 @@ pub(super) struct Panel {
     /// The indices of the first row and of the first column that are drawn.
     pub(super) first: (usize, usize),
     pub(super) rows: Vec<Vec<Spot>>,
-    /// How many columns are not padding, and how many rows.
+    /// How many columns hold elements and not only padding, and how many rows.
     pub(super) columns: usize,
     pub(super) logical_rows: usize,
     /// How many rows and how many columns a tile has; 0 if the dimension has no tiles.
@@ -249,8 +249,8 @@ impl Picture {
         self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
     }
 
-    /// Returns the rows of the picture of the memory: the range of cells of each row, and whether it stands
-    /// for several rows of padding alone.
+    /// Returns the rows of the picture of the memory: the cells of each row, and whether the row stands for
+    /// several rows that hold nothing but padding.
     pub(super) fn memory_rows(&self) -> Vec<(Range<usize>, bool)> {
         let (mut rows, row): (Vec<(Range<usize>, bool)>, _) = (Vec::new(), self.row.max(1));
         for (number, cells) in self.memory.chunks(row).enumerate() {
@@ -300,7 +300,7 @@ fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
         let (start, most) = if dim < leading {
             (at, matrices)
         } else {
-            // The part consists of whole tiles, or of a part of one tile.
+            // The part that is shown consists of whole tiles, or lies inside one tile.
             let tile = extent.tile.max(1);
             let (step, rest) = match CORNER.divided_by(tile) {
                 0 => (CORNER, tile.minus(at.modulo(tile).minus(at.modulo(tile).modulo(CORNER)))),

@@ -221,8 +221,8 @@ impl<'a> Atoms<'a> {
         let digit = self.digits.get(atom)?;
         let at = u64::try_from((divisor % weight == 0).then_some(divisor / weight)?).ok()?;
         let is_top = self.digits.iter().position(|other| other.dim == digit.dim) == Some(atom);
-        // Only the top digit may have values that no index uses. If another digit is cut into two digits, the
-        // product of their ranges must be the range of the digit.
+        // Only the top digit of a dimension may have values that no index uses. In any other digit, `at` must
+        // divide the range.
         (at < digit.range && (is_top || digit.range % at == 0)).then_some(Cut { digit: atom, at })
     }
 
@@ -241,8 +241,8 @@ impl<'a> Atoms<'a> {
     /// Returns an upper bound of the values of the sum.
     fn largest(&self, form: &Form) -> i128 {
         let mut sum = 0;
-        // If digits of one dimension have a common scale in the sum, they are together at most the last index
-        // of the dimension, times the scale.
+        // If digits of one dimension have weights in proportion to their place values, they add up to a
+        // multiple of the index. The bound is then this multiple of the last index.
         let mut dims: Vec<(usize, i128, i128)> = Vec::new();
         for &(atom, weight) in &form.0 {
             let most = weight * at(&self.most, atom);

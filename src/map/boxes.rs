@@ -71,8 +71,8 @@ pub(crate) struct BoxGroups {
 }
 
 impl CopyBox {
-    /// The loops from outer to inner. Tables come first, then the other loops by descending stride of the
-    /// destination. A box without loops copies one element.
+    /// The loops from outer to inner. Loops over a table of offsets come first, then the other loops by
+    /// descending stride of the destination. A box without loops copies one element.
     #[must_use]
     pub fn loops(&self) -> &[Loop] {
         &self.loops
@@ -140,7 +140,7 @@ impl BoxGroups {
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (&source.components[..], &destination.components[..]);
         if !first.iter().chain(second).any(|component| fused(&component)) {
-            // In the usual case, every component is one dimension, and both sides have the same dimensions.
+            // Usually, neither side fuses dimensions. Each dimension is then a group of its own.
             for (a, b) in first.iter().zip(second) {
                 boxes.add(a.extent, &a.chain, &b.chain, a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
@@ -158,8 +158,9 @@ impl BoxGroups {
         Some(boxes.checked(source, destination))
     }
 
-    /// Adds the group whose numbers below `extent` the two chains place. Returns `None` if the segments
-    /// exceed a limit, or if neither chain can be walked backwards although `reversed` is set.
+    /// Adds a group whose row-major number is below `extent`, and whose offsets on the two sides are given by
+    /// the two chains. Returns `None` if the segments exceed a limit, or if neither chain can be walked
+    /// backwards although `reversed` is set.
     fn add(&mut self, extent: u64, source: &Chain, destination: &Chain, reversed: bool) -> Option<()> {
         let before = self.segments.list.len();
         refine(extent, source, destination, &mut self.segments)?;
@@ -286,8 +287,8 @@ pub(super) fn linked_dims(rank: usize, first: &[Component], second: &[Component]
     (listed == live.iter().filter(|&&live| live).count()).then_some(groups)
 }
 
-/// Joins the components of the dimensions in `dims` to one chain. The argument of the chain is the row-major
-/// number of these dimensions.
+/// Joins the components of the dimensions in `dims` to one chain, which maps the row-major number of these
+/// dimensions to an offset.
 pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u64], extent: u64) -> Option<Chain> {
     let mut digits: SmallVec<[Digit; 4]> = smallvec![];
     let mut width = extent;

@@ -100,8 +100,8 @@ impl IndexMap {
 /// Returns the smallest and the largest value of a chain on `start..end`. The range must not be empty, and
 /// `blocks` are the [`whole_blocks`] of the digits.
 ///
-/// Only the first and the last block may be partial. The function calls itself for at most one partial block
-/// and `reach` for the other, so k digits take k^2 steps.
+/// At most the first and the last block are partial. One of them takes a recursive call and the other a call
+/// of `reach`, so k digits take k^2 steps.
 pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -> (u64, u64) {
     let (Some((digit, below)), Some((_, inner))) = (digits.split_first(), blocks.split_first()) else { return (0, 0) };
     let (divisor, stride) = (digit.divisor.get(), digit.stride);
@@ -117,7 +117,7 @@ pub(super) fn extremes(digits: &[Digit], blocks: &[u64], start: u64, end: u64) -
     if first_block == last_block {
         return at(first_block, extremes(below, inner, from, past_to));
     }
-    // The smallest value in a whole block is 0, its first value.
+    // In a whole block, the lower digits have the smallest value 0, in the first number of the block.
     let whole = (0, inner.first().copied().unwrap_or(0));
     let first = if from == 0 { whole } else { extremes(below, inner, from, divisor) };
     let mut found = at(first_block, first);

@@ -21,9 +21,8 @@ use super::digits::{Chain, Digit, below};
 /// [`Error::Undecided`].
 ///
 /// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent are; two to four
-/// digits are usual. Only Irreducible layouts, where `*` joined digits that do not line up, may need more.
-/// There, combinations of the joined digits are tried, except for the digits that both spellings have in
-/// common.
+/// digits are usual. Irreducible layouts may take more steps: all combinations of the digits that `*` joined
+/// are tried, except digits that both layouts have in common.
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
 pub(super) fn undecided() -> Error {
@@ -91,8 +90,8 @@ impl Search {
         if let Some(found) = self.shift(low, inside, length.min(to_edge), rise)? {
             return Ok(Some(found));
         }
-        // From here on, `f(shift + u)` is in the next block, at `u - to_edge`. So `f(u)` is the side that is
-        // shifted, by `to_edge`.
+        // Past the edge of the block, let `v = u - to_edge`. There, `f(shift + u)` is `low(v)` in the next
+        // block and `f(u)` is `low(v + to_edge)`, so the two sides change places.
         let found = self.shift(low, to_edge, length.saturating_sub(to_edge), stride - rise)?;
         Ok(found.map(|number| to_edge + number))
     }

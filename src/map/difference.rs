@@ -28,7 +28,7 @@ pub(super) struct Deviations {
     pub(super) differs: bool,
     /// The first index, among the indices found so far, at which the layouts differ.
     pub(super) first: Option<Vec<u64>>,
-    /// The reason why there may be more differences, or an earlier difference.
+    /// The reason why the search was incomplete, so that there may be more differences or an earlier one.
     pub(super) unknown: Option<Error>,
 }
 
@@ -129,7 +129,8 @@ impl<'a> Difference<'a> {
         if own.is_empty() {
             return Ok(None);
         }
-        // The quotients and remainders inside these atoms, in an order in which they can be computed.
+        // The quotients and remainders that these atoms are computed from, each after the ones that it
+        // contains.
         let mut needed: Vec<usize> = own.iter().filter_map(|&atom| self.parts.get(atom)).flatten().copied().collect();
         needed.retain(|&part| part >= self.atoms.digits.len());
         needed.sort_unstable();

@@ -196,8 +196,9 @@ pub(super) fn whole_blocks(digits: &[Digit]) -> Dims {
 /// Returns the largest value of these digits on `0..extent`, which must not be empty. `blocks` are the
 /// [`whole_blocks`] from the first of these digits on.
 ///
-/// Each digit gives one candidate for the largest value: the digit is one below its value at `extent - 1`,
-/// and the lower digits are free. The value at `extent - 1` is the last candidate.
+/// Each digit gives one candidate for the largest value: the digits above it are those of `extent - 1`, the
+/// digit itself is one lower than in `extent - 1`, and the lower digits are free. The value at `extent - 1`
+/// is the last candidate.
 pub(super) fn reach(digits: &[Digit], blocks: &[u64], extent: u64) -> u64 {
     let (mut most, mut above, mut last) = (0, 0, extent.minus(1));
     for (digit, free) in digits.iter().zip(blocks.iter().skip(1)) {

@@ -97,8 +97,8 @@ impl IndexMap {
             match first_deviation(&a, &b, extent) {
                 Ok(None) => {}
                 Err(error) => found.unknown = Some(error),
-                // The fused numbers ascend in the order of the indices, so the first number that differs
-                // gives the first index.
+                // The dimensions are fused in the order of the indices, so the smallest number that differs
+                // belongs to the first index.
                 Ok(Some(number)) if dims.is_sorted() => found.include(self.at(&dims, &bounds, number)),
                 Ok(Some(_)) => {
                     found.differs = true;

@@ -94,7 +94,8 @@ pub struct IndexMap {
     pub(super) sizes: Dims,
     pub(super) base: u64,
     pub(crate) components: Vec<Component>,
-    /// The tiles, level by level, for an Irreducible layout, which components cannot describe.
+    /// The tiles of an Irreducible layout, level by level. `None` for all other layouts, which components
+    /// describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
     /// Whether the map is a slice that leaves out elements of its buffer, or a view of this slice.

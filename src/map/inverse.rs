@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
         let mut sum = 0_u64;
         for unknown in unknowns.iter_mut().rev() {
             unknown.below = sum;
-            // The sum is an upper bound, because the digits of a ragged chain cannot all be at their largest
+            // The sum may be too large, because the digits of a ragged chain cannot all be at their largest
             // at once.
             sum = sum.saturating_add(unknown.stride.saturating_mul(unknown.most));
         }
@@ -135,8 +135,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether the chosen digits form a number below the extent of each component, and whether this index is
-    /// stored at the offset.
+    /// Whether the chosen digits form a number below the extent of each component, and whether the index of
+    /// these numbers is stored at the target offset.
     ///
     /// In a ragged chain, or in a partial top block, not every combination of digits is a number. The search
     /// reaches every combination that is a number, so no index is missed. This test refuses all other

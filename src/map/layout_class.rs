@@ -48,7 +48,7 @@ impl LayoutClass {
     }
 }
 
-// `Form` and `Target` of `crates/shader/` have similar lists. A macro for the three lists would not be
+// `Form` and `Target` of `crates/shader/` are printed in the same way. A macro for the three would not be
 // shorter.
 impl fmt::Display for LayoutClass {
     /// Writes the class in snake case: `ragged_split`.

@@ -131,7 +131,7 @@ impl TileLevels {
 
     /// Applies `tiles` to `sizes`, whose order is `order` (major to minor).
     pub(crate) fn new(order: SmallVec<[usize; 8]>, sizes: Dims, tiles: &[TileEntries]) -> Result<TileLevels, Error> {
-        // The bound of each dimension, and the number of its values.
+        // For each dimension, its size with padding, and the number of values that it takes.
         let mut dims: SmallVec<[(u64, u64); 8]> = sizes.iter().map(|&size| (size, size)).collect();
         let mut levels = Vec::with_capacity(tiles.len());
         for tile in tiles.iter().filter(|tile| !tile.is_empty()) {

@@ -35,7 +35,7 @@ struct Digits {
     range: u64,
 }
 
-/// One component, whose number is written in some of the places.
+/// The number of one component, with each of its digits in a place of its own.
 struct Number {
     extent: u64,
     /// The place of each digit, and the weight of one unit of the digit in the number.
@@ -130,9 +130,9 @@ impl MixedRadix {
         Ok(boxes)
     }
 
-    /// Collects the digits of the numbers below `extent`, and all other digits, as ranges inside `within`.
-    /// Returns `None` if there are too many ranges. A digit whose divisor does not divide the divisor above
-    /// doubles the number of ranges.
+    /// Divides the product of ranges `within` into ranges whose digits form a number below `extent`, and all
+    /// other ranges. Returns `None` if there are too many ranges. A digit whose divisor does not divide the
+    /// divisor above doubles the number of ranges.
     fn divide(&self, extent: u64, digits: &[(usize, u64)], within: &Ranges, divided: &mut Divided) -> Option<()> {
         let Some((&(place, divisor), below)) = digits.split_first() else {
             divided.inside.push(within.clone());

@@ -24,7 +24,8 @@ pub(super) fn components(levels: &TileLevels) -> Option<Vec<Component>> {
     for depth in (0..levels.levels.len()).rev() {
         replay.undo(depth)?;
     }
-    // Positions are used where they are, because moving the list would take as long as filling it.
+    // The chains are moved out of the list one by one, because moving the whole list would take as long as
+    // filling it.
     let mut components = replay.fused;
     components.reserve_exact(replay.positions.len());
     for (position, &axis) in replay.positions.iter_mut().zip(&levels.order) {
@@ -64,8 +65,8 @@ impl Replay<'_> {
         self.positions.reverse();
     }
 
-    /// Replays the level at `depth` backwards: replaces the dimensions behind its tile by the dimensions
-    /// before it.
+    /// Undoes the tile at `depth`: replaces its counts and its indices inside a tile by the dimensions that
+    /// it divided.
     fn undo(&mut self, depth: usize) -> Option<()> {
         let level = self.levels.levels.get(depth)?;
         let tiled: SmallVec<[Position; 8]> = self.positions.drain(level.prefix..).collect();
@@ -76,7 +77,8 @@ impl Replay<'_> {
         for ((group, count), place) in level.groups.iter().zip(counts).zip(places) {
             let mut chain = join(group, &count.chain, &place.chain)?;
             let mut rest = Joined { bounds: &group.bounds, ranges: &group.ranges };
-            // The number is cut from the major side, as often as the chain allows.
+            // The chain of the joined number is cut into chains of its dimensions, from the major side, as
+            // far as possible.
             while let Some((segment, minor, high, low)) = rest.first_cut(&chain) {
                 self.place(segment, high, whole, level.new_axes)?;
                 (rest, chain) = (minor, low);
@@ -87,14 +89,15 @@ impl Replay<'_> {
         Some(())
     }
 
-    /// Appends the positions of neighbouring dimensions that share one chain.
+    /// Appends the positions of neighbouring dimensions whose joined number has this chain. Returns `None` if
+    /// the layout is Irreducible.
     fn place(&mut self, joined: Joined<'_>, chain: Chain, whole: usize, new_axes: usize) -> Option<()> {
         let first = self.positions.len();
         self.positions.extend(joined.bounds.iter().map(|&bound| Position { bound, chain: Chain::default() }));
         let varying = || (first..).zip(joined.ranges).filter(|&(_, &range)| range > 1).map(|(position, _)| position);
         let Some(major) = varying().next() else { return Some(()) };
-        // Here, a dimension of one value is padded and comes after a dimension of several values. The joined
-        // number then counts in larger steps than the chain.
+        // A padded dimension of one value, joined after a dimension of several values, makes the joined
+        // number count in steps above 1. The chain does not describe such steps.
         let after = joined.bounds.iter().zip(joined.ranges).skip(major.checked_sub(first)?);
         if after.filter(|&(_, &range)| range == 1).any(|(&bound, _)| bound > 1) {
             return None;

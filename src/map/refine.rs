@@ -150,8 +150,8 @@ pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments:
     refine_inside(extent, source.digits(), destination.digits(), &mut outside, segments)
 }
 
-/// Refines the digits of both chains on `0..extent`, inside the loops of `outside`, and appends the segments.
-/// In the end `outside` is as it was, unless the result is `None`.
+/// Refines the digits of both chains on `0..extent` and appends the segments, each inside the loops of
+/// `outside`. `outside` does not change, unless the result is `None`.
 fn refine_inside(
     extent: u64,
     source: &[Digit],
@@ -166,7 +166,7 @@ fn refine_inside(
     };
     let boundary = first.divisor.get().max(second.divisor.get());
     if boundary == 1 {
-        // The last digits, most often the only ones, take no division.
+        // Only the digits with divisor 1 are left in both chains, so one loop walks the extent.
         let (source, destination) = (first.stride, second.stride);
         outside.loops.push(Loop::Strided { extent, source, destination });
         segments.push(outside)?;
@@ -205,7 +205,8 @@ fn clash(
 ) -> Option<()> {
     let (block, common_multiple) = clashing(source, destination);
     let (low_source, low_destination) = (below(source, block), below(destination, block));
-    // The table holds one period and is repeated. If the period does not fit, one table holds all numbers.
+    // The table holds one period, and a loop repeats it. If the extent is at most one period, one table holds
+    // all numbers.
     let period = common_multiple.filter(|&period| period < extent).unwrap_or(extent);
     let (repeats, rest) = if period < extent { (extent / period, extent % period) } else { (1, 0) };
     let value = |number: u64| (evaluate(source, number), evaluate(destination, number));
@@ -238,8 +239,8 @@ fn clash(
     Some(())
 }
 
-/// Returns the greatest common divisor and the least common multiple of the boundaries that clash, from the
-/// top down. The multiple is `None` if it does not fit 64 bits.
+/// Returns the greatest common divisor and the least common multiple of the boundaries that clash, the top
+/// boundaries first. The multiple is `None` if it does not fit 64 bits.
 fn clashing(source: &[Digit], destination: &[Digit]) -> (u64, Option<u64>) {
     let mut chains = [source, destination];
     let tops = source.first().into_iter().chain(destination.first());

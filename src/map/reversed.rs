@@ -37,7 +37,8 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
 }
 
 /// Changes a segment so that its destination is walked backwards. `last` is the last value of the destination
-/// chain. Every loop may begin at its other end, so the result is a loop whose source is walked backwards.
+/// chain. Each loop then begins at its other end on both sides, so that its source is walked backwards
+/// instead.
 pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {

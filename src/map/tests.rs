@@ -150,7 +150,8 @@ fn a_chain_is_cut_where_it_separates() {
                     assert_eq!(chain.at(number), parts, "{digits:?} on 0..{extent} at {width}");
                 }
             }
-            // Two digits never separate by chance. If a chain separates for a whole period, the chain is cut.
+            // An exact chain of two digits that `cut` refuses must not separate for all numbers below a few
+            // top blocks.
             let top = chain.digits().first().map_or(1, |digit| digit.divisor.get());
             if is_exact && cut.is_none() {
                 assert!(!separates(&chain, width, 2 * top * width), "{digits:?} on 0..{extent} at {width}");
@@ -170,7 +171,7 @@ fn a_chain_is_cut_where_it_separates() {
     }
 }
 
-/// Returns the pairs of offsets that segments copy, in ascending order.
+/// Returns the pairs of source offset and destination offset that segments copy, in ascending order.
 fn copied(segments: &Segments) -> Vec<(u64, u64)> {
     let mut all = Vec::new();
     for segment in &segments.list {
@@ -273,8 +274,8 @@ fn a_table_has_at_most_65536_entries() {
     assert_eq!((refined(65_536), refined(65_537)), (Some(()), None));
 }
 
-/// Tests all pairs of chains of three digits whose top divisor is below the extent. There are 256,795 pairs,
-/// and every number has an offset of its own.
+/// Tests all pairs of chains of three digits whose top divisor is below the extent. There are 256,795 pairs.
+/// The strides 10,000, 100 and 1 give every number an offset of its own.
 #[test]
 fn refinements_of_three_digits_copy_every_number_once() {
     let mut checked = 0;

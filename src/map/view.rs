@@ -268,7 +268,7 @@ fn separate(mut component: Component, sizes: &[u64], parts: &mut Vec<Component>)
     }
 }
 
-/// Returns the components with other numbers for their dimensions.
+/// Returns the components with dimension `d` renumbered to `new_of(d)`, or left out if that is `None`.
 pub(super) fn renumbered(components: &[Component], new_of: impl Fn(usize) -> Option<usize>) -> Vec<Component> {
     let renumber = |component: &Component| {
         let dims = component.dims.iter().filter_map(|&dim| new_of(dim)).collect();

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use crate::checked::{self, ELEMENTS};
 use crate::error::Error;
 
-/// The sizes of the axes, the bytes of an element, and the numbers after the name, each with its word.
+/// The values of the words in a rule: the sizes of the axes, the bytes of an element, and the numbers after
+/// the name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Values<'t>(Vec<(&'t str, u64)>);
 

@@ -69,8 +69,8 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
     let same: Vec<usize> = (0..rank).collect();
     let mut orders = vec![same.clone()];
     if let Some(last) = rank.checked_sub(2) {
-        // These orders exchange the last two axes, move the first of the last three axes to the end, and move
-        // the last axis in front of the other two.
+        // Other orders of the axes to look up: the last two axes exchanged, the first of the last three axes
+        // moved to the end, and the last axis moved in front of the other two.
         let exchanged = |turn: fn(&mut [usize]), from: usize| {
             let mut order = same.clone();
             order.get_mut(from..).map(turn);
@@ -102,7 +102,7 @@ fn is_row_major(map: &IndexMap) -> bool {
     packed.is_ok_and(|packed| packed == *map)
 }
 
-/// Returns all combinations of numbers that a name may have.
+/// Returns all combinations of numbers that may follow a name.
 pub(super) fn every_choice(row: &Row) -> Vec<Vec<u64>> {
     row.numbers.iter().fold(vec![Vec::new()], |choices, (_, values)| {
         let longer =

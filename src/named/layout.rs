@@ -256,7 +256,7 @@ impl Rule<'_> {
                 word => minor_to_major.push(self.axis(word)?),
             }
         }
-        // The text of the tiles, in which each expression is replaced by its value.
+        // The tiles in XLA's notation, with each expression replaced by its value.
         let mut text = String::new();
         for piece in tiles.split_inclusive(['(', ',', ')']) {
             match piece.split_at_checked(piece.len().saturating_sub(1)) {

@@ -154,7 +154,7 @@ impl Notated {
     pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
         let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
         let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
-        // The other axis orders of this layout follow the order that was read.
+        // The order that was read comes first, before the layout's other axis orders.
         if self.notation() == Notation::AxisOrder {
             lines.retain(|line| line.text.as_ref() != Ok(&own));
         } else {
@@ -274,7 +274,7 @@ impl Writer {
             return Ok(raise(desc)?.shape.to_string());
         }
         spell(map).map(|shape| shape.to_string()).or_else(|error| {
-            // The result may have equal offsets only, because the buffer may end elsewhere.
+            // Equal offsets are enough for this text. It may describe a buffer with another end.
             let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
             let desc = strided.map(|strided| {
                 BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?
@@ -328,7 +328,8 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let size = |axis: usize| at(&strided.sizes, axis);
     let stride = |axis: usize| at(&strided.strides, axis);
     let empty = strided.sizes.contains(&0);
-    // These are the axes longer than 1, the slowest first. The other axes follow the axis before them.
+    // The order of the axes longer than 1, the slowest first. The other axes are inserted below, each after
+    // the axis with the next lower number.
     let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
         sort_by_key(&mut order, |&axis| core::cmp::Reverse(stride(axis)));

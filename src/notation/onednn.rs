@@ -206,14 +206,15 @@ impl Tag {
 struct Block {
     dimension: usize,
     size: u64,
-    /// Whether the digit is the top digit of its dimension and takes every value that its room allows.
+    /// Whether the digit is the top digit of its dimension and takes as many values as fit between its stride
+    /// and the next.
     is_whole_top: bool,
 }
 
 /// Returns the digits of all dimensions as blocks without gaps, the minor digit first.
 fn placed_blocks(map: &IndexMap, dimensions: &[Vec<(u64, u64)>]) -> Result<Vec<Block>, String> {
-    // An entry is the stride, the dimension, the number of values, and the number of digits above in the
-    // dimension.
+    // Each entry is a digit: its stride, its dimension, the number of its values, and how many digits of the
+    // dimension are above it.
     let mut digits: Vec<(u64, usize, u64, usize)> = Vec::new();
     for (dimension, list) in dimensions.iter().enumerate() {
         let placed = list.iter().enumerate();

@@ -129,8 +129,8 @@ impl BufferTensorDesc {
         Ok(desc)
     }
 
-    /// Makes a descriptor of numbers of which some fit no `u64`, which only free strides may, or of which
-    /// there are too many or too few.
+    /// Handles sizes and strides that `new` cannot convert directly: some numbers do not fit a `u64`, which
+    /// only free strides may do, or there are not as many strides as sizes.
     #[cold]
     fn of_odd_numbers<T: Copy + TryInto<i128>>(
         data_type: DataType,
@@ -142,8 +142,8 @@ impl BufferTensorDesc {
         Self::build(data_type, &sizes, strides.as_deref().unwrap_or_default(), true)
     }
 
-    /// Computes the number of elements and the span of a new descriptor. The strides of one that was made
-    /// without strides become those of a packed row-major tensor.
+    /// Computes the number of elements and the span of a new descriptor. A descriptor that was made without
+    /// strides gets those of a packed row-major tensor.
     fn measure(&mut self) -> Result<(), Error> {
         let extent = match self.explicit_strides {
             true => extent(self.sizes(), self.strides())?,

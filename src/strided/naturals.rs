@@ -17,9 +17,9 @@ pub(super) fn naturals<T: Copy + TryInto<i128>>(
     }
 }
 
-/// Writes the numbers to `converted`, which is as long, up to the first number that is no `u64`. Returns that
-/// number and its position. Descriptors are made in inner loops, and a `Result` of each number takes four
-/// times as long.
+/// Writes the numbers to `converted`, a slice of the same length, until a number does not fit a `u64`.
+/// Returns that number and its position. Descriptors are made in inner loops, and a `Result` for each number
+/// takes four times as long.
 #[inline]
 pub(super) fn first_that_does_not_fit<T: Copy + TryInto<i128>>(
     numbers: &[T],

@@ -92,8 +92,8 @@ pub(crate) fn find_overlap(sizes: &[u64], strides: &[u64], work: u64) -> Overlap
     if steps_over {
         return Overlap::No;
     }
-    // Each term is the difference of two indices on an axis. Along a repeated axis, a difference
-    // of 1 is enough.
+    // Each term is the difference of two indices on an axis. Along an axis of stride 0, a difference of 1 is
+    // enough.
     let terms: Terms = axes
         .iter()
         .map(|&(_, coefficient, bound)| match coefficient {
@@ -126,7 +126,7 @@ pub(super) fn solve(terms: &[Term], target: i128, differences: bool, work: u64) 
     Some(search.solve(0, target)?.then_some(search.chosen))
 }
 
-/// The sums that the later terms can form: multiples of `gcd` from `least` to `most`.
+/// The sums that the terms after a given term can form: multiples of `gcd` from `least` to `most`.
 #[derive(Clone, Copy, Default)]
 struct Rest {
     least: i128,

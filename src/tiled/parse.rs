@@ -119,7 +119,7 @@ fn read_nested(cursor: &mut Cursor<'_>, depth: usize) -> Result<Shape, Error> {
     }
 }
 
-/// Reads an array whose sizes all have a bound.
+/// Reads an array. Fails if one of its sizes is `?`, which has no bound.
 fn read_array(cursor: &mut Cursor<'_>) -> Result<ArrayShape, Error> {
     let start = cursor.position();
     let (data_type, extents) = read_type_and_extents(cursor)?;

@@ -151,7 +151,8 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
     let row_bits = wide_product(row.span_elements().minus(row.base_offset()), bits);
     let (stride_bits, align_bits) = (wide_product(stride, bits), wide_product(alignment, 8_u64));
     let base_bits = wide_product(desc.base_offset(), bits);
-    // Pieces begin at multiples of `unit` indices, with at most `lead` bits in front of the first element.
+    // A piece begins at a multiple of `unit` indices. Its binding begins at most `lead` bits before its first
+    // element.
     let (unit, lead) = if limits.base_offset_in_binding && limits.takes_strides {
         let rest = base_bits.modulo(align_bits.max(1));
         if rest > 0 {
@@ -160,8 +161,8 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
         }
         (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
-        // All pieces have the same remainder of bits in front modulo `step`, so none has more than `lead`
-        // bits in front.
+        // The distance from the start of a binding to the first element leaves the same remainder modulo
+        // `step` in all pieces, so it is at most `lead` bits.
         let step = gcd(align_bits, stride_bits).max(1);
         let rest = base_bits.modulo(step);
         (1, align_bits.saturating_sub(step).plus(rest))

@@ -227,8 +227,8 @@ impl Texture {
     /// # Errors
     ///
     /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than the largest side allows, layers of
-    /// a 3D texture, a row length below the width or inside a block, or more than 2²⁰ subresources.
-    /// [`Error::Overflow`] if a number of bytes passes 64 bits.
+    /// a 3D texture, a row length that is below the width or not a whole number of blocks, or more than 2²⁰
+    /// subresources. [`Error::Overflow`] if a number of bytes passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};

@@ -34,13 +34,13 @@ pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<A
     })
 }
 
-/// Spells the map in the tiles that a TPU would give it.
+/// Spells the map in the tiles that a TPU would choose for its sizes.
 pub(super) fn as_on_a_tpu(wanted: &Wanted<'_>) -> Option<ArrayShape> {
     by_rule(&TpuTiles::ALL, None, wanted)
 }
 
-/// Spells the map in the tiles of `rules`. Among several spellings, a spelling with the operand's tiles is
-/// preferred.
+/// Spells the map in tiles that one of `rules` chooses. Among several spellings, a spelling with the
+/// operand's tiles is preferred.
 fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     let mut first: Option<ArrayShape> = None;
     for order in orders(wanted.map(), operand, 2) {
@@ -71,7 +71,7 @@ fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
     orders(wanted.map(), Some(operand), tiled).into_iter().find_map(|order| wanted.spelling(&order, tiles))
 }
 
-/// Returns dimension orders, major to minor, in which tiles over the `tiled` minor dimensions may be found.
+/// Returns the dimension orders, major to minor, that are tried with tiles over the `tiled` minor dimensions.
 ///
 /// In every order, the remaining dimensions are sorted by their largest strides. Dimensions of size 1 take
 /// the positions of the operand's dimensions of size 1, if their number is equal. Otherwise they are put
@@ -100,8 +100,8 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     orders
 }
 
-/// Calls `found` with every choice of `left` more dimensions of `from`, in every order, until `found` returns
-/// false. The last dimension of `from` is chosen first.
+/// Extends `chosen` by `left` more dimensions of `from`, in every choice and order, and calls `found` with
+/// each result until `found` returns false. The last dimension of `from` is chosen first.
 fn choose(
     from: &[usize],
     left: usize,
@@ -144,7 +144,8 @@ pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
     let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
     sort_by_key(&mut ones, |&dimension| dimension);
     let mut minor_to_major = Vec::with_capacity(order.len());
-    // The lexicographically largest order takes the later dimension of the two candidates each time.
+    // The order nearest to row-major takes the later of the two candidate dimensions each time, from the
+    // minor end on.
     while let Some(next) = if ones.last() > live.last() { ones.pop() } else { live.pop() } {
         minor_to_major.push(next);
     }

@@ -77,8 +77,8 @@ fn orders(live: &[Position], rank: usize, digits: usize) -> Vec<Vec<Position>> {
 fn merged(live: &[Position], place: usize) -> Option<Vec<Position>> {
     let first =
         |position: &Position, moved: bool| position.digits.iter().copied().find(|&digit| (digit >= place) == moved);
-    // Whether the first digit of `a` comes before the first digit of `b`, among the moved digits or among the
-    // others.
+    // Whether the first digit of `a` comes before the first digit of `b`. Only moved digits are compared, or
+    // only digits that stay.
     let before =
         |a: &Position, b: &Position, moved| matches!((first(a, moved), first(b, moved)), (Some(a), Some(b)) if a < b);
     let mut rest = live.to_vec();

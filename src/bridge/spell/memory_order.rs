@@ -46,7 +46,7 @@ pub(super) struct MemoryOrder {
 }
 
 impl MemoryOrder {
-    /// Lists the digits of a map. `room` says whether the top digit is padded to the size of the buffer.
+    /// Lists the digits of a map. `room` says whether the top digit is padded until it fills the buffer.
     ///
     /// # Errors
     ///
@@ -141,8 +141,7 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             )));
         }
         if fits > values && !is_top {
-            // A dimension whose digits all have smaller strides has no digit at this stride, so padding may
-            // be added above its digits.
+            // The padding becomes a digit of a dimension whose digits all have smaller strides.
             let padding = if fits.is_multiple_of(values) { fits.checked_div(values) } else { None };
             let begun = |other: usize| placed.iter().any(|placed| placed.dimension == other && !placed.pads);
             // If no dimension of the map is free, the padding goes to the dimension of size 1 in front of the
@@ -151,8 +150,8 @@ fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Resu
             let (Some(size), Some(other)) = (padding, free) else {
                 return Err(refuse(format!("there is a gap inside the blocks of dimension {dimension}")));
             };
-            // Padding with a larger stride is a higher digit, so the digits that were placed before move up
-            // one level.
+            // The new digit of padding is directly above the dimension's own digits. Padding that was placed
+            // before has larger strides, so it moves up one level.
             for higher in placed.iter_mut().filter(|placed| placed.dimension == other) {
                 higher.level = higher.level.plus(1);
             }

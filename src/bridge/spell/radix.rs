@@ -20,14 +20,14 @@ use super::memory_order::{MemoryOrder, Position};
 /// Returns a dimension order (major to minor, all dimensions of the map) and the tiles that bring the digits
 /// into the order of memory.
 pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usize>, Vec<Tile>), Error> {
-    // Dimensions are in the order of their top digits, and dimensions of size 1 are in front.
+    // Dimensions are sorted by the position of their top digit in memory, with dimensions of size 1 in front.
     let rank = sizes.len();
     let mut order: Vec<usize> = (0..rank).collect();
     let top = |dimension| memory.digits.iter().position(|digit| digit.dimension == dimension && digit.is_top);
     sort_by_key(&mut order, |&dimension| top(dimension));
     let whole = |dimension: usize| memory.position(dimension, sizes.get(dimension).copied().unwrap_or(1));
-    // The first entry is the dimension of size 1 that a tile longer than the rank covers. This
-    // dimension may be padded.
+    // The first entry is an added dimension of size 1, which may be padded. A tile longer than the rank
+    // covers it.
     let mut entries: Vec<Entry> = core::iter::once(rank).chain(order.iter().copied()).map(|d| Some(whole(d))).collect();
     let mut tiles = Vec::new();
     // A dimension that has to be padded is split once more, so that its last block is whole.

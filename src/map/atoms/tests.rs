@@ -30,8 +30,8 @@ const TILES: [&[&str]; 2] = [
     &["(2,3,2)(*,2,1)", "(2,2,2)(*,3,1)(*,2)", "(*,4,3)(*,2)", "(2,1,3)(*,*,2,2)", "(3,2,2)(*,4,1)", "(*,*,7)(3)"],
 ];
 
-/// Returns families of layouts. Most layouts are Irreducible, and all layouts of a family have the same
-/// sizes. There is a family for all small sizes and each order of the dimensions.
+/// Returns lists of layouts to be compared with each other. The layouts of a list have equal sizes and
+/// different tiles, and most are Irreducible.
 fn families() -> Vec<Vec<String>> {
     let mut all = Vec::new();
     for (a, b) in (1..8).flat_map(|a| (1..8).map(move |b| (a, b))) {
@@ -72,8 +72,9 @@ fn of(form: &Form, atom: usize) -> i128 {
     form.terms().iter().filter(|term| term.0 == atom).map(|term| term.1).sum()
 }
 
-/// Checks the largest value `most` of each atom against the upper bound that `Atoms` computed. Digits reach
-/// their bounds. So do quotients, if each of their dimensions is whole or has independent digits.
+/// Compares `most`, the largest value of each atom over all indices, with the upper bound that `Atoms`
+/// computed. A digit must reach its bound. So must a quotient if, for each dimension in its sum, the ranges
+/// of the digits multiply to the size, or the digits have their weights in one proportion.
 fn check_values(atoms: &Atoms<'_>, most: &[i128], text: &str) {
     let of_dim = |dim| atoms.digits.iter().zip(0..).filter(move |(digit, _)| digit.dim == dim);
     let is_full = |dim: usize| of_dim(dim).map(|(digit, _)| digit.range).product::<u64>() == atoms.sizes[dim];
@@ -112,8 +113,8 @@ fn check_digits(atoms: &Atoms<'_>, text: &str) {
     }
 }
 
-/// Checks that no sum contains both a quotient and its remainder with weights that would join to the number
-/// that was divided.
+/// Checks that no sum contains `divisor * quotient + remainder`, which should have become the number that was
+/// divided.
 fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(_, divisor) = atom else { continue };
@@ -122,8 +123,9 @@ fn check_joined(atoms: &Atoms<'_>, form: &Form, text: &str) {
     }
 }
 
-/// Checks the sum inside every atom: no weight is a multiple of the divisor, the weights and the divisor have
-/// no common factor, and no digit can be cut so that its upper part is a multiple of the divisor.
+/// Checks that the sum inside every atom is simplified: no weight is a multiple of the divisor, the weights
+/// and the divisor have no common factor, and no digit can be split into two digits so that the weight of the
+/// upper one is a multiple of the divisor.
 fn check_parts(atoms: &Atoms<'_>, text: &str) {
     for (place, atom) in atoms.atoms.iter().enumerate() {
         let Atom::Quotient(form, divisor) = atom else { continue };
@@ -170,7 +172,8 @@ fn the_sums_are_the_offsets_and_no_atom_is_larger_than_need_be() {
     }
 }
 
-/// A number is divided by 2 and by 3, and the atom has two digits, of 2 and 3 values.
+/// Both layouts join x below 2 and y below 3 to `3 * x + y`. One layout divides this number by 2, which needs
+/// an atom. The other divides it by 3, which gives the digits x and y.
 #[test]
 fn atoms_of_large_layouts_hold_few_digits() {
     let (first, second) =

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns every way to put these dimensions into lists, with every order of the dimensions.
+/// Returns all sets of ordered lists that together hold each of these dimensions once.
 fn lists(dims: &[usize]) -> Vec<Vec<Vec<usize>>> {
     let Some((&last, rest)) = dims.split_last() else { return vec![Vec::new()] };
     let mut all = Vec::new();
@@ -20,7 +20,8 @@ fn components(lists: &[Vec<usize>]) -> Vec<Component> {
     lists.iter().map(of).collect()
 }
 
-/// Tests all 73 x 73 pairs of lists of four dimensions against all 24 orders.
+/// Tests all 73 x 73 pairs of such sets for four dimensions. Dimensions must be linked to groups exactly if
+/// one of the 24 orders has every list as a contiguous part.
 #[test]
 fn dimensions_are_linked_exactly_where_an_order_has_every_component_as_a_run() {
     let all = lists(&[0, 1, 2, 3]);

@@ -36,14 +36,14 @@ fn maps() -> Vec<IndexMap> {
     maps
 }
 
-/// Returns the offsets of a part, in the order of the indices.
+/// Returns the offsets of the elements inside `ranges`, in row-major order of the indices.
 fn places(map: &IndexMap, ranges: &[Range<u64>]) -> Vec<u64> {
     let inside =
         indices(map.sizes()).into_iter().filter(|index| index.iter().zip(ranges).all(|(i, range)| range.contains(i)));
     inside.map(|index| map.offset(&index).unwrap()).collect()
 }
 
-/// Returns the range of these offsets, if each offset occurs once and no offset is missing.
+/// Returns the range that these offsets fill, or `None` if an offset is repeated or missing.
 fn piece(mut places: Vec<u64>) -> Option<Range<u64>> {
     places.sort_unstable();
     let Some(&first) = places.first() else { return Some(0..0) };
@@ -73,7 +73,7 @@ fn a_part_is_one_piece_where_its_offsets_are() {
     }
 }
 
-/// A million elements of a Fused layout are looked at one by one, and a larger part is undecided.
+/// In a Fused layout, up to a million elements are visited one by one. A larger part is `undecided`.
 #[test]
 fn searches_end_after_a_million_elements() {
     let (most, more) = (map("u8[1024,1024]{1,0:T(*,7)(5)}"), map("u8[1025,1024]{1,0:T(*,7)(5)}"));

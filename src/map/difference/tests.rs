@@ -67,7 +67,8 @@ fn a_difference_may_take_two_digits_or_be_that_of_the_only_one() {
         let dimensions: Vec<_> = digits.iter().map(|&digit| vec![digit]).collect();
         IndexMap::from_pairs(crate::DataType::U8, 8, &dimensions).unwrap()
     };
-    // The number 3 * x + y is in tiles of four, so only both digits together reach the second tile.
+    // `*` joins x and y to 3 * x + y, which is divided into tiles of four. Only indices with x and y above 0
+    // reach the second tile.
     let (tiled, plain) = (map("u8[2,3,2]{2,1,0:T(2,3,2)(*,4,1)}"), strided(&[(2, 3), (3, 1), (2, 4)]));
     assert_eq!(by_atoms(&tiled, &plain).first, Some(vec![1, 1, 0]));
     assert_eq!(by_atoms(&strided(&[(5, 1)]), &strided(&[(5, 2)])).first, Some(vec![1]));

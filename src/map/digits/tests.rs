@@ -31,8 +31,8 @@ fn a_cut_exists_exactly_when_the_values_separate() {
         for width in (1..=extent).filter(|w| extent % w == 0) {
             let separates = (0..extent).all(|u| chain.at(u) == chain.at(u - u % width) + chain.at(u % width));
             let cut = chain.cut(NonZeroU64::new(width).unwrap());
-            // The rule may refuse a cut only where the chain separates by chance: the top digit has too few
-            // values to carry.
+            // `cut` may return `None` for a chain that separates only because the extent is too small for a
+            // carry into the top digit.
             assert!(cut.is_none() || separates, "{digits:?} at {width}");
             if let Some((high, low)) = cut {
                 let high = Chain::normalised(high.into_iter(), extent / width);

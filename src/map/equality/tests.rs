@@ -12,7 +12,8 @@ fn of_sizes(a: u64, b: u64) -> Vec<IndexMap> {
     texts.map(|text| map(&text)).collect()
 }
 
-/// Most of these layouts are Fused, in the order of the indices or in another order.
+/// Compares the first difference with a walk over all indices. Most of these layouts are Fused, some in the
+/// order of the indices and some in another order.
 #[test]
 fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
     for (a, b) in (2..7).flat_map(|a| (2..7).map(move |b| (a, b))) {

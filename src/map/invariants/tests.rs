@@ -1,8 +1,8 @@
 use super::*;
 use crate::element::DataType;
 
-/// Returns a map of two dimensions, the second in two digits: 4 rows of 2 blocks of 3, the rows 6 and the
-/// blocks 24 apart.
+/// Returns a map of two dimensions: 4 rows, 6 elements apart, and columns in 2 blocks of 3, 24 elements
+/// apart.
 fn map() -> IndexMap {
     IndexMap::from_pairs(DataType::U8, 8, &[vec![(4, 6)], vec![(2, 24), (3, 1)]]).unwrap()
 }
@@ -43,8 +43,8 @@ fn every_broken_invariant_is_found() {
     assert!(with(&[(3, 24)]).starts_with("2:") && with(&[]).starts_with("2:"));
     assert!(with(&[(4, 24), (3, 5), (1, 1)]).is_empty(), "a ragged chain is a chain");
     assert_eq!(broken_chain(&Chain::default(), 1), None, "one number has no digits");
-    // 24 numbers are in blocks of 5, and no dimension ends at the end of a block. In blocks of 6, the
-    // dimensions separate.
+    // One component holds both dimensions, 4 x 6 indices. In blocks of 5 the dimensions cannot be separated.
+    // In blocks of 6 they can, so two components would be required.
     let join = |digits: &[(u64, u64)]| {
         after(|map| {
             let joined = Component { dims: [0, 1].into_iter().collect(), extent: 24, chain: chain(digits) };

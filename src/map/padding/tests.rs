@@ -8,8 +8,8 @@ fn is_known(sizes: &[u64], strides: &[u64], base: u64) -> bool {
     boxes.inspect_err(|error| assert_eq!(error.code(), "undecided")).is_ok()
 }
 
-/// The strides 2 and 3 do not nest, so the buffer is searched. The third stride sets the size of the buffer:
-/// it is this stride plus 11 offsets, which the strides 2 and 3 reach.
+/// The strides 2 and 3 do not nest, so the buffer is searched. Its size is the third stride plus the 11
+/// offsets that the first two axes span.
 #[test]
 fn a_buffer_is_searched_up_to_its_limit() {
     assert!(is_known(&[3, 3, 2], &[2, 3, PADDING_SEARCH_LIMIT - 11], 0));

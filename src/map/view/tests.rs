@@ -31,7 +31,7 @@ fn a_part_of_blocks_is_a_view_exactly_where_it_stays_inside_one_or_begins_one() 
     }
 }
 
-/// Tests the rows of Fused layouts, and of some layouts that are not Fused.
+/// Slices the rows of Fused layouts, and of some other layouts, with every step from 1 to 3.
 #[test]
 fn rows_that_are_joined_are_not_sliced_in_steps() {
     let tiles = ["(1)", "(*,7)(5)", "(*,9)(2)", "(*,4)(3)"];

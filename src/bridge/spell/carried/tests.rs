@@ -3,7 +3,7 @@ use crate::element::DataType;
 
 #[test]
 fn no_more_orders_are_tried_than_there_may_be() {
-    // Two of 33 dimensions are the minor ones, in 33 * 32 ways.
+    // There are 33 * 32 orders of the two minor dimensions among 33, which is more than the limit.
     let digits: Vec<Vec<(u64, u64)>> = (0..33).rev().map(|place| vec![(2, 1 << place)]).collect();
     let map = IndexMap::from_pairs(DataType::U8, 8, &digits).unwrap();
     assert_eq!(orders(&map, None, 2).len(), MOST_ORDERS);

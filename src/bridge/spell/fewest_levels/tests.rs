@@ -12,22 +12,23 @@ fn found(text: &str, steps: &mut usize) -> Option<(Vec<usize>, Vec<Tile>)> {
 fn no_more_tiles_are_tried_than_there_are_steps() {
     let mut steps = 0;
     assert_eq!(found("u8[2,3]{0,1}", &mut steps), None);
-    // The order of memory is tried first, and one step allows no other order.
+    // The order in which memory has the dimensions is tried first, so one step is enough to find this
+    // spelling.
     steps = 1;
     assert_eq!(found("u8[2,3]{0,1}", &mut steps), Some((vec![1, 0], Vec::new())));
     assert_eq!(steps, 0);
     steps = 100;
     let tiles = vec![Tile::new(&[2, 2]).unwrap()];
     assert_eq!(found("u8[4,4]{1,0:T(2,2)}", &mut steps), Some((vec![0, 1], tiles)));
-    // Each of the two orders is tried without a tile, and with one tile for 1, 2, 3 or all moved digits. The
-    // choice of the moved digits is not searched.
+    // Each of the two dimension orders takes 5 steps: no tile, and one tile that moves 1, 2, 3 or all 4
+    // digits.
     assert_eq!(steps, 100 - 2 * (1 + 4));
-    // For a spelling of three tiles, the first two tiles are searched, which takes more than 3 steps.
+    // A spelling of three tiles takes more than 3 steps.
     assert!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 16_384).is_some());
     assert_eq!(found("u8[8]{0:T(4)(2,2)(2,1)}", &mut 3), None);
 }
 
-/// Returns the digits in the order of memory, cut into dimensions in every way.
+/// Returns the digits in the order of memory, divided into dimensions in every way.
 fn dimensions(digits: usize) -> Vec<Vec<Position>> {
     let single = |digit: usize| Position { dimension: digit, bound: 0, digits: [digit].into_iter().collect() };
     let orders = permutations(&(0..digits).map(single).collect::<Vec<_>>());
@@ -41,12 +42,13 @@ fn dimensions(digits: usize) -> Vec<Vec<Position>> {
         }
         found
     };
-    // The lowest bit has no meaning, because the first digit always begins a dimension.
+    // Each bit of `cuts` says whether a digit begins a dimension. Bit 0 does not count, because the first
+    // digit always does.
     let cuts = (0..1_usize << digits).step_by(2);
     cuts.flat_map(|cuts| orders.iter().map(move |order| cut(order, cuts))).collect()
 }
 
-/// Whether the digits in front of `place` are in the order of memory, and also the digits from `place` on.
+/// Whether the digits below `place` are in the order of memory, and also the digits from `place` on.
 fn is_sorted(order: &[Position], place: usize) -> bool {
     let digits = || order.iter().flat_map(|position| &position.digits);
     digits().filter(|&&digit| digit < place).is_sorted() && digits().filter(|&&digit| digit >= place).is_sorted()
@@ -86,7 +88,7 @@ fn if_one_tile_can_move_the_digits_the_order_for_it_is_found() {
                 let Some(most) = possible.map(|order| in_front(order, place)).max() else { continue };
                 let order = merged(&live, place).unwrap();
                 assert!(is_sorted(&order, place), "{place}");
-                // No other possible order has more dimensions in front of the tile.
+                // No other possible order has more dimensions that the tile does not touch.
                 assert_eq!(in_front(&order, place), most, "{place}");
                 assert!(orders.contains(&order));
                 sorted += 1;

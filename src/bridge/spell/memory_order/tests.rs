@@ -14,21 +14,21 @@ fn digits(text: &str, room: Room) -> Vec<(usize, usize, u64)> {
 
 #[test]
 fn the_top_digit_fills_the_buffer_or_has_the_values_it_needs() {
-    // Three elements are in a buffer of 8 elements.
+    // The buffer has 8 elements, of which three are used.
     assert_eq!(digits("u8[3]{0:T(8)}", Room::Buffer), [(0, 0, 8)]);
     assert_eq!(digits("u8[3]{0:T(8)}", Room::Digits), [(0, 0, 3)]);
-    // Blocks of 2 x 4 are in three rows and two columns, in a buffer of 6 or of 7 blocks.
+    // The array is 3 x 2 blocks of 2 x 4 elements. The buffer has room for 6 blocks, and with `L(64)` for 8.
     let blocks = [(0, 1, 3), (1, 1, 2), (0, 0, 2), (1, 0, 4)];
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)}", Room::Buffer), blocks);
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)}", Room::Digits), blocks);
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Buffer)[0], (0, 1, 4));
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(64)}", Room::Digits), blocks);
-    // No number of blocks fills this buffer, so the end of the buffer is padding.
+    // The buffer of 50 elements is not a whole number of blocks, so its end is padding.
     assert_eq!(digits("u8[5,7]{1,0:T(2,4)L(50)}", Room::Buffer), blocks);
 }
 
-/// The blocks are half full. Only a dimension whose digits all have smaller strides can be padded to two
-/// halves. In this dimension, the padding is the higher digit.
+/// Each block is followed by a gap of its own length, which becomes a digit of padding. The digit belongs to
+/// another dimension, whose own digits all have smaller strides, and is above them.
 #[test]
 fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
     let [once, twice] = ["u8((2,2),3):((3,12),1)", "u8((2,2,2),4):((4,16,64),1)"];
@@ -42,8 +42,8 @@ fn gaps_are_digits_of_a_dimension_that_counts_further_in() {
 #[test]
 fn strides_that_do_not_fit_each_other_are_named() {
     for (text, stride) in [
-        // 5 is not a multiple of 2 but has room for two steps of 2. A stride of 2 has no room for
-        // three steps of 1.
+        // A stride of 5 after a stride of 2 is an error, although two elements fit. A stride of 2 does not
+        // hold three elements of stride 1.
         ("u8[2,2]:[5,2]", "a stride of 2 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[2,1]", "a stride of 1 in dimension 1 does not fit the strides around it"),
         ("u8[2,3]:[4,0]", "dimension 1 is broadcast (stride 0)"),

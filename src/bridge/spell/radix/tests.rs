@@ -44,16 +44,15 @@ fn any_order_of_digits_is_reached() {
         for room in [Room::Buffer, Room::Digits] {
             let Ok(memory) = MemoryOrder::new(&map, room) else { continue };
             let (order, tiles) = radix_sort(map.sizes(), &memory).unwrap();
-            // The tiles bring exactly the map's digits into order, so the elements must be where the map puts
-            // them.
+            // The layout of these tiles must put every element where the map puts it.
             let wanted = Wanted::new(&map);
             let filled = wanted.spelling(&order, &tiles);
             whole += u32::from(filled.is_some());
             let spelled = filled.or_else(|| wanted.padded_to_the_buffer()?.spelling(&order, &tiles));
             assert!(spelled.is_some() || room == Room::Digits, "{map:?} by {order:?} and {tiles:?}");
             sorted += u32::from(spelled.is_some());
-            // There is at most one tile for each bit of the number of digits, besides the tiles that cut
-            // the dimensions.
+            // Sorting takes at most one tile for each bit of the number of digits, and cutting one for each
+            // further digit of a dimension.
             let cuts = (0..=map.sizes().len()).map(|dimension| memory.levels(dimension)).max().unwrap_or(0);
             let bits = memory.digits.len().next_power_of_two().trailing_zeros();
             assert!(tiles.len() <= cuts + usize::try_from(bits).unwrap(), "{map:?}: {tiles:?}");
