@@ -77,7 +77,6 @@ impl fmt::Display for Object {
     }
 }
 
-/// An object can be a value of another object.
 impl From<Object> for Value {
     fn from(object: Object) -> Value {
         Value::Object(object.0.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())

@@ -13,7 +13,8 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
         Some(ContextValue::Strings(texts)) => texts.join(", "),
         _ => String::new(),
     };
-    // `--limits <NAME>` is called --limits, and `<LAYOUT>` is called LAYOUT.
+    // In sentences, the option `--limits <NAME>` is called --limits, and the argument `<LAYOUT>` is called
+    // LAYOUT.
     let name = |text: &str| match text.split_once(' ') {
         Some((option, _)) if text.starts_with('-') => option.to_owned(),
         _ => text.trim_matches(['<', '>', '.', '[', ']']).to_owned(),
@@ -48,7 +49,7 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
         }
         ErrorKind::ValueValidation => {
             let reason = match error.source().and_then(|source| source.downcast_ref()) {
-                // The error is at the start of the value, so the column is left out.
+                // A column of 1 says nothing, because the sentence already shows the start of the value.
                 Some(Refusal::Parse { column: 1, expected, found, .. }) => {
                     format!("expected {expected}, found {found}")
                 }

@@ -75,7 +75,8 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
     let steps = &arguments.steps.0;
     let view = View::of(&read, steps, arguments.notation);
     match &view {
-        // A step that cannot be read is refused as an input, and is not a view that is refused.
+        // A step whose text cannot be read is refused as an input. It is not reported as a view that does not
+        // exist.
         Err((Some(step), error @ Error::Parse { .. }))
             if !output.is_json()
                 || steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
@@ -190,7 +191,7 @@ impl View {
 fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
     let moved = map.clone().with_base(0).ok()?;
     let text = read.to_string();
-    // This is the text after the sizes: tiles, an axis order or a tag.
+    // The part of the text after the sizes: tiles, an axis order or a tag.
     let after = text.split_once(']').map_or("", |(_, after)| after);
     let candidate = format!("{}{}{after}", map.data_type(), write_list(map.sizes()));
     let is_like = |text: &String| {

@@ -88,8 +88,8 @@ pub struct OperandAlias {
 }
 
 impl Instruction {
-    /// Reads an instruction. `cut` says that the end of its text is missing: attributes then may be missing,
-    /// and the values of a constant. The operands of any other instruction must be complete.
+    /// Reads an instruction. `cut` says that its line was too long and lost its end. Attributes and the
+    /// values of a constant may then be missing, but the operands of any other instruction must be complete.
     pub(super) fn read(
         text: &str,
         cut: bool,

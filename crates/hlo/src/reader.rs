@@ -294,7 +294,8 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Whether this line ends a computation, or begins an instruction or a computation.
+/// Whether this line ends a computation, or begins an instruction or a computation, so that it continues
+/// nothing.
 fn begins_anew(text: &str) -> bool {
     let mut cursor = Cursor::new(text);
     if cursor.rest().is_empty() || cursor.peek() == Some(b'}') {
@@ -302,7 +303,7 @@ fn begins_anew(text: &str) -> bool {
     }
     cursor.eat("ROOT ");
     let name = cursor.rest();
-    // `condition=%c` is an attribute of the instruction before. In an instruction, a blank is between the
+    // An attribute such as `condition=%c` continues an instruction. In an instruction, a blank is between the
     // name and the `=`.
     let is_attribute = name
         .split_once('=')

@@ -119,8 +119,8 @@ impl TensorBuffer {
     ) -> Result<TensorBuffer, Error> {
         let (granted, in_windows) = (limits(device), options.in_windows);
         let limits = whole_or_in_windows(&granted, in_windows);
-        // The layout itself is validated and not its index map, because a descriptor may state a total size,
-        // which the map does not have.
+        // The layout is validated, and not its index map: a descriptor may state a total size, which its map
+        // lacks.
         let size = match validate_description(described, &limits) {
             Ok(report) => report.bound.end,
             Err(errors) => errors.report.bound.end,

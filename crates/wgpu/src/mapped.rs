@@ -56,7 +56,7 @@ fn write_only<'a>(memory: &'a mut WriteOnly<'_, [u8]>) -> DestinationBytes<'a> {
 fn without_tail(bytes: usize, memory: WriteOnly<'_, [u8]>) -> WriteOnly<'_, [u8]> {
     let (own, mut tail) = match memory.split_at_checked(bytes) {
         Ok(parts) => parts,
-        // The memory is too short, which the copy will report.
+        // The memory is too short for the tensor, so the copy will return an error.
         Err(memory) => return memory,
     };
     tail.fill(0);

@@ -107,7 +107,7 @@ impl Header {
         }
         let bytes = text.finish()?;
         let base: u64 = narrow(bytes.len(), BYTES)?;
-        // No tensor ends after the end of the file, which is checked below.
+        // The sums are at most the size of the file, which is computed with a check below.
         let shifted = |range: Range<u64>| range.start.plus(base)..range.end.plus(base);
         let names = rows.iter().map(|row| row.name.to_owned()).collect();
         let ranges = ranges.into_iter().map(shifted).collect();

@@ -27,7 +27,7 @@ pub(super) struct Description {
     pub(super) physical_size_in_bytes: u64,
 }
 
-/// What is known only of an array in one buffer.
+/// The facts that only an array in a single buffer has.
 struct Mapped {
     map: IndexMap,
     lowering: Lowering,

@@ -17,7 +17,7 @@ fn a_file_that_is_locked_for_writing_is_not_mapped() {
     drop(writer);
     let writer = open();
     assert_eq!(&*file.map().unwrap(), b"abc");
-    // The map holds the lock, even after the file is closed.
+    // The map keeps the lock of the file after the file's own handle is closed.
     let map = file.map().unwrap();
     drop(file);
     assert!(writer.try_lock().is_err());
@@ -25,7 +25,7 @@ fn a_file_that_is_locked_for_writing_is_not_mapped() {
     writer.try_lock().unwrap();
 }
 
-/// Windows does not let a mapped file be shortened.
+/// Not on Windows, which does not let a mapped file be shortened.
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_shortened_is_an_error_and_no_crash() {
@@ -37,10 +37,10 @@ fn a_file_that_is_shortened_is_an_error_and_no_crash() {
     let (map, whole) = (file.map().unwrap(), other.map().unwrap());
     assert!(map.iter().all(|&byte| byte == 7) && map.check_unchanged().is_ok());
     File::options().write(true).open(&path).unwrap().set_len(5).unwrap();
-    // The first 64 KiB may still be in the cache, because some file systems have large pages there.
+    // Bytes below 64 KiB are not checked: on file systems with large pages they may still be in the cache.
     assert!(map[..5] == [7; 5] && map[1 << 16..].iter().all(|&byte| byte == 0));
     assert!(map.check_unchanged().unwrap_err().contains("shorter"));
-    // The file is as long as before, but its bytes are gone.
+    // The file has its former length again, but its bytes are lost.
     File::options().write(true).open(&path).unwrap().set_len(1 << 17).unwrap();
     assert_eq!(map.check_unchanged(), Err("could not be read: a page of it is lost"));
     drop(map);

@@ -234,7 +234,7 @@ fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Res
 
 /// Where the converted tensors are written.
 enum Way<'s> {
-    /// Nowhere: every tensor is converted, converted back and compared, and then forgotten.
+    /// The result is not kept: every tensor is converted, converted back and compared, and then dropped.
     Nowhere,
     File(PathBuf),
     Shards(&'s NewShards),

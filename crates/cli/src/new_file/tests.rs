@@ -6,7 +6,7 @@ use crate::mapped_file::InputFile;
 
 use super::*;
 
-/// The SAFETY arguments in mapped_file.rs rely on this.
+/// Tests a claim of the SAFETY arguments in mapped_file.rs.
 #[test]
 fn a_new_file_changes_no_byte_of_a_mapped_one() {
     let folder = tempfile::tempdir().unwrap();

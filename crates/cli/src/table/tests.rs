@@ -16,7 +16,7 @@ fn a_table_fits_the_terminal_and_keeps_its_numbers() {
             "norm                           1  split",
         ]
     );
-    // The line stays too long if no cell may be shortened further.
+    // No cell may be shortened to less than its shortest length, so the line is longer than the limit.
     assert!(table.lines_within(5)[1].contains("16777216"));
 }
 

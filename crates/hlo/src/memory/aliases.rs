@@ -17,14 +17,14 @@ use super::schedule::Schedule;
 /// in the buffer of a parameter.
 #[derive(Debug)]
 pub(super) struct Aliases {
-    /// For each instruction the number of the first part of its result; [`NONE`] if it is not in the
-    /// schedule.
+    /// For each instruction, the number of the first part of its result, or [`NONE`] if the instruction is
+    /// not in the schedule.
     first: Vec<u32>,
     /// A union-find forest over part numbers, with one tree for each buffer. The root of a tree represents
     /// the buffer and is its own parent.
     parents: Vec<u32>,
-    /// Whether different values are in a buffer, one after the other. Only the entry of the part that
-    /// represents the buffer is used.
+    /// Whether a buffer holds different values, one after the other. The entry of a buffer is at the number
+    /// of the part that represents it.
     several: Vec<bool>,
 }
 
@@ -52,8 +52,8 @@ impl Aliases {
         Some(aliases)
     }
 
-    /// Returns the number of a part of the result of instruction `id`, where `part` is its place in the
-    /// result's shape. Returns [`NONE`] if the instruction is not in the schedule.
+    /// Returns the number of a part among all parts. `part` is its place in the shape of instruction `id`'s
+    /// result. Returns [`NONE`] if the instruction is not in the schedule.
     pub(super) fn part(&self, id: u32, part: u32) -> u32 {
         self.first.get(place(id)).map_or(NONE, |first| first.saturating_add(part))
     }
@@ -145,8 +145,8 @@ impl Aliases {
             }
             Role::Forward | Role::Update | Role::Done(None) => self.join_all(module, (id, 0), (first, 0), false),
             Role::Done(Some(element)) => {
-                // The result of `recv-done` is a tuple of the data and a token; other results are the data
-                // alone.
+                // The result of `recv-done` is a tuple of the data and a token. All other operations of this
+                // role return the data alone.
                 let result = if module.opcode(id) == "recv-done" { parts.at(&[0]) } else { Some(0) };
                 if let (Some(result), Some(part)) = (result, module.parts(first).at(&[element])) {
                     self.join_all(module, (id, result), (first, part), false);
@@ -185,8 +185,8 @@ impl Aliases {
                 Role::While if body == Some(called) => self.join_all(module, root, (first, 0), true),
                 Role::Conditional => self.join_all(module, root, (id, 0), true),
                 Role::Call => self.join_all(module, root, (id, 0), false),
-                // If a start has no operands, its computation runs when an update brings the operands.
-                // `join_brought` joins the root with the result of that update.
+                // The computation of a start without operands runs when an update brings them, and
+                // `join_brought` joins its root with the result of that update.
                 Role::Start(_) if !module.operands(id).is_empty() => {
                     if let Some(part) = module.parts(id).at(&[1]) {
                         self.join_all(module, root, (id, part), false);

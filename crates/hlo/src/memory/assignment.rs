@@ -62,8 +62,8 @@ struct Space {
     /// The largest values in the temporary memory of the space, the largest first, at most
     /// [`SHOWN`](BufferAssignment::SHOWN).
     largest: Vec<AssignedValue>,
-    /// Whether a temporary value is a table of pointers or a scalar integer, and whether any is something
-    /// else.
+    /// Whether some temporary value is a table of pointers or a scalar integer, and whether some temporary
+    /// value is neither.
     has_small: bool,
     has_others: bool,
 }

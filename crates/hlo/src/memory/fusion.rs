@@ -66,8 +66,8 @@ impl Inside<'_> {
             let Some((source, source_part)) = self.source(root, part) else { continue };
             let Some((operand, operand_part)) = self.written_over(source, source_part) else { continue };
             let Some((mut from, mut from_part)) = self.source(operand, operand_part) else { continue };
-            // The value may come from an inner fusion that itself writes over one of its operands. Then this
-            // operand is looked up too.
+            // If the value comes from an inner fusion that is itself written over one of its operands, the
+            // search goes on at this operand.
             if self.module.role(from) == Role::Fusion
                 && let Some((operand, part)) = self.written_over(from, from_part)
                 && let Some(further) = self.source(operand, part)

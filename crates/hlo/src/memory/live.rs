@@ -53,16 +53,16 @@ pub struct LiveMemory<'a> {
     pub(super) schedule: Schedule,
     pub(super) aliases: Aliases,
     pub(super) ranges: Ranges,
-    /// The buffers, at the numbers of the parts that represent them ([`Aliases::buffer`]). Other entries are
-    /// not used.
+    /// The entry of a buffer is at the number of the part that represents it ([`Aliases::buffer`]). All other
+    /// entries are unused.
     pub(super) buffers: Vec<Buffer>,
     /// The times at which temporaries are in use, sorted by buffer and time. The ranges of one buffer do not
     /// overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
     on_tpu: bool,
-    /// The number of the first instruction of each computation, and the number of the computation, in
-    /// ascending order. Computations without instructions are left out.
+    /// For each computation with instructions, the number of its first instruction and its own number, in
+    /// ascending order.
     pub(super) computations: Vec<(u32, u32)>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> LiveMemory<'a> {
             let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
             let used_as = |number: u32| buffers.get(place(number)).map(Buffer::used_as);
             let may_give = |number| used_as(number) == Some(BufferUse::Temporary);
-            // The result of the program may take the buffer of a temporary too, but not on a TPU.
+            // On a TPU, a result of the program never takes the buffer of a temporary.
             let is_result = |number| matches!(used_as(number), Some(BufferUse::Result | BufferUse::Aliased));
             let may_take = |number| may_give(number) || (!sizes.on_tpu && is_result(number));
             share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
@@ -194,7 +194,7 @@ struct Spaces {
     on_tpu: bool,
     /// On a TPU, the size of a table of pointers is rounded up to a multiple of this number of bytes.
     table_block: u64,
-    /// For a part that has a place in the buffer assignment, its size there in bytes.
+    /// For each part with a place in the buffer assignment, its size by the assignment, in bytes.
     assigned: HashMap<u32, u64>,
 }
 
@@ -295,7 +295,8 @@ impl LiveMemory<'_> {
         events
     }
 
-    /// Pairs each event with the bytes that are in use after it. `bytes` are in use before the first event.
+    /// Pairs each event with the number of bytes in use after it. The argument is the number before the first
+    /// event.
     pub(super) fn running(&self, mut bytes: u128, events: Vec<Event>) -> impl Iterator<Item = (Event, u128)> {
         events.into_iter().map(move |event| {
             let size = u128::from(self.buffer(event.buffer).bytes);
@@ -324,7 +325,8 @@ impl LiveMemory<'_> {
             add(&mut total.alias_bytes, buffer.is_argument && buffer.is_result);
             add(&mut total.constant_bytes, buffer.used_as() == BufferUse::Constant);
         }
-        // One sum serves all spaces, because it is 0 again after the last event of a space.
+        // One running sum is enough: events are sorted by space, and the sum is 0 again after the last event
+        // of a space.
         for (event, now) in self.running(0, self.events(None)) {
             if let Some(space) = found.get_mut(place(event.space))
                 && now > space.total.temp_bytes

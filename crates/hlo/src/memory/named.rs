@@ -55,9 +55,9 @@ impl LiveMemory<'_> {
         found
     }
 
-    /// How well a part names its buffer at a time; the largest rank is the best. A parameter of the program
-    /// is best, then the value that was computed last, then the value that is computed next. Other names for
-    /// a value come last.
+    /// How well a part names its buffer at a time. The larger the rank, the better: highest are parameters of
+    /// the program, then the value that was computed last, then the value that is computed next. Other names
+    /// for a value come last.
     fn rank(&self, id: u32, part: u32, number: u32, time: u32) -> (u8, i64) {
         let start = self.ranges.of(number).0;
         let held = |element: usize| self.module.parts(id).at(&[element]);
@@ -108,7 +108,7 @@ impl LiveMemory<'_> {
     }
 }
 
-/// The best part to name a buffer after that was found so far.
+/// The part with the highest rank among those that were looked at to name a buffer.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
     rank: Option<(u8, i64)>,

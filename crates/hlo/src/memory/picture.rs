@@ -35,7 +35,7 @@ const STYLE: &str = "text{font:12px system-ui,sans-serif;fill:#222}.title{font-s
     @media(prefers-color-scheme:dark){text{fill:#ddd}.page{fill:#1b1d20}.grid{stroke:#3c4046}.peak{stroke:#ddd}\
     .limit{stroke:#ff7b6b}}";
 
-/// The most steps into which the ticks divide an axis, about.
+/// Ticks divide an axis into at most about this many steps.
 const TICKS: u128 = 6;
 
 /// The capacity of the device is drawn if it is at most this many times the peak. If it is larger, the bands
@@ -106,11 +106,11 @@ impl LiveMemory<'_> {
         let (mut now, mut start) = ((0, 0), 0);
         let mut columns = Vec::new();
         for column in 0..count {
-            // This is the first time of the next column.
+            // The first time after this column.
             let end = u64::from(column).saturating_add(1).saturating_mul(times.into()).checked_div(count.into());
             let end = end.and_then(|end| u32::try_from(end).ok()).unwrap_or(times);
-            // The bytes at the end of the column before are still in use when a column begins, unless a
-            // change happens at its first time.
+            // The bytes in use at the end of the column before are in use at the start of this column too,
+            // unless they change at its first time.
             let changes = steps.peek().is_some_and(|next| next.0 == start);
             let mut best = if changes { None } else { Some((start, now.1)) };
             while let Some(&&next) = steps.peek().filter(|next| next.0 < end) {

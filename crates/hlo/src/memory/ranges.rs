@@ -26,8 +26,9 @@ impl Ranges {
         for (time, &id) in (0_u32..).zip(&schedule.order) {
             set(&mut starts, id, time);
         }
-        // `whole` has the last use of each whole result, which is a use of all its parts. Visiting the parts
-        // for every use would take time in the product of the number of uses and the number of parts.
+        // `whole` collects the last use of each result as a whole, which counts for all its parts. Visiting
+        // the parts at every use would take time in the product of the number of uses and the number of
+        // parts.
         let mut whole = starts.clone();
         let mut ranges = Ranges { starts: vec![0; aliases.len()], ends: vec![0; aliases.len()] };
         for (time, &id) in (0_u32..).zip(&schedule.order) {

@@ -91,7 +91,7 @@ impl Schedule {
     /// Puts the computations that an instruction calls on top of the stack `steps`. The computation that runs
     /// first is on top.
     fn enter_called(&mut self, module: &Module, id: u32, computation: u32, steps: &mut Vec<Frame>) {
-        // If an update brings the operands of its start, the computation of the start runs here.
+        // A computation that was started without operands runs at the update that brings the operands.
         let id = match start_brought_to(module, id) {
             Some(start) => start,
             None if self.deferred.contains(&id) => return,

@@ -58,7 +58,8 @@ pub(super) fn share(
     };
     for (time, &id) in (0_u32..).zip(&schedule.order) {
         let Some(allowed) = Allowed::of(module, fusions, id) else { continue };
-        // The operands that are used here for the last time, by their shapes, in the order of the operands.
+        // The operands whose last use is this instruction, by the number of their shape, in the order of the
+        // operands.
         let mut dying: HashMap<u32, VecDeque<(u32, u32)>> = HashMap::new();
         for (position, &operand) in (0_u32..).zip(module.operands(id)) {
             let PartKind::Array(array) = module.parts(operand).kind(0) else { continue };

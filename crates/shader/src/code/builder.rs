@@ -21,7 +21,7 @@ use super::statement::{Block, Statement};
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Code {
     block: Block,
-    /// The names that are in use, each with the last number that was appended to it to make a new name.
+    /// The names in use. Beside each name is the last number that was appended to make a new name of it.
     names: Vec<(Arc<str>, u32)>,
     slots: usize,
 }

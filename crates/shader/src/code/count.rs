@@ -10,9 +10,10 @@
 //! every third word, 32 of them      |-  -  - | -  -  -|  -  -  |-  -  - | ...  12 sectors, at least 4
 //! ```
 //!
-//! For each access, a least number of sectors is computed: its words, divided by the average number of needed
-//! words in a sector of the workgroup, rounded up. Rows that begin inside sectors and gaps between rows lower
-//! this average. So they do not count against a program, because they come from the layout.
+//! For each access, the least number of sectors is estimated from its workgroup: the words of the access,
+//! divided by the words that the workgroup needs of an average sector, rounded up. The layout decides about
+//! rows that begin inside sectors and about gaps between rows. Both lower the average, so they do not count
+//! against a program.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,7 +30,8 @@ pub struct SideCount {
     pub accesses: u64,
     /// The number of sectors of 32 bytes that the accesses touch.
     pub sectors: u64,
-    /// The least number of sectors that accesses to the same number of words could touch.
+    /// The sum of the least numbers of sectors that the accesses could touch, as the head of this file
+    /// estimates them.
     pub least_sectors: u64,
     /// The number of sectors that each workgroup touches, summed over the workgroups. A workgroup counts a
     /// sector once.
@@ -90,7 +92,7 @@ impl AccessCount {
     }
 }
 
-/// The indices of the words that one load or store of a warp touches.
+/// The indices of all words that one load or store of a warp touches in a memory.
 type Access = HashSet<u64>;
 
 /// Collects the accesses of a workgroup.
@@ -99,11 +101,12 @@ pub(crate) struct Counter {
     /// For each storage buffer, the offset of its binding in the buffer, in words, and whether it is the
     /// source of the copy.
     buffers: Vec<(u64, bool)>,
-    /// How many accesses the current lane has made in the current statement.
+    /// The number of accesses that the current lane has made in the current statement so far.
     order: usize,
-    /// The accesses of the current statement, by their order in the statement, the warp and the memory.
+    /// The accesses of the current statement. The key is the position of the access in the statement, the
+    /// number of the warp, and the number of the memory.
     open: HashMap<(usize, usize, usize), Access>,
-    /// The finished accesses of the workgroup to each buffer.
+    /// For each storage buffer, the finished accesses of the workgroup.
     done: Vec<Vec<Access>>,
     pub(crate) count: AccessCount,
 }
@@ -114,7 +117,8 @@ impl Counter {
         Counter { buffers, done, ..Counter::default() }
     }
 
-    /// Called before the next lane evaluates a statement.
+    /// Tells the counter that another lane evaluates the statement, whose accesses are then counted from 0
+    /// again.
     pub(super) fn next_lane(&mut self) {
         self.order = 0;
     }
@@ -163,8 +167,8 @@ impl Counter {
             side.workgroup_sectors = side.workgroup_sectors.saturating_add(all);
             side.workgroup_words = side.workgroup_words.saturating_add(count(words.len()));
             for access in done.drain(..) {
-                // The workgroup has `words / all` needed words in an average sector. At this density, the
-                // words of the access need at least this many sectors.
+                // An average sector has `words / all` words that the workgroup needs. At this density, the
+                // words of the access are in at least this many sectors.
                 let least = count(access.len()).saturating_mul(all).div_ceil(count(words.len()).max(1));
                 side.accesses = side.accesses.saturating_add(1);
                 side.sectors = side.sectors.saturating_add(sectors(&access).max(least));

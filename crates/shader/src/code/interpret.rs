@@ -18,7 +18,7 @@ pub(crate) enum Words<'a> {
     Write(&'a mut [u32]),
     /// The words of a workgroup array. A word is `None` until it is written.
     Workgroup(Vec<Option<u32>>),
-    /// This many words that always read as zero, for runs that only count addresses.
+    /// A memory of this many words that are all zero, for runs that only count accesses.
     Zeros(usize),
 }
 

@@ -107,8 +107,9 @@ impl<'a> Search<'a> {
         Ok(Search { map, digits })
     }
 
-    /// Finds the digits from number `values.len()` up to `end` by divisions, and appends them to `values`.
-    /// Returns the condition under which these digits exist, the values, and the remainder of the offset.
+    /// Finds the digits number `values.len()` to `end` of the offset by divisions, and appends them to
+    /// `values`. Returns the condition under which all digits so far are legal, the values, and the remainder
+    /// of the offset.
     fn peel(
         &self,
         code: &mut Code,
@@ -169,8 +170,8 @@ impl<'a> Search<'a> {
         (fits, index)
     }
 
-    /// Writes a loop over the candidates of every digit that has several. The loops do nothing more once all
-    /// digits fit.
+    /// Writes a loop over the candidates of every digit that has several. After a combination of digits fits,
+    /// the loops do nothing more.
     fn try_candidates(&self, code: &mut Code, offset: Expr) -> Found {
         let found = code.variable("found", 0, 1);
         let sizes = self.map.sizes().iter().enumerate();

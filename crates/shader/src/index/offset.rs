@@ -16,8 +16,8 @@ pub(crate) fn offset_of(code: &mut Code, map: &IndexMap, index: &[Expr]) -> Resu
     Ok(offset_and_rests(code, map, index, None)?.0)
 }
 
-/// Returns the offset, and a list for the component with index `of`: the remainders of its number by the
-/// divisors of all its digits except the last.
+/// Returns the offset of an index. For the component with the position `of`, also returns the remainders of
+/// its number by the divisors of all its digits except the last.
 pub(super) fn offset_and_rests(
     code: &mut Code,
     map: &IndexMap,

@@ -35,7 +35,7 @@ pub(super) fn below(value: &Expr, count: u64) -> Condition {
     u32::try_from(count).map_or(Condition::True, |count| value.less(count))
 }
 
-/// Returns the row-major number of some indices, one for each bound.
+/// Returns the row-major number of an index in an array of the sizes `bounds`.
 pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     let mut number = Expr::from(0);
     for (index, &bound) in indices.iter().zip(bounds) {
@@ -48,7 +48,8 @@ pub(super) fn fuse(indices: &[Expr], bounds: &[u64]) -> Expr {
     number
 }
 
-/// Returns the indices that form a row-major number, which is below the product of the bounds.
+/// Returns the index in an array of the sizes `bounds` whose row-major number this is. The number must be
+/// below the product of the bounds.
 pub(super) fn unfuse(code: &mut Code, name: &str, value: Expr, bounds: &[u64]) -> Vec<Expr> {
     let mut indices = Vec::with_capacity(bounds.len());
     let mut rest = value;

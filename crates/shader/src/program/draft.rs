@@ -25,7 +25,7 @@ pub(super) struct Draft {
     pub(super) sizes: Sizes,
 }
 
-/// A loop as expressions of the shader: its extent as a divisor, and its strides.
+/// A loop in the shader's text: its extent, which numbers of iterations are divided by, and its strides.
 #[derive(Clone)]
 pub(super) struct Step {
     divisor: Divisor,
@@ -67,8 +67,8 @@ impl Draft {
         self.shader.uniform(name, most)
     }
 
-    /// Declares the index in its binding at which a tensor begins, as a word of the uniform block. It counts
-    /// words, groups of words or elements, as the shader does.
+    /// Declares a word of the uniform block: the index in its binding at which a tensor begins. The shader
+    /// counts words, groups of words, or elements.
     pub(super) fn base(&mut self, name: &str, value: u64) -> Expr {
         let most = if value > MOST_BASE.into() { u32::MAX } else { MOST_BASE };
         self.uniform(name, value, most)
@@ -84,15 +84,17 @@ impl Draft {
 
     /// Declares the loops of a nest.
     pub(super) fn steps(&mut self, steps: &[StridedLoop]) -> Vec<Step> {
-        // The outermost loop takes the whole quotient, so it has no divisor.
+        // The outermost loop takes what is left of the number after the divisions, so its extent is not
+        // needed.
         steps.iter().enumerate().map(|(place, step)| self.step(place, step, place > 0)).collect()
     }
 
-    /// Declares one loop. With `divides`, the number of an iteration is divided by the extent of this loop.
+    /// Declares one loop. `divides` says whether the number of an iteration is divided by the extent of this
+    /// loop.
     pub(super) fn step(&mut self, place: usize, step: &StridedLoop, divides: bool) -> Step {
         let mut stride = |side: &str, value: u64| match value {
-            // A stride of 1 is a run, and a stride of 0 is a repetition. The text of the shader depends on
-            // these, so they are literals.
+            // A stride of 1 is a run, and a stride of 0 is a repetition. The shader has other code for them,
+            // so they are literals.
             0 | 1 => Expr::from(small(value)),
             _ => self.number(&format!("{side}_{place}"), value),
         };

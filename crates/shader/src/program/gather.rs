@@ -131,7 +131,7 @@ impl Gather<'_> {
     }
 }
 
-/// The search for the digits of an offset, from the largest stride down.
+/// The code that finds the digits of an offset one by one, from the largest stride down.
 struct Peeling<'a> {
     gather: &'a Gather<'a>,
     places: &'a [DigitPlace],
@@ -151,8 +151,8 @@ impl Peeling<'_> {
         let reach = below.iter().map(|place| place.stride.saturating_mul(place.count.saturating_sub(1)));
         let reach = small(reach.fold(0, u64::saturating_add));
         if stride == 0 {
-            // A stride of 0 would put several indices at one offset. A destination has such strides only for
-            // digits with one value, 0.
+            // A destination has a stride of 0 only for digits whose single value is 0. Otherwise several
+            // indices would share an offset.
             return self.peel(code, next, rest, found);
         }
         if reach < stride {
@@ -162,8 +162,8 @@ impl Peeling<'_> {
             self.add(place, digit.at_most(last));
             return self.peel(code, next, rest, found);
         }
-        // The digits below this digit reach together at least one of its steps, so several values are
-        // possible. The shader tries each of them in a loop.
+        // All smaller digits together reach at least one step of this digit, so several values of this digit
+        // are possible. The shader tries each of them in a loop.
         let Peeling { gather, places, digits, valid } = self;
         code.when(valid, |code| {
             let most = code.bind("most", (&rest / stride).min(last));
@@ -187,8 +187,8 @@ impl Peeling<'_> {
     /// Writes the last check, that the digits belong to an index, and the code for the element.
     fn finish(self, code: &mut Code, rest: Expr, found: Found<'_>) {
         let Peeling { gather, mut digits, valid, .. } = self;
-        // This branch is taken only if every digit is below its count, so the upper bounds of the digits hold
-        // inside it.
+        // Inside this branch every digit is below its count, so the upper bounds that the digits were given
+        // hold.
         code.when(valid.and(at_most(&rest, 0)), |code| {
             let map = gather.destination;
             let mut index: Index = vec![Sum::default(); map.sizes().len()];

@@ -31,8 +31,8 @@ pub(super) struct General<'a> {
     pub(super) words: u32,
 }
 
-/// The bindings of a shader and its words of the uniform block, which follow those of the [`Grid`] in this
-/// order.
+/// The bindings of a shader, and its words of the uniform block. In the block, they follow the words of the
+/// [`Grid`] in this order.
 struct Bound {
     destination: Memory,
     /// The number of destination words that the dispatch makes.
@@ -52,8 +52,7 @@ struct Tail {
     word: u32,
     /// A mask of the bits up to the end of the destination's last byte.
     bytes: u32,
-    /// A mask of the bits up to the end of the destination's last element, or of a gap that is as wide as an
-    /// element.
+    /// A mask of the bits in front of the end of the last physical element, which may be padding.
     elements: u32,
 }
 

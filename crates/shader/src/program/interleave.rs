@@ -80,10 +80,10 @@ impl Interleave {
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// Returns how many words of the one row one access reads or writes: all words of an iteration if they
-    /// are 2 or 4 and every iteration begins at a multiple of this number, and otherwise 1. `starts` are the
-    /// offsets of the tensors in their buffers, in words, and `alignment` is the alignment of bindings, in
-    /// bytes.
+    /// Returns how many words of the one row are read or written by one access. These are all words of an
+    /// iteration, if they are 2 or 4 and every iteration begins at a multiple of their number. Otherwise the
+    /// result is 1. `starts` are the offsets of the tensors in their buffers, in words, and `alignment` is
+    /// the alignment of bindings, in bytes.
     pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
         let rows = u64::from(self.rows);
         let [start, first] =
@@ -94,7 +94,7 @@ impl Interleave {
         if is_group && alignment.is_multiple_of(rows.saturating_mul(4)) { rows } else { 1 }
     }
 
-    /// Returns the stride of a loop on the side of the one row, in words.
+    /// Returns the stride of a loop, in words, on the side that has the one row.
     fn joined(&self, step: &StridedLoop) -> u64 {
         if self.deinterleave { step.source } else { step.destination }
     }
@@ -191,8 +191,8 @@ impl Interleave {
         draft
     }
 
-    /// Returns a word that an invocation writes: the word of row `row` if the one row is split, and otherwise
-    /// word `row` of the one row.
+    /// Returns word number `row` of the words that an invocation writes: of row `row` if one row is split
+    /// into several, and otherwise of the one row.
     fn word(&self, words: &[Expr], row: u32) -> Expr {
         let Width { bits, in_period: per_word, .. } = self.width;
         let mask = low_ones(bits);

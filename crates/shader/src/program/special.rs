@@ -36,7 +36,7 @@ pub(super) enum Special {
 
 /// The way to copy one box.
 enum Choice {
-    /// Rows of whole words. The box counts words.
+    /// Rows of whole words, in a box whose offsets and strides count words.
     Rows(StridedBox),
     Interleave(Interleave),
     /// Tiles through workgroup memory: the box in elements, the width of an element, and the tile.
@@ -129,9 +129,9 @@ impl Planner<'_> {
         Ok(Special::Fits(form, reason, all))
     }
 
-    /// Chooses the form of a box, with the reason. `rest` is set to the first word of the destination that
-    /// the form leaves out, because its elements are no whole word. The general form makes the words from
-    /// there on.
+    /// Chooses the form of a box, with the reason. If the end of the box is no whole word, the form leaves it
+    /// out, and `rest` is set to the first word of the destination that is left out. The general form makes
+    /// the words from there on.
     fn choose(
         &self,
         copy: &StridedBox,
@@ -201,7 +201,8 @@ impl Planner<'_> {
         Some((Choice::Transpose(copy, width, Box::new(tile)), reason))
     }
 
-    /// Chooses a form for a ragged edge: `rows`, or else `transpose`, whatever the length of its runs.
+    /// Chooses a form for a box at a ragged edge: `rows` if that applies, and otherwise `transpose`. The
+    /// length of the runs does not matter.
     fn any(&self, copy: &StridedBox) -> Option<(Choice, String)> {
         let (rows, transpose) = (Some(Form::Rows), Some(Form::Transpose));
         self.choose(copy, false, rows, &mut None).or_else(|| self.choose(copy, false, transpose, &mut None))
@@ -218,8 +219,7 @@ impl Planner<'_> {
             return None;
         }
         let words = whole.in_words(self.width, true)?;
-        // The run has all elements of the tensor, so all elements after its whole words are in the words from
-        // here on.
+        // The run has all elements of the tensor, so the words from here on hold all elements that are left.
         let end = copy.destination.checked_add(whole.count())?.checked_div(in_period.into())?;
         *rest = Some(end.checked_mul(period.into())?);
         Some(words)

@@ -204,8 +204,8 @@ impl Planner<'_> {
         self.dispatch(form, shaders.get(draft.shader), groups, &draft.values, source, destination)
     }
 
-    /// Returns a pass of this many workgroups. In the uniform block, `uniforms` follow the words of the
-    /// [`Grid`](super::grid::Grid).
+    /// Returns a pass of this many workgroups. `uniforms` are the words of the uniform block after those of
+    /// the [`Grid`](super::grid::Grid).
     pub(super) fn dispatch(
         &self,
         form: Form,

@@ -31,7 +31,8 @@ pub(super) struct StridedBox {
     pub(super) steps: Vec<StridedLoop>,
 }
 
-/// A long loop is divided at a multiple of this many steps, so that both parts are aligned as the box was.
+/// A loop that does not fit is divided at a multiple of this many steps, so that the second part is aligned
+/// as the first is.
 const HALVES: u64 = 128;
 
 impl StridedBox {
@@ -111,7 +112,7 @@ impl StridedBox {
         if by > 1 {
             let run = StridedLoop { extent: by, source: u64::from(source_too), destination: 1, reversed: false };
             match self.steps.last_mut() {
-                // The new run follows itself without a gap in the innermost loop, so both become one loop.
+                // The innermost loop steps by the length of the new run, so both become one loop.
                 Some(last) if last.destination == by && (!source_too || (last.source == by && !last.reversed)) => {
                     *last = StridedLoop { extent: scaled(last.extent), ..run };
                 }
@@ -121,8 +122,8 @@ impl StridedBox {
         self
     }
 
-    /// Returns this box in words. Every write must begin and end at whole words, and with `source_too` every
-    /// read too. Otherwise `None` is returned.
+    /// Returns this box in words. Returns `None` unless every write begins and ends at whole words, and with
+    /// `source_too` every read too.
     pub(super) fn in_words(&self, width: Width, source_too: bool) -> Option<StridedBox> {
         let divided =
             if width.in_period == 1 { self.clone() } else { self.divided(width.in_period.into(), source_too)? };
@@ -135,7 +136,8 @@ impl StridedBox {
     }
 
     /// Returns this box with larger elements, and the bits of such an element. Elements that are neighbours
-    /// on both sides become one element of up to 128 bits. It is a whole number of words, or divides a word.
+    /// on both sides become one element of up to 128 bits, which is a whole number of words or a whole part
+    /// of a word.
     pub(super) fn widened(&self, bits: u32) -> (StridedBox, u32) {
         let whole = [128, 64, 32, 16, 8, 4, 2];
         for wide in whole.into_iter().filter(|wide| *wide > bits && wide.is_multiple_of(bits)) {

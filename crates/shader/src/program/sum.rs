@@ -36,8 +36,8 @@ impl Sum {
         parts.fold(0, u64::saturating_add)
     }
 
-    /// Returns the sum as one expression. Its value must fit in 32 bits. A term whose weight does not fit is
-    /// left out, because its digit must then be 0.
+    /// Returns the sum as one expression. Its value must fit in 32 bits. A digit whose weight does not fit
+    /// can only be 0, so its term is left out.
     pub(super) fn expr(&self) -> Expr {
         self.terms.iter().fold(Expr::from(0), |sum, (expr, weight)| match u32::try_from(*weight) {
             Ok(weight) => sum + expr * weight,

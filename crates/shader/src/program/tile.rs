@@ -50,11 +50,11 @@ pub(super) struct Digit {
     pub(super) shared: u64,
 }
 
-/// A loop of the box. In a side's contiguous loop, a step is a word, which may hold several elements.
+/// A loop of the box. In the loop that is contiguous on a side, a step is a word of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TileLoop {
-    /// The loop with its steps. Strides are in words, but in elements on the source if rows begin inside
-    /// words there.
+    /// The loop, with strides in words. If rows of the source begin inside words, the strides on the source
+    /// are in elements.
     pub(super) step: StridedLoop,
     /// How many steps of the loop a tile has.
     pub(super) tile: u64,
@@ -78,7 +78,8 @@ impl TileLoop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) width: Width,
-    /// How many rows and columns a square has: as many as elements fill a word, so 1 for whole words.
+    /// The number of rows and of columns of a square: the elements in a word, or 1 if elements are whole
+    /// words.
     pub(super) square: u64,
     /// The index of the first word of the box, on the source and on the destination.
     pub(super) starts: [u64; 2],
@@ -88,13 +89,14 @@ pub(super) struct Tile {
     /// The indices of the loops that are contiguous on the source and on the destination.
     pub(super) along_source: usize,
     pub(super) along_destination: usize,
-    /// The stride of a square's rows on the source, and of its columns on the destination.
+    /// The stride from row to row of a square on the source, and from column to column on the destination.
     pub(super) row: u64,
     pub(super) column: u64,
-    /// The digits in the order in which words are read from the source, and in which words are written.
+    /// The digits of a word's index, in the order in which words are read from the source, and in which words
+    /// are written.
     pub(super) read: Vec<Digit>,
     pub(super) write: Vec<Digit>,
-    /// The number of words that one access reads from the source, and that one access writes.
+    /// How many words one access reads from the source, and how many one access writes.
     pub(super) read_width: u64,
     pub(super) write_width: u64,
     /// Whether a square's columns are contiguous on the destination and written as one group.
@@ -103,11 +105,12 @@ pub(super) struct Tile {
     pub(super) words: u64,
     /// The length of the contiguous runs of a tile, in words, on the source and on the destination.
     pub(super) runs: [u64; 2],
-    /// The most words in one bank that a warp accesses at once: 1 without bank conflicts.
+    /// The largest number of words in one bank that an access of a warp touches: 1 without bank conflicts.
     bank: u32,
 }
 
-/// The lengths of runs that are tried for a tile, in words. The first that fits is taken.
+/// The lengths of contiguous runs, in words, that a tile is tried with. The first length whose tile fits in
+/// workgroup memory is taken.
 const RUNS: [u64; 4] = [64, 32, 16, 8];
 /// A tile grows to this many words, so that each of 256 invocations has several loads in flight.
 const WORDS: u64 = 2048;
@@ -205,7 +208,8 @@ impl Tile {
         Some(Tile { starts, aligned, along_source, along_destination, row, column, ..plain })
     }
 
-    /// The distance between words on the source: 1 if offsets count words, or else a word's elements.
+    /// The distance between neighbouring words on the source: 1 if its offsets count words, and the elements
+    /// of a word if they count elements.
     fn unit(&self) -> u64 {
         if self.aligned { 1 } else { self.square }
     }
@@ -220,13 +224,13 @@ impl Tile {
         let (counts, far) = if destination { (Counts::Column, self.column) } else { (Counts::Row, self.row) };
         let square = (self.square > 1).then_some((Digit { counts, extent: self.square, shared: 0 }, far));
         let mut digits: Vec<(Digit, u64)> = loops.chain(square).collect();
-        // A stride of 0 wraps to the largest number here, so repetitions come last.
+        // 0 - 1 wraps to the largest number, so digits with stride 0 come last.
         digits.sort_by_key(|(_, stride)| stride.wrapping_sub(1));
         digits
     }
 
-    /// Returns how many words of a tile are contiguous on a side, and the first loop whose further steps
-    /// could extend this run.
+    /// Returns how many contiguous words a tile has on a side, and the first loop that would make this run
+    /// longer if the tile had more steps of it.
     fn run(&self, destination: bool) -> (u64, Option<usize>) {
         let unit = if destination { 1 } else { self.unit() };
         let mut run = 1_u64;
@@ -257,11 +261,11 @@ impl Tile {
         self.loops.iter().fold(self.square, |product, of| product.saturating_mul(of.tile))
     }
 
-    /// Sets the steps of each loop in a tile: first for runs of `run` words, then for `WORDS` words in all.
-    /// Returns `None` if such runs do not fit in workgroup memory.
+    /// Sets the steps of each loop in a tile, first for runs of `run` words on both sides, then for `WORDS`
+    /// words in all. Returns `None` if the tile does not fit in workgroup memory.
     fn take(&mut self, run: u64, profile: &Profile) -> Option<()> {
         let most = u64::from(profile.max_workgroup_memory).div_euclid(4);
-        // One word of 32 is left for padding.
+        // One word in 32 is reserved for padding against bank conflicts.
         let room = most.saturating_sub(most.div_euclid(32)).min(MOST_WORDS);
         for destination in [false, true] {
             while let (length, Some(place)) = self.run(destination) {
@@ -294,7 +298,8 @@ impl Tile {
         Some(())
     }
 
-    /// Chooses the orders, the words of one access and the padding. `None` if the tile does not fit.
+    /// Chooses the orders of reading and writing, the words of one access and the padding. Returns `None` if
+    /// the tile does not fit in workgroup memory.
     fn arrange(&mut self, profile: &Profile, starts: [u64; 2]) -> Option<()> {
         let order = |destination: bool| {
             let digits = self.digits(destination).into_iter().map(|(digit, _)| digit);
@@ -324,7 +329,8 @@ impl Tile {
         None
     }
 
-    /// Whether an item's number has this digit. It has a column only if squares do not fit in registers.
+    /// Whether an item's number has this digit. Only squares that are too large for registers have a digit
+    /// for their columns.
     fn is_digit(&self, digit: Digit) -> bool {
         digit.counts != Counts::Column || !self.in_registers()
     }
@@ -375,8 +381,8 @@ impl Tile {
         self.loops.iter().all(|of| of.elements == of.step.extent.saturating_mul(of.per_step))
     }
 
-    /// Finds the padding with the fewest bank conflicts. Returns false if none fits in `memory` words, or if
-    /// wide accesses have more than 2 words in one bank. Accesses of one word may have any number.
+    /// Finds the padding of the tile with the fewest bank conflicts. Returns false if no padding fits in
+    /// `memory` words, or if an access of several words would touch more than 2 words in one bank.
     fn pad(&mut self, memory: u64) -> bool {
         let warps = [false, true].map(|writing| self.warps(writing));
         let digits = self.read.len();
@@ -439,9 +445,8 @@ impl Tile {
         digits.iter().map(extent).collect()
     }
 
-    /// Returns the digits of the first words of the 32 items that a warp takes together: for the first warp,
-    /// and for a warp in the middle of the tile. Each item has an entry for each digit, in the order of
-    /// reading.
+    /// Returns, for two warps, the digits of the first word of each of the warp's 32 items. The warps are the
+    /// first one and one in the middle of the tile. The digits are in the order of reading.
     fn warps(&self, writing: bool) -> [Vec<u64>; 2] {
         let (digits, width) = if writing { (&self.write, self.write_width) } else { (&self.read, self.read_width) };
         let extents = self.items(writing);
@@ -476,7 +481,8 @@ impl Tile {
     }
 }
 
-/// The most words of a warp in one bank. Each item of `warp` has as many digits as `shared` has strides.
+/// The largest number of words in one bank that a warp touches. `shared` has the stride of each digit in
+/// workgroup memory, and `warp` has the digits of all items, one item after the other.
 fn most_in_a_bank(warp: &[u64], shared: &[u64]) -> u32 {
     let mut words = [0; WARP];
     let mut lanes = 0;

@@ -32,7 +32,8 @@ const MOST_WORDS: u64 = 32;
 pub(super) struct Bound {
     /// The index in the destination's binding at which the part begins, in words.
     pub(super) destination: u64,
-    /// The index in the source's binding, in words, or in elements if rows begin inside words.
+    /// The index in the source's binding at which the part begins, in words, or in elements if rows begin
+    /// inside words.
     pub(super) source: u64,
     /// The index of the part's last word in the source's binding. No later word is read.
     pub(super) source_last: u64,
@@ -120,7 +121,8 @@ impl Tile {
         numbers
     }
 
-    /// Returns a stride inside a square. It is a literal if the text of the shader depends on its value.
+    /// Declares a stride inside a square. The stride is a literal if the shader has other code for its value,
+    /// and otherwise a word of the uniform block.
     fn factor(&self, draft: &mut Draft, name: &str, value: u64, source: bool) -> Expr {
         let structural = self.square == 1 || value == 1 || (source && value == self.square && !self.aligned);
         if structural { Expr::from(small(value)) } else { draft.number(name, value) }
@@ -152,7 +154,7 @@ struct Body<'a> {
     local: Expr,
 }
 
-/// The number of an item, as its digits with their values.
+/// The item of an invocation, as the value of each digit of its number.
 type Item = Vec<(Digit, Expr)>;
 
 impl Body<'_> {
@@ -177,7 +179,8 @@ impl Body<'_> {
         item.iter().find(|(digit, _)| digit.counts == counts).map_or(Expr::from(0), |(_, value)| value.clone())
     }
 
-    /// Returns the condition that an item, or the first element of its word, is inside the box.
+    /// Returns the condition that the first element of an item is inside the box. With `row`, the first
+    /// element of this row of the item's square is tested.
     fn inside(&self, item: &Item, row: Option<&Expr>) -> Condition {
         let mut inside = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
@@ -439,8 +442,8 @@ impl Body<'_> {
         self.columns(code, item, made.collect(), left, to, check_columns)
     }
 
-    /// Returns the words of each column with their offset. Columns that may be incomplete are stored here
-    /// instead.
+    /// Stores the columns that may be incomplete, and returns the words of all other columns with their
+    /// offsets.
     fn columns(
         &self,
         code: &mut Code,

@@ -102,8 +102,8 @@ impl Width {
         (word, code.bind("shift", bit % 32))
     }
 
-    /// Whether a part of `bits` bits that begins at bit `shift` of a word continues in the next word. This
-    /// happens only for widths whose elements straddle words.
+    /// Whether a part of `bits` bits that begins at bit `shift` of a word continues in the next word. No part
+    /// does if every element is inside a word or consists of whole words.
     pub(super) fn straddles(self, shift: &Expr, bits: &Expr) -> Condition {
         if self.is_plain() { Condition::False } else { (shift + bits).not_less(33) }
     }

@@ -47,7 +47,7 @@ fn a_stored_layout_is_compared_without_its_padding() {
     ] {
         let (stored, new) = (layout(stored), layout(new));
         let trip = Trip::new(&stored, &new, 500).unwrap();
-        // Every byte has some value, so the padding is not zero.
+        // All bytes are set, padding included, so that the padding is not zero.
         let mut source: Vec<u8> = (0..stored.physical_size_in_bytes()).map(|place| (place * 37 % 251) as u8).collect();
         let (bar, mut laid_out) = (ProgressBar::hidden(), Vec::new());
         let append = |bytes: &[u8]| {

@@ -19,7 +19,7 @@ fn lines_of_allocations() {
 
 #[test]
 fn allocations_add_up_and_the_largest_values_are_kept() {
-    // 37 and 120 have no common divisor, so each size from 1 to 120 occurs once.
+    // 37 and 120 have no common divisor, so the sizes are the numbers from 1 to 120, shuffled.
     let values: String = (0..120)
         .map(|i| format!(" value: <{i} v{i} @0> (size={},offset={i}): s8[1]{{0}}\n", i * 37 % 120 + 1))
         .collect();

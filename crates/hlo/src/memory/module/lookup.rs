@@ -122,7 +122,7 @@ impl Module {
     pub(in crate::memory) fn root(&self, computation: u32) -> Option<u32> {
         let found = self.computations.get(place(computation))?;
         match found.root {
-            // The range of a computation that was called but not read ends at 0, which has no predecessor.
+            // A computation that was called but not read has the range 0..0, and no instruction is before 0.
             NONE => found.nodes.end.checked_sub(1),
             root => Some(root),
         }

@@ -34,7 +34,7 @@ fn the_picture_is_drawn_to_scale() {
         "@media(prefers-color-scheme:dark)",
         "<text x='90.0' y='28.0' class='title'>HBM: 8.0 KiB at the peak</text>",
         "<text x='90.0' y='48.0' class=''>instruction 2 of 4: z (slice), jit(f)/cut</text>",
-        // Lines are at multiples of 2 KiB, and each instruction has its number.
+        // Horizontal lines are at multiples of 2 KiB, and every instruction has its number below the area.
         "<path class='grid' d='M90.0 390.0h860.0'/><text x='82.0' y='394.0' class='end'>0 B</text>",
         "<path class='grid' d='M90.0 310.0h860.0'/><text x='82.0' y='314.0' class='end'>2 KiB</text>",
         "<path class='grid' d='M90.0 70.0h860.0'/><text x='82.0' y='74.0' class='end'>8 KiB</text>",
@@ -45,7 +45,7 @@ fn the_picture_is_drawn_to_scale() {
         &line("#c8ccd0", [310; 4], [390; 4]),
         &line("#4e79a7", [310, 150, 150, 310], [310; 4]),
         &line("#f28e2b", [310, 150, 70, 230], [310, 150, 150, 310]),
-        // The line of the peak is in the middle of the third column: 90 + 2.5 * 215.
+        // The vertical line at the peak is in the middle of the third column: 90 + 2.5 * 215.
         "<path class='peak' d='M627.5 70.0V390.0'/>",
         "<rect x='90.0' y='444.0' width='12' height='12' fill='#c8ccd0'/>\
          <text x='110.0' y='454.0' class=''>parameters and results, 2.0 KiB</text>",
@@ -67,8 +67,8 @@ fn the_picture_is_drawn_to_scale() {
 /// The numbers at an axis are round, and the capacity of the device is a line if it is near the peak.
 #[test]
 fn ticks_are_round_and_a_capacity_is_a_line() {
-    // 3 GiB have lines at steps of 512 MiB, and 700 MiB at steps of 128 MiB. The capacity, 16 GiB, is too far
-    // above the peak to be drawn.
+    // A peak of 3 GiB has lines every 512 MiB, and a peak of 700 MiB every 128 MiB. The capacity of 16 GiB is
+    // too far above either peak to be drawn.
     for (bytes, last, lines) in [(3_u64 << 30, "3 GiB", 7), (700 << 20, "640 MiB", 6)] {
         let text = format!("ENTRY %e () -> u8[] {{\n  ROOT %x = u8[{bytes}]{{0:T(1024)}} parameter(0)\n}}\n");
         let module = Module::read(text.as_bytes()).unwrap();
@@ -107,7 +107,7 @@ fn the_largest_eight_temporaries_have_bands_and_names_of_their_own() {
 
 #[test]
 fn a_column_of_several_times_shows_the_largest() {
-    // Each value has a size in bytes, and the first and the last time at which it is needed.
+    // For each temporary, its size in bytes, and the first and the last time at which it is needed.
     let values = [(4096, 101, 102), (2048, 200, 299), (1024, 398, 400), (1024, 401, 403), (512, 604, 605)];
     let mut body = "  %x = f32[256]{0} parameter(0)\n".to_owned();
     for time in 1..1719_u32 {
@@ -147,7 +147,7 @@ fn a_column_of_several_times_shows_the_largest() {
 fn numbers_and_words_of_the_picture() {
     for (power, shift) in [(0, 0), (32, 32), (64, 64), (96, 96)] {
         assert_eq!(float(7_u128 << shift), 7.0 * 2_f64.powi(power));
-        // The number fits in two pieces of 32 bits, and an `f64` holds it exactly.
+        // The sum has set bits in two pieces of 32 bits, and still fits an `f64` exactly.
         if shift > 0 {
             assert_eq!(
                 float((7_u128 << shift) + (5_u128 << (shift - 32))),
