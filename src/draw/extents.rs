@@ -17,7 +17,6 @@ pub(super) struct Extent {
     pub(super) start: u64,
 }
 
-/// Returns the extents of all dimensions of a whole tensor.
 pub(super) fn extents(map: &IndexMap) -> Vec<Extent> {
     let extent = |(dim, &size): (usize, &u64)| {
         let plain = Extent { size, padded: size, tile: 0, start: 0 };

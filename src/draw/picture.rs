@@ -325,7 +325,6 @@ fn plural(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns the summary of a whole picture.
 fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     let (logical, physical) = (map.element_count(), checked::count(memory.len()));
     let elements = plural(logical, "element");

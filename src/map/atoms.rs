@@ -58,7 +58,6 @@ impl Form {
             .map_or(0, |term| term.1)
     }
 
-    /// Adds a multiple of another sum.
     fn add(&mut self, other: &Form, factor: i128) {
         for &(atom, weight) in &other.0 {
             match self.0.binary_search_by_key(&atom, |term| term.0) {

@@ -136,7 +136,6 @@ impl IndexMap {
         None
     }
 
-    /// Whether both maps have the same normal form.
     fn has_form_of(&self, other: &IndexMap) -> bool {
         self.base == other.base && self.components == other.components && self.levels == other.levels
     }

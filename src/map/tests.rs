@@ -26,7 +26,6 @@ const MOST: u64 = 24;
 
 type Digits = [(u64, u64)];
 
-/// Returns the map of a tiled shape.
 pub(super) fn map(text: &str) -> IndexMap {
     text.parse::<crate::ArrayShape>().unwrap().to_index_map().unwrap()
 }

@@ -245,7 +245,6 @@ fn alignment(row: &Row, data_type: DataType) -> u64 {
 }
 
 impl Rule<'_> {
-    /// Returns the tiles of the rule.
     fn shape(&self) -> Result<ArrayShape, Error> {
         let inside = self.row.tiles.trim_start_matches('{').trim_end_matches('}');
         let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));

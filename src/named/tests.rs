@@ -14,7 +14,6 @@ use crate::dims::Dims;
 use super::memory::{LayoutPart, Rule};
 use super::{NamedLayout, rows};
 
-/// Returns every index of these sizes.
 fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> + '_ {
     (0..sizes.iter().product()).map(|mut number: u64| {
         let mut index: Vec<u64> = sizes

@@ -87,7 +87,6 @@ struct Members {
     alignment: Option<u32>,
 }
 
-/// Reads DirectML's JSON object at the cursor.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<BufferTensorDesc, Error> {
     let mut desc = None;
     let start = cursor.position();

@@ -69,7 +69,6 @@ pub(super) fn text_of(map: &IndexMap) -> Result<String, Error> {
     spell(map).map(|shape| shape.to_string())
 }
 
-/// Formats a list: `[2,3]`.
 pub(super) fn list(numbers: &[u64]) -> String {
     format!("[{}]", joined(numbers))
 }

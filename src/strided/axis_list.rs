@@ -33,7 +33,6 @@ impl AxisList {
         }
     }
 
-    /// Makes a list of `rank` axes, whose sizes and strides are 0.
     #[inline]
     pub(super) fn zeros(rank: usize) -> AxisList {
         match u8::try_from(rank) {
@@ -42,7 +41,6 @@ impl AxisList {
         }
     }
 
-    /// Makes a list of these sizes, with all strides 0.
     #[inline]
     pub(super) fn with_zero_strides(sizes: &[u64]) -> AxisList {
         match first_eight(sizes) {
@@ -74,7 +72,6 @@ impl AxisList {
         is_same(self.sizes(), other.sizes()) && is_same(self.strides(), other.strides())
     }
 
-    /// Returns the sizes and the strides as mutable slices.
     #[inline]
     pub(super) fn both_mut(&mut self) -> (&mut [u64], &mut [u64]) {
         match self {
@@ -86,7 +83,6 @@ impl AxisList {
         }
     }
 
-    /// Adds an axis after the last axis.
     #[inline]
     pub(super) fn push(&mut self, size: u64, stride: u64) {
         match self {

@@ -32,7 +32,6 @@ impl IndexWidth {
     /// Every width, the narrowest first.
     pub const ALL: [IndexWidth; 3] = [IndexWidth::I32, IndexWidth::U32, IndexWidth::U64];
 
-    /// The name of the type: `i32`, `u32` or `u64`.
     fn name(self) -> &'static str {
         match self {
             IndexWidth::I32 => "i32",
@@ -41,7 +40,6 @@ impl IndexWidth {
         }
     }
 
-    /// Returns the type for the offsets `0..elements`.
     pub(crate) fn for_elements(elements: u64) -> IndexWidth {
         let last = elements.saturating_sub(1);
         if i32::try_from(last).is_ok() {

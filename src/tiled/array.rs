@@ -65,7 +65,6 @@ impl ArrayShape {
         Self::new(data_type, sizes, Layout::row_major(sizes.len()))
     }
 
-    /// Returns this shape with another layout.
     pub(crate) fn with_layout(self, layout: Layout) -> Result<ArrayShape, Error> {
         Ok(ArrayShape { layout: layout.checked(self.rank())?, ..self })
     }

@@ -183,7 +183,6 @@ impl Layout {
         }
     }
 
-    /// Returns this layout with the dimensions in another order.
     pub(crate) fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
         let rank = minor_to_major.len();
         let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);

@@ -193,7 +193,6 @@ fn read_split(cursor: &mut Cursor<'_>) -> Result<SplitConfig, Error> {
     Ok(SplitConfig { dimension, indices })
 }
 
-/// Reads the tiles after `T`.
 fn read_tiles(cursor: &mut Cursor<'_>) -> Result<Vec<Tile>, Error> {
     let (mut tiles, mut entries) = (Vec::new(), 0_usize);
     cursor.expect("(", "`(` and a tile")?;

@@ -216,7 +216,6 @@ fn write_file(
     Ok(Verdict::Well)
 }
 
-/// Writes the bytes of the copy to standard output.
 fn to_standard_output((input, source): (&Path, &[u8]), plan: &Relayout, output: &mut Output) -> Result<Verdict, Stop> {
     if output.is_json() {
         return Err(Stop::Unusable(
@@ -238,7 +237,6 @@ fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
-/// Returns the layout that the header of a .npy file states.
 fn npy_layout(path: &Path) -> Result<String, Stop> {
     let bytes = Bytes::open(path)?;
     let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));

@@ -145,7 +145,6 @@ impl UnnamedFile {
         tempfile::tempfile().map(UnnamedFile)
     }
 
-    /// Appends bytes to the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all(bytes)
     }

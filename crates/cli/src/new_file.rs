@@ -58,7 +58,6 @@ impl NewFile {
         self.writer.get_ref().set_len(length).map_err(|error| unwritable(&self.target, &error))
     }
 
-    /// Appends bytes to the file.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         self.writer.write_all(bytes).map_err(|error| unwritable(&self.target, &error))
     }

@@ -83,7 +83,6 @@ impl Header {
         packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
     }
 
-    /// Returns the layout of the file as text.
     pub(crate) fn layout(&self) -> Result<String, Error> {
         Ok(packed(self.data_type, &self.sizes, self.fortran_order)?.to_string())
     }

@@ -83,7 +83,6 @@ impl From<Object> for Value {
     }
 }
 
-/// Returns an error as a JSON object.
 pub(crate) fn error_value(error: &Error) -> Value {
     serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
@@ -108,7 +107,6 @@ impl<'w> Output<'w> {
         self.json = json;
     }
 
-    /// Whether JSON objects are printed.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
@@ -118,12 +116,10 @@ impl<'w> Output<'w> {
         Ok(writeln!(self.out, "{line}")?)
     }
 
-    /// Prints the lines of a table.
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = String>) -> Result<(), Stop> {
         lines.into_iter().try_for_each(|line| self.line(line))
     }
 
-    /// Writes bytes as they are.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         Ok(self.out.write_all(bytes)?)
     }

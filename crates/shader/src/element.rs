@@ -30,7 +30,6 @@ impl Packing {
         }
     }
 
-    /// Whether every element lies inside one word.
     fn is_inside_words(self) -> bool {
         self.bits.is_power_of_two()
     }
@@ -41,7 +40,6 @@ impl Packing {
         words.saturating_mul(32).checked_div(self.bits.into()).unwrap_or(0)
     }
 
-    /// Whether an element fills a whole word.
     pub(crate) fn is_word(self) -> bool {
         self.bits == 32
     }
@@ -66,7 +64,6 @@ impl Packing {
         if self.is_inside_words() { Condition::False } else { shift.not_less(33_u32.saturating_sub(self.bits)) }
     }
 
-    /// Returns the bits of the element at an offset.
     pub(crate) fn load(self, code: &mut Code, buffer: &Memory, offset: &Expr) -> Expr {
         let WordPlace { word, shift } = self.place(code, offset);
         if self.is_inside_words() {
@@ -188,7 +185,6 @@ fn declared(name: &str) -> (Memory, Code) {
     (buffer, shader.code())
 }
 
-/// Returns the function `load_bits(offset)`.
 pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
     let (buffer, mut code) = declared(buffer);
     let offset = code.parameter("offset", u32::MAX);
@@ -196,7 +192,6 @@ pub(crate) fn load_function(packing: Packing, buffer: &str) -> Function {
     Function::new(&[offset], code, Returned::Number(bits))
 }
 
-/// Returns the function `store_bits(offset, bits)`.
 pub(crate) fn store_function(packing: Packing, buffer: &str) -> Function {
     let (buffer, mut code) = declared(buffer);
     let (offset, bits) = (code.parameter("offset", u32::MAX), code.parameter("bits", u32::MAX));

@@ -24,13 +24,11 @@ use super::axis_list::AxisList;
 use super::desc::BufferTensorDesc;
 
 impl BufferTensorDesc {
-    /// Returns the size and the stride of an axis.
     pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
         let out_of_range = Error::axis_out_of_range(axis, self.rank());
         self.sizes().get(axis).copied().zip(self.strides().get(axis).copied()).ok_or(out_of_range)
     }
 
-    /// Iterates over the sizes and strides of all axes.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
         self.sizes().iter().copied().zip(self.strides().iter().copied())
     }

@@ -99,7 +99,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::well_if(is_whole))
 }
 
-/// Draws the use of one memory space over the schedule.
 fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &mut Output) -> Result<(), Stop> {
     let Some(live) = live else {
         return Err(Stop::Unusable("no picture was drawn: the text has no entry computation".into()));

@@ -48,7 +48,6 @@ impl Rules {
         Rules { all, exceptions }
     }
 
-    /// Returns the rule for a tensor with this name.
     pub(super) fn of(&self, tensor: &str) -> &Rule {
         let matching = self.exceptions.iter().rev().find(|exception| exception.pattern.matches(tensor));
         matching.map_or(&self.all, |exception| &exception.rule)

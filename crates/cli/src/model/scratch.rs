@@ -23,7 +23,6 @@ impl Scratch {
         Ok(Scratch::File { file, length })
     }
 
-    /// Appends bytes to the converted tensor.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<(), Stop> {
         match self {
             Scratch::Memory(memory) => memory.extend_from_slice(bytes),
@@ -32,7 +31,6 @@ impl Scratch {
         Ok(())
     }
 
-    /// Returns all bytes that were appended.
     pub(super) fn read_back(self) -> Result<Bytes, Stop> {
         match self {
             Scratch::Memory(memory) => Ok(Bytes::Read(memory)),

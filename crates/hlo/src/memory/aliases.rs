@@ -58,7 +58,6 @@ impl Aliases {
         self.first.get(place(id)).map_or(NONE, |first| first.saturating_add(part))
     }
 
-    /// The number of parts of all results in the schedule.
     pub(super) fn len(&self) -> usize {
         self.parents.len()
     }

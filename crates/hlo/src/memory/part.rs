@@ -99,7 +99,6 @@ impl Parts {
         Ok(())
     }
 
-    /// The number of parts in the shape.
     pub(super) fn len(&self) -> u32 {
         self.parts.first().map_or(0, |part| part.count)
     }

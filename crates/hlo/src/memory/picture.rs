@@ -127,7 +127,6 @@ impl LiveMemory<'_> {
     }
 }
 
-/// Converts a number to `f64`, rounded.
 fn float(number: u128) -> f64 {
     let piece = |shift: u32| f64::from(u32::try_from((number >> shift) & u128::from(u32::MAX)).unwrap_or(u32::MAX));
     let base = f64::from(u32::MAX) + 1.0;

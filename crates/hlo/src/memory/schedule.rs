@@ -123,7 +123,6 @@ impl Schedule {
         steps.push(Frame { computation, next: found.nodes.start, called: false });
     }
 
-    /// Finds the times at which asynchronous operations end.
     fn find_ends(&mut self, module: &Module) {
         // For each result of a start or an update, the start of its asynchronous operation.
         let mut starts: HashMap<u32, u32> = HashMap::new();
@@ -168,7 +167,6 @@ impl Schedule {
         self.placed.get(place(computation)).map_or(0..0, |placed| placed.start..placed.end)
     }
 
-    /// The numbers of the computations in the schedule.
     pub(super) fn computations(&self) -> impl Iterator<Item = u32> {
         (0_u32..).zip(&self.placed).filter(|(_, placed)| placed.is_entered).map(|(computation, _)| computation)
     }
@@ -180,7 +178,6 @@ impl Schedule {
         self.ends.get(&start).copied()
     }
 
-    /// The number of instructions in the schedule.
     pub(super) fn length(&self) -> u32 {
         now(&self.order)
     }

@@ -149,7 +149,6 @@ impl Code {
         }
     }
 
-    /// Stores the word at `index`.
     pub(crate) fn store(&mut self, to: &Memory, index: impl Into<Expr>, value: impl Into<Expr>) {
         self.block.push(Statement::Store { to: to.clone(), index: index.into(), value: value.into() });
     }

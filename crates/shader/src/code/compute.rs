@@ -76,7 +76,6 @@ impl ComputeShader {
         Expr::new(Node::Uniform(place, name), most)
     }
 
-    /// The number of invocations of a workgroup.
     pub(crate) fn invocations(&self) -> u32 {
         self.workgroup_size.iter().fold(1, |product: u32, &size| product.saturating_mul(size))
     }

@@ -150,7 +150,6 @@ impl Expr {
         binary(Op::Min, self, other.into())
     }
 
-    /// Returns the sum modulo 2^32, for sums that may exceed 32 bits.
     pub(crate) fn wrapping_add(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingAdd, self, other.into())
     }
@@ -160,7 +159,6 @@ impl Expr {
         binary(Op::HighMul, self, other.into())
     }
 
-    /// Returns the difference modulo 2^32.
     pub(crate) fn wrapping_sub(self, other: impl Into<Expr>) -> Expr {
         binary(Op::WrappingSub, self, other.into())
     }

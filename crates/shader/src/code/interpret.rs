@@ -206,7 +206,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Iterates over the arrays in workgroup memory.
     fn of_workgroup(&mut self) -> impl Iterator<Item = (&mut Vec<Option<u32>>, &mut Uses)> {
         self.memories.iter_mut().filter_map(|held| match &mut held.words {
             Words::Workgroup(words) => Some((words, &mut held.uses)),
@@ -345,7 +344,6 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Returns the value of an expression in one lane.
     pub(super) fn value(&mut self, expr: &Expr, lane: usize) -> Outcome<u32> {
         Ok(match &*expr.node {
             Node::Constant(value) => *value,

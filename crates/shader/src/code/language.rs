@@ -37,7 +37,6 @@ impl Language {
         }
     }
 
-    /// Returns the statement `let name = value;`.
     pub(crate) fn declare(self, name: &str, value: &str) -> String {
         format!("{} = {value};", self.declaration(name, true))
     }

@@ -5,7 +5,6 @@ use tensor_layout::plan::TileLevels;
 
 use super::range::{below, fuse, last_of, unfuse};
 
-/// Returns the offset of an index.
 pub(super) fn offset(code: &mut Code, levels: &TileLevels, index: &[Expr]) -> Expr {
     let of = |&axis: &usize| index.get(axis).cloned().unwrap_or_else(|| Expr::from(0));
     let mut at: Vec<Expr> = levels.order().iter().map(of).collect();

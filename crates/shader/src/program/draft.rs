@@ -82,7 +82,6 @@ impl Draft {
         }
     }
 
-    /// Declares the loops of a nest.
     pub(super) fn steps(&mut self, steps: &[StridedLoop]) -> Vec<Step> {
         // The outermost loop takes what is left of the number after the divisions, so its extent is not
         // needed.

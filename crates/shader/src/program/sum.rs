@@ -17,7 +17,6 @@ impl Sum {
         Sum::default().plus(expr, 1)
     }
 
-    /// Returns this sum plus `expr * weight`.
     pub(super) fn plus(mut self, expr: Expr, weight: u64) -> Sum {
         if weight > 0 && expr.constant() != Some(0) {
             self.terms.push((expr, weight));
@@ -25,7 +24,6 @@ impl Sum {
         self
     }
 
-    /// Returns this sum plus `other * weight`.
     pub(super) fn plus_sum(self, other: &Sum, weight: u64) -> Sum {
         other.terms.iter().fold(self, |sum, (expr, own)| sum.plus(expr.clone(), own.saturating_mul(weight)))
     }

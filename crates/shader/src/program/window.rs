@@ -64,7 +64,6 @@ impl Window {
         Ok(windows)
     }
 
-    /// The number of words of the window.
     pub(super) fn count(&self) -> u64 {
         self.words.end.saturating_sub(self.words.start)
     }

@@ -38,7 +38,6 @@ impl Module {
         last.filter(|_| !self.is_cut && !self.header.has_entry_layout)
     }
 
-    /// The numbers of the instructions of a computation.
     pub(in crate::memory) fn nodes_of(&self, computation: u32) -> Range<u32> {
         self.computations.get(place(computation)).map_or(0..0, |found| found.nodes.clone())
     }
@@ -63,7 +62,6 @@ impl Module {
         matches!(self.role(id), Role::Fusion | Role::CustomCall) && self.node(id).is_some_and(|node| node.number == 1)
     }
 
-    /// Whether an instruction is a fusion of the kind `kOutput`.
     pub(in crate::memory) fn is_output_fusion(&self, id: u32) -> bool {
         self.role(id) == Role::Fusion && self.node(id).is_some_and(|node| node.number == 2)
     }
