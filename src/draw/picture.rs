@@ -79,7 +79,7 @@ struct Corner {
 pub(super) struct Panel {
     /// The title of the matrix. It is empty if there is only one.
     pub(super) title: String,
-    /// The index of the matrix in all other dimensions.
+    /// The number of the matrix in each dimension but the last two.
     leading: Vec<u64>,
     /// The indices of the first row and of the first column that are drawn.
     pub(super) first: (usize, usize),
@@ -244,7 +244,8 @@ impl Picture {
         (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
     }
 
-    /// Whether a byte begins at this cell of `memory`, if several elements share a byte.
+    /// Whether a new byte begins between the previous cell of `memory` and this one. Always false for
+    /// elements of whole bytes.
     pub(super) fn begins_byte(&self, place: usize) -> bool {
         self.bits < 8 && place > 0 && self.byte_of(place).1 == 0
     }

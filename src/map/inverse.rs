@@ -62,7 +62,7 @@ struct Unknown {
     stride: u64,
     /// The largest value of the digit.
     most: u64,
-    /// The largest offset of all digits after this one together.
+    /// The largest offset that all digits with smaller strides reach together.
     below: u64,
 }
 

@@ -106,7 +106,7 @@ impl TileLevel {
 pub struct TileLevels {
     /// The numbers of the logical dimensions in the order of memory, major to minor.
     pub(crate) order: SmallVec<[usize; 8]>,
-    /// The sizes of the dimensions in this order, in elements.
+    /// The sizes of the dimensions in the order of memory, major to minor, in elements.
     pub(crate) sizes: Dims,
     pub(crate) levels: Vec<TileLevel>,
     /// The sizes of the dimensions after the last level, major to minor. The buffer holds them in row-major

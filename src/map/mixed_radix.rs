@@ -113,7 +113,8 @@ impl MixedRadix {
             padding.extend(products(&elements, &divided.outside));
             elements = products(&elements, &divided.inside).collect();
         }
-        // The topmost place may reach past the end of the buffer.
+        // The digit in the topmost place may be so large that an offset is past the end of the buffer. Such
+        // offsets are left out of the padding.
         let length = map.physical_elements().minus(map.base());
         let all: SmallVec<[(usize, u64); 8]> = self.places.iter().map(|place| place.stride).enumerate().collect();
         let mut inside_buffer = Divided { inside: Vec::new(), outside: Vec::new(), room };

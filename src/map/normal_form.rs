@@ -48,12 +48,12 @@ struct Replay<'a> {
     levels: &'a TileLevels,
     /// The shape at the current level.
     positions: SmallVec<[Position; 8]>,
-    /// The components of several dimensions that were found so far.
+    /// The components found so far that fuse several dimensions.
     fused: Vec<Component>,
 }
 
 impl Replay<'_> {
-    /// Adds the positions after the last level, which are row-major over the bounds.
+    /// Adds the dimensions after the last level. The buffer holds them in row-major order.
     fn add_leaves(&mut self) {
         let mut stride = 1_u64;
         self.positions.reserve_exact(self.levels.bounds.len());

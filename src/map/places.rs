@@ -25,8 +25,8 @@ use super::levels::TileLevels;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DigitPlace {
-    /// The distance between neighbouring values of the digit, in elements. The stride is 0 if the
-    /// tensor is repeated.
+    /// The distance between neighbouring values of the digit, in elements. A digit of stride 0 repeats
+    /// elements.
     pub stride: u64,
     /// The number of values of the digit, at least 2.
     pub count: u64,

@@ -112,8 +112,8 @@ impl Loop {
 
 pub(crate) type Loops = SmallVec<[Loop; 4]>;
 
-/// A part of the numbers that two chains place: its first offset on each side, and its loops from major to
-/// minor.
+/// Some of the numbers that two chains map to offsets: the first offset on each side, and the loops from
+/// major to minor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) source: u64,

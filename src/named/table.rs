@@ -54,9 +54,9 @@ pub struct Row {
     pub align: u64,
     /// The source of the rule.
     pub source: &'static str,
-    /// How the rule was found, if the evidence is weaker than the code of the source. Empty otherwise.
+    /// How the rule was found, if not from the code of the source. Empty otherwise.
     pub read: &'static str,
-    /// The facts that were not checked or decided.
+    /// The facts about the layout that were not checked, or that the source leaves open.
     pub open: &'static str,
 }
 

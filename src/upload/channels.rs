@@ -13,7 +13,7 @@ use crate::strided::BufferTensorDesc;
 const CHANNELS: u64 = 16;
 const CHANNEL_BYTES: u64 = 256;
 
-/// The most memory channels that are a conflict. Rows that begin on more channels are not reported.
+/// Rows that begin on more memory channels than this are not reported as a conflict.
 const CROWDED: u64 = 2;
 
 /// A row pitch that makes all rows begin on one or two memory channels. Reads of a column, or of a narrow

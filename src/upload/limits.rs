@@ -120,7 +120,8 @@ pub struct DeviceLimits {
     pub write_unit: u64,
 }
 
-/// Additional rules of a device for tensors of some types. Metal has them for types that it decodes.
+/// Additional rules of a device for tensors of some types. Metal has such rules for its types of 8 bits and
+/// less that are not plain integers.
 ///
 /// ```
 /// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};

@@ -229,7 +229,8 @@ impl DeviceRelayout {
             usage: wgpu::BufferUsages::UNIFORM,
             mapped_at_creation: true,
         });
-        // A lost device maps no memory. It reports its loss when the commands are submitted.
+        // If the device is lost, no memory is mapped here. The loss is reported when the commands are
+        // submitted.
         if let Ok(mut view) = buffer.get_mapped_range_mut(..) {
             view.copy_from_slice(&bytes);
         }

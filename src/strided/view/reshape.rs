@@ -54,8 +54,8 @@ impl BufferTensorDesc {
         let mut list = AxisList::with_zero_strides(sizes);
         let (_, strides) = list.both_mut();
         let mut new = sizes.iter().zip(&mut *strides).rev().filter(|(size, _)| **size > 1);
-        // The loop starts at the minor end. Each iteration takes the last old axis, and joins further
-        // axes as necessary.
+        // From the minor end on, each iteration takes the last old axis that is left, and joins it to the
+        // axes in front of it until their product is a product of new sizes.
         while let Some((_, (size, stride))) = old.next() {
             let mut joined = size;
             let mut covered = 1_u64;

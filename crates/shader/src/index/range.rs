@@ -20,7 +20,7 @@ pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Converts a divisor, stride or bound to a number of the shader.
+/// Converts a divisor, stride or bound to `u32`, in which shaders compute. Fails if it does not fit.
 pub(crate) fn number(value: u64) -> Result<u32, Error> {
     checked::narrow(value, OFFSET)
 }

@@ -1,13 +1,13 @@
-//! The form `interleave`: a few rows are interleaved into one row, or one row is split into several rows. An
-//! invocation takes one word of each row, and makes the same number of words from their elements.
+//! The form `interleave`: a few rows are interleaved into one row, or one interleaved row is split into
+//! several. An invocation takes one word of each row, and makes the same number of words from their elements.
 //!
-//! On the side of the one row, the words of an invocation are contiguous. If there are two or four, they are
-//! read or written as a group. Other numbers of words go through workgroup memory, so that a warp reads or
-//! writes this side in one run too:
+//! On the side of the interleaved row, the words of an invocation are contiguous. If there are two or four,
+//! they are read or written as a group. Other numbers of words go through workgroup memory, so that a warp
+//! reads or writes this side in one run too:
 //!
 //! ```text
-//! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     words 0, 1, 2 of the one row
-//!                         invocation 1: a4 b4 c4 a5 | ..                            words 3, 4, 5
+//! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     interleaved words 0, 1, 2
+//!                         invocation 1: a4 b4 c4 a5 | ..                            interleaved words 3, 4, 5
 //! ```
 
 use super::super::code::{Code, Expr, Memory};
@@ -80,10 +80,10 @@ impl Interleave {
         if self.deinterleave { (rows, rows.saturating_mul(pitch)) } else { (rows.saturating_mul(pitch), rows) }
     }
 
-    /// Returns how many words of the one row are read or written by one access. These are all words of an
-    /// iteration, if they are 2 or 4 and every iteration begins at a multiple of their number. Otherwise the
-    /// result is 1. `starts` are the offsets of the tensors in their buffers, in words, and `alignment` is
-    /// the alignment of bindings, in bytes.
+    /// Returns how many words of the interleaved row are read or written by one access. These are all words
+    /// of an iteration, if they are 2 or 4 and every iteration begins at a multiple of their number.
+    /// Otherwise the result is 1. `starts` are the offsets of the tensors in their buffers, in words, and
+    /// `alignment` is the alignment of bindings, in bytes.
     pub(super) fn group(&self, starts: [u64; 2], alignment: u64) -> u64 {
         let rows = u64::from(self.rows);
         let [start, first] =
@@ -94,12 +94,12 @@ impl Interleave {
         if is_group && alignment.is_multiple_of(rows.saturating_mul(4)) { rows } else { 1 }
     }
 
-    /// Returns the stride of a loop, in words, on the side that has the one row.
+    /// Returns the stride of a loop, in words, on the side of the interleaved row.
     fn joined(&self, step: &StridedLoop) -> u64 {
         if self.deinterleave { step.source } else { step.destination }
     }
 
-    /// Whether the words of consecutive iterations are contiguous on the side of the one row.
+    /// Whether consecutive iterations touch contiguous words of the interleaved row.
     fn is_one_run(&self) -> bool {
         let mut run = u64::from(self.rows);
         self.outer.steps.iter().rev().all(|step| {
@@ -191,14 +191,14 @@ impl Interleave {
         draft
     }
 
-    /// Returns word number `row` of the words that an invocation writes: of row `row` if one row is split
-    /// into several, and otherwise of the one row.
+    /// Returns word number `row` of the words that an invocation writes. If the interleaved row is split,
+    /// this is the word of row `row`, and otherwise it is a word of the interleaved row.
     fn word(&self, words: &[Expr], row: u32) -> Expr {
         let Width { bits, in_period: per_word, .. } = self.width;
         let mask = low_ones(bits);
         (0..per_word).fold(Expr::from(0), |value, place| {
-            // Elements are numbered in the order of the one row: all rows of the first column, then all rows
-            // of the next column.
+            // Elements are numbered in the order of the interleaved row: an element of each row, then the
+            // next of each row.
             let (columns, rows) = (per_word, self.rows);
             let (from, column) = if self.deinterleave {
                 let number = place.saturating_mul(rows).saturating_add(row);
@@ -213,7 +213,7 @@ impl Interleave {
         })
     }
 
-    /// The number of words of one of the several rows.
+    /// The number of words of each of the several rows.
     pub(super) fn row_words(&self) -> u64 {
         self.outer.steps.last().map_or(1, |last| last.extent)
     }
@@ -275,8 +275,8 @@ impl Body<'_> {
         }
     }
 
-    /// Copies the words of the one row between its buffer and workgroup memory. Consecutive invocations copy
-    /// consecutive words.
+    /// Copies words of the interleaved row between its buffer and workgroup memory. Consecutive invocations
+    /// copy consecutive words.
     fn one_row(&self, code: &mut Code, tile: &Memory, first: &Expr, local: &Expr) {
         let interleave = self.interleave;
         for row in 0..interleave.rows {
