@@ -93,8 +93,8 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
     if let Some(&(_, _, smallest)) = live.first() {
         tiles.extend([Tile::new(&[1])?, Tile::new(&[smallest])?]);
     }
-    // Some of these tiles change nothing, and the element width is written for every type. `shortest` removes
-    // them.
+    // Tiles that change nothing may be among these, and the element width is written for every type.
+    // `shortest` removes both.
     let layout = Layout::new(&order)?.with_tiles(&tiles).with_element_bits(desc.data_type().bits());
     let shape = shortest(desc, ArrayShape::new(desc.data_type(), desc.sizes(), layout)?)?;
     let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;

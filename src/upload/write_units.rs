@@ -22,7 +22,7 @@ use crate::strided::{BufferTensorDesc, Overlap};
 /// The most pairs of parts that are compared. With more pairs, the answer is `Undecided`.
 const MAX_PAIRS: usize = 1 << 12;
 
-/// Whether two tensors share a unit of memory, or a byte.
+/// Whether two tensors have elements in the same unit of memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Shared {
     No,

@@ -192,7 +192,7 @@ impl Answer {
         format!("{}{steps}\n{answer}", self.layout.text)
     }
 
-    /// Returns the steps of the calculation, in words.
+    /// Returns the steps from the index to the offset, in words.
     fn steps(&self) -> Vec<String> {
         match &self.index {
             Some(index) => self.layout.steps(index),

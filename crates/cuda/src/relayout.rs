@@ -112,7 +112,7 @@ impl CudaRelayout {
         &self.program
     }
 
-    /// The same copy, as a plan for the CPU.
+    /// A plan of this copy for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout

@@ -44,7 +44,7 @@ impl Upload {
         self.pieces.iter().map(Piece::destination_range)
     }
 
-    /// The same copy, as a plan for the CPU.
+    /// A plan of this upload for the CPU.
     #[must_use]
     pub fn relayout(&self) -> &Relayout {
         &self.relayout

@@ -53,7 +53,7 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     Ok((order, tiles))
 }
 
-/// A dimension of the expanded shape. `None` is a dimension of size 1 that remained from a tile.
+/// A dimension of the shape after some tiles. `None` is a dimension of size 1 that a tile left.
 type Entry = Option<Position>;
 
 /// Makes one tile that moves the last digit of every entry for which `moves` is true, and applies this tile.

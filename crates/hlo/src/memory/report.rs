@@ -96,7 +96,7 @@ pub enum BufferUse {
 }
 
 impl BufferUse {
-    /// The use in one word, in lower case.
+    /// The use of the buffer in one word, in lower case.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
