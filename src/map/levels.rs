@@ -66,8 +66,8 @@ impl TileLevel {
         self.groups.iter().all(|group| {
             let tile = group.tile.get();
             // In the result of a level, the dimensions that count tiles come before the dimensions that count
-            // elements inside a tile. If an earlier group already has one of the latter, the count of this
-            // group moves in front of it.
+            // elements inside a tile. If an earlier group already has a dimension inside a tile, the count of
+            // this group moves in front of it.
             let moved = places && group.bound > tile;
             places |= tile > 1;
             group.bound.is_multiple_of(tile) && !moved

@@ -225,7 +225,8 @@ fn check_binding(
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
-    // A total size that was set by hand is not rounded. If it is not a multiple, the next check refuses it.
+    // A total size that was set by hand is not rounded. The next check refuses a total that the device's
+    // `size_multiple` does not divide.
     let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
         errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));

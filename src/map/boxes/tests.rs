@@ -20,8 +20,8 @@ fn components(lists: &[Vec<usize>]) -> Vec<Component> {
     lists.iter().map(of).collect()
 }
 
-/// Tests all 73 x 73 pairs of such sets for four dimensions. Dimensions must be linked to groups exactly if
-/// one of the 24 orders has every list as a contiguous part.
+/// Tests all 73 x 73 pairs of sets of lists of four dimensions. Dimensions must be linked to groups exactly
+/// if one of the 24 orders has every list as a contiguous part.
 #[test]
 fn dimensions_are_linked_exactly_where_an_order_has_every_component_as_a_run() {
     let all = lists(&[0, 1, 2, 3]);

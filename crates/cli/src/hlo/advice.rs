@@ -11,7 +11,7 @@ use super::space::small;
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
-/// A lever is shown if it saves at least one part in this many of the peak.
+/// A lever is shown if it saves at least the peak divided by this number.
 const WORTH_A_LINE: u128 = 100;
 
 /// Prints how much memory the device of `--tpu` has left, and what would lower the peak of the main memory.
