@@ -18,7 +18,7 @@ use super::index_map::{Component, IndexMap};
 use super::view::{refused, renumbered};
 
 impl IndexMap {
-    /// Returns a view with other sizes of the elements in their row-major order.
+    /// Returns a view that has other sizes and the same elements in the same row-major order.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ impl BufferTensorDesc {
         self.sizes().iter().copied().zip(self.strides().iter().copied())
     }
 
-    /// Returns another descriptor of the same buffer, which begins at the same element.
+    /// Returns another descriptor of the same buffer, which begins at this tensor's first element.
     fn view(&self, axes: AxisList) -> Result<Self, Error> {
         self.build_view(self.data_type(), axes, self.base_offset())
     }

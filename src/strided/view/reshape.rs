@@ -8,7 +8,7 @@ use crate::strided::axis_list::AxisList;
 use alloc::format;
 
 impl BufferTensorDesc {
-    /// Returns a view with other sizes of the elements in their row-major order.
+    /// Returns a view that has other sizes and the same elements in the same row-major order.
     ///
     /// The function finds a view whenever one exists. Both lists of sizes are cut into the shortest groups of
     /// equal product. In a group with several old axes, each stride must be the next stride times the next

@@ -68,7 +68,7 @@ impl LeverKind {
     }
 }
 
-/// The arrays of one shape that are alive at the peak, by their uses.
+/// The arrays of one shape that are alive at the peak: all arrays, and those that are parameters or results.
 #[derive(Debug, Default)]
 struct OfShape {
     arguments: Vec<LiveBuffer>,
