@@ -29,4 +29,4 @@ pub use crate::map::plan::{
     OffsetBox, PADDING_SEARCH_LIMIT, TileGroup, TileLevel, TileLevels,
 };
 #[cfg(feature = "relayout")]
-pub use crate::relayout::plan_items::{CopyPass, DescriptorPair};
+pub use crate::relayout::passes::CopyPass;

@@ -32,8 +32,6 @@ mod settings;
 
 mod copy;
 mod cpu_family;
-#[cfg(feature = "plan")]
-mod descriptor_pairs;
 mod destination_bytes;
 mod destination_memory;
 mod exec;
@@ -45,7 +43,7 @@ mod padding;
 #[cfg(feature = "rayon")]
 mod parallel;
 #[cfg(feature = "plan")]
-mod passes;
+pub(crate) mod passes;
 mod piece;
 mod plan;
 mod plans;
@@ -62,13 +60,6 @@ pub use piece::Piece;
 pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{Settings, Stores};
-
-/// The items of this folder that [`crate::plan`] exports.
-#[cfg(feature = "plan")]
-pub(crate) mod plan_items {
-    pub use super::descriptor_pairs::DescriptorPair;
-    pub use super::passes::CopyPass;
-}
 
 #[cfg(test)]
 mod tests;

@@ -63,7 +63,6 @@ fn public_types_are_send_and_sync() {
     shared::<bridge::Raised>();
     shared::<bridge::Split>();
     shared::<plan::CopyPass<'_>>();
-    shared::<plan::DescriptorPair>();
     shared::<relayout::KernelLevel>();
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
