@@ -116,7 +116,7 @@ impl Copy {
         let relayout = &self.relayout;
         let pieces = usize::from(self.pieces % 12);
         match way % 10 {
-            0 | 1 => relayout.run(source, own).unwrap(),
+            0 | 1 | 4 => relayout.run(source, own).unwrap(),
             2 => {
                 let pieces = relayout.partition_aligned(pieces, usize::from(self.pieces / 12)).unwrap();
                 for piece in pieces.iter().rev() {
@@ -128,7 +128,6 @@ impl Copy {
                     unreachable!();
                 }
             }
-            4 => relayout.run_with_progress(source, own, &mut |_| {}).unwrap(),
             5 => return self.in_place(),
             6 => return self.uninit(source, &expected[front..][..length]),
             7 => {

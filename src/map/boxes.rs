@@ -20,7 +20,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
-use super::refine::{Loop, Loops, Segments, refine};
+use super::refine::{Loop, Loops, Segment, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
 /// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
@@ -118,6 +118,14 @@ impl BoxGroups {
     /// Returns no boxes, for tensors without elements.
     pub(crate) fn none() -> BoxGroups {
         BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
+    }
+
+    /// Returns these boxes.
+    pub(crate) fn of(list: impl Iterator<Item = CopyBox>) -> BoxGroups {
+        let segments =
+            Segments::of(list.map(|CopyBox { source, destination, loops }| Segment { source, destination, loops }));
+        let groups = smallvec![segments.list.len()];
+        BoxGroups { source: 0, destination: 0, segments, groups }
     }
 
     /// Returns the boxes that copy `source` to `destination`, which must have equal sizes. The dimensions in

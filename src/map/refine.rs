@@ -134,6 +134,11 @@ impl Segments {
         Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
     }
 
+    /// Returns a list of these segments, without a limit.
+    pub(super) fn of(list: impl Iterator<Item = Segment>) -> Segments {
+        Segments { list: list.collect(), room: 0 }
+    }
+
     fn push(&mut self, segment: &Segment) -> Option<()> {
         let tables = segment.loops.iter().filter(|step| matches!(step, Loop::Table(_)));
         let entries = tables.fold(SEGMENT, |sum, table| sum.plus(table.extent()));

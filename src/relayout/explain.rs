@@ -57,7 +57,7 @@ impl Relayout {
         let traffic = program.traffic;
         let count = usize::try_from(program.boxes.count()).unwrap_or(usize::MAX);
         line(text, format_args!("{}", counted(count, "box", "boxes")));
-        let later = program.prepared.is_empty().then(|| program.planned(SHOWN).unwrap_or_default());
+        let later = program.prepared.is_empty().then(|| program.first(SHOWN).unwrap_or_default());
         let planned = later.as_ref().unwrap_or(&program.prepared);
         let vectors = program.knobs.level.has_vectors();
         for planned in planned.iter().take(SHOWN) {

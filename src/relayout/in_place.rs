@@ -201,7 +201,7 @@ struct SquareBlocks<'a> {
     bits: u32,
     scratch: [Vec<u8>; 2],
     /// The copies for each size of a block. There are whole blocks, and smaller blocks at the edges.
-    sizes: Vec<([u64; 2], Program, Program)>,
+    sizes: Vec<([u64; 2], Box<Program>, Box<Program>)>,
 }
 
 impl SquareBlocks<'_> {
@@ -262,14 +262,13 @@ impl SquareBlocks<'_> {
         };
         let (below, above) = (start(below)?, start(above)?);
         let [first, second] = &mut self.scratch;
-        let program = |index: usize| -> Option<&([u64; 2], Program, Program)> { self.sizes.get(index) };
+        let program = |index: usize| -> Option<&([u64; 2], Box<Program>, Box<Program>)> { self.sizes.get(index) };
         let (Some((_, gather_below, scatter_below)), Some((_, gather_above, scatter_above))) =
             (program(lower_size), program(upper_size))
         else {
             return Ok(());
         };
-        let run =
-            |program: &Program, from: &[u8], to: &mut [u8]| exec::program::run(program, from, to.into(), &mut |_| {});
+        let run = |program: &Program, from: &[u8], to: &mut [u8]| exec::program::run(program, from, to.into());
         for (scratch, gather, at) in [(&mut *first, gather_below, below), (&mut *second, gather_above, above)] {
             scratch.resize(bytes, 0);
             run(gather, buffer.get(at..).unwrap_or_default(), scratch)?;
@@ -289,7 +288,7 @@ impl SquareBlocks<'_> {
         }
         let gather = block([(columns, step, rows), (rows, pitch, 1)]);
         let scatter = block([(columns, rows, pitch), (rows, 1, step)]);
-        let planned = |copy: CopyBox| self.relayout.passes.last.through_the_cache(&copy);
+        let planned = |copy: CopyBox| self.relayout.passes.last.through_the_cache(copy);
         let sizes = ([columns, rows], planned(gather)?, planned(scatter)?);
         self.sizes.push(sizes);
         Ok(self.sizes.len().saturating_sub(1))

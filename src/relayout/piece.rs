@@ -60,7 +60,7 @@ pub(super) struct ClippedPart {
     pub(super) elements: Range<u64>,
     /// The range of the source's bytes that are read.
     reads: Range<usize>,
-    pub(super) program: Program,
+    pub(super) program: Box<Program>,
     pub(super) fill: Fill,
 }
 
@@ -180,22 +180,10 @@ impl Relayout {
     /// Runs a copy that fills its destination before it copies. The copy runs in blocks, so that the filled
     /// bytes are still in the cache when they are copied over. Returns `false`, and does nothing, if one
     /// block is enough.
-    pub(super) fn run_in_blocks(
-        &self,
-        source: &[u8],
-        destination: &mut [u8],
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<bool, Error> {
-        let size = destination.len();
-        let Some(pieces) = self.blocks(size)? else { return Ok(false) };
-        let elements = self.destination.element_count();
-        let bytes = u128::from(checked::bytes_for(elements, self.destination.element_bits())?);
+    pub(super) fn run_in_blocks(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
+        let Some(pieces) = self.blocks(destination.len())? else { return Ok(false) };
         for piece in &pieces {
-            let range = piece.destination_range();
-            let done = bytes.saturating_mul(checked::narrow(range.end, checked::BYTES)?);
-            piece.run(source, destination.get_mut(range).unwrap_or_default())?;
-            let done = done.checked_div(checked::narrow(size, checked::BYTES)?).unwrap_or(bytes);
-            progress(checked::narrow(done, checked::BYTES)?);
+            piece.run(source, destination.get_mut(piece.destination_range()).unwrap_or_default())?;
         }
         Ok(true)
     }

@@ -197,7 +197,7 @@ impl Relayout {
         mut destination: Destination<'_>,
     ) -> Result<(), Error> {
         if !fill.is_first() && !own.has_sub_byte_boxes() {
-            exec::program::run(own, source, destination.reborrow(), &mut |_| {})?;
+            exec::program::run(own, source, destination.reborrow())?;
             exec::fill::after(fill, destination);
             return Ok(());
         }

@@ -256,8 +256,8 @@ impl BlockPermutation {
     }
 
     /// Returns the permutation of some of the blocks, and the offsets of the first of these blocks, in bytes
-    /// on the source and on the destination. A thread, or a step between two reports of progress, copies such
-    /// a part. `None` if the range is empty or not inside.
+    /// on the source and on the destination. A thread copies such a part. `None` if the range is empty or not
+    /// inside.
     #[must_use]
     pub fn part(&self, blocks: Range<usize>) -> Option<(BlockPermutation, (usize, usize))> {
         if blocks.is_empty() || blocks.end > self.blocks {

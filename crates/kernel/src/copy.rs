@@ -12,12 +12,11 @@
 //! after the check.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::{Destination, initialised};
-use super::kernel::{Context, Kernel, Loop, Misfit, Reach, Rows, Stride, writes_are_disjoint};
+use super::kernel::{Context, Kernel, Loop, Misfit, Reach, writes_are_disjoint};
 use super::level::Available;
 use super::odometer::Odometer;
 use super::portable;
@@ -141,9 +140,22 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     /// # Panics
     ///
     /// If a buffer is shorter than the [reach](Self::reach) of the copy.
-    #[inline]
-    pub fn run(&self, source: &[u8], destination: Destination<'_>) {
-        self.run_from(self.start, self.loops(), self.reach, source, destination);
+    #[inline(always)]
+    pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
+        assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        if self.level.has_vectors() {
+            let start =
+                (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
+            let Access { streaming, prefetch } = self.access;
+            let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
+            let _fence = Fence { needed: streaming };
+            // SAFETY: `Copy::new` checked that the kernel fits, and that every iteration stays inside the
+            // reach. The reach is inside both buffers, which do not overlap: the destination is borrowed
+            // exclusively.
+            return unsafe { run_at_level(&self.kernel, &walk, self.level) };
+        }
+        self.run_portable(source, destination.reborrow());
     }
 
     /// Runs the copy into uninitialised memory, if the copy [fills](Self::fills) the memory. Returns the
@@ -172,53 +184,6 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         Ok(unsafe { initialised(memory) })
     }
 
-    /// How many iterations of the outermost loop write at least `bytes` bytes together. `None` if the copy
-    /// has no outermost loop that can be cut.
-    pub fn iterations_for(&self, bytes: u64) -> Option<usize> {
-        let (Loop::Strided(outermost), inner) = self.loops().split_first()? else { return None };
-        let each = self.bytes.checked_div(u64::try_from(outermost.extent).ok()?)?.max(1);
-        let iterations = usize::try_from(bytes.div_ceil(each)).ok()?;
-        // Iterations that are joined in a staging buffer must stay together.
-        let joined = match self.kernel {
-            Kernel::Transpose { by: super::kernel::Transpose::Deinterleave(Rows::Joined(runs)), .. }
-            | Kernel::InterleaveBits { by: Rows::Joined(runs), .. }
-            | Kernel::ChangeWords { by: Rows::Joined(runs), .. }
-                if inner.is_empty() =>
-            {
-                usize::from(runs)
-            }
-            _ => 1,
-        };
-        iterations.div_ceil(joined).checked_mul(joined)
-    }
-
-    /// Runs `range` of the iterations of the outermost loop. The checks of [`Copy::new`] hold for every part
-    /// of the copy.
-    ///
-    /// # Panics
-    ///
-    /// * If a buffer is shorter than the [reach](Self::reach) of the whole copy.
-    /// * If there is no outermost loop, or it is a table.
-    /// * If `range` is not inside the extent of that loop, or separates iterations that are
-    ///   [joined](Rows::Joined).
-    pub fn run_iterations(&self, range: Range<usize>, source: &[u8], destination: Destination<'_>) {
-        let Some((Loop::Strided(outermost), inner)) = self.loops().split_first() else {
-            panic!("a copy without a strided loop has no iterations to choose from");
-        };
-        assert!(range.start <= range.end && range.end <= outermost.extent, "iterations that the copy does not have");
-        let whole = self.iterations_for(1).unwrap_or(1);
-        let ends = range.start.is_multiple_of(whole) && range.len().is_multiple_of(whole);
-        assert!(ends, "iterations that are joined are cut");
-        let (source_moved, destination_moved) = Loop::Strided(*outermost).at(range.start);
-        let start = (self.start.0.wrapping_add(source_moved), self.start.1.wrapping_add(destination_moved));
-        let mut loops = Vec::with_capacity(inner.len() + 1);
-        loops.push(Loop::Strided(Stride { extent: range.len(), ..*outermost }));
-        loops.extend_from_slice(inner);
-        if !range.is_empty() {
-            self.run_from(start, &loops, self.reach, source, destination);
-        }
-    }
-
     /// Runs the copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`
     /// bytes to all destination offsets. So one copy serves for all equal parts of a buffer.
     ///
@@ -232,38 +197,10 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run(&source[from..], destination);
     }
 
-    /// Runs the kernel in the iterations of `loops`. The first iteration begins at `start`.
-    ///
-    /// `loops` has all iterations of the copy or a part of them. So they stay inside `reach`, and the kernel
-    /// fits them.
-    #[inline(always)]
-    fn run_from(
-        &self,
-        start: (usize, usize),
-        loops: &[Loop],
-        reach: Reach,
-        source: &[u8],
-        mut destination: Destination<'_>,
-    ) {
-        assert!(reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
-        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if self.level.has_vectors() {
-            let start = (source.as_ptr().wrapping_add(start.0), destination.as_mut_ptr().wrapping_add(start.1));
-            let Access { streaming, prefetch } = self.access;
-            let walk = simd::Walk { start, loops, streaming, prefetch };
-            let _fence = Fence { needed: streaming };
-            // SAFETY: `Copy::new` checked that the kernel fits, and that every iteration stays inside the
-            // reach. The reach is inside both buffers, which do not overlap: the destination is borrowed
-            // exclusively.
-            return unsafe { run_at_level(&self.kernel, &walk, self.level) };
-        }
-        self.run_portable(start, loops, source, destination.reborrow());
-    }
-
     /// Runs the kernel in safe Rust.
     #[inline(never)]
-    fn run_portable(&self, start: (usize, usize), loops: &[Loop], source: &[u8], mut destination: Destination<'_>) {
-        for at in Odometer::new(loops, start) {
+    fn run_portable(&self, source: &[u8], mut destination: Destination<'_>) {
+        for at in Odometer::new(self.loops(), self.start) {
             portable::run(&self.kernel, source, &mut destination, at);
         }
     }

@@ -320,23 +320,10 @@ fn every_level_copies_what_safe_rust_does() {
                     assert_eq!(bytes, &expected[shift..shift + to], "case {case}");
                     filled += 1;
                 }
-                in_parts(random, &copy, &source, &mut memory[shift..shift + to], &expected[shift..shift + to]);
             }
         }
     }
     assert!(filled > cases / 50, "{filled} of {cases} copies fill what they reach");
     let rare: Vec<_> = names.iter().filter(|(_, count)| **count < cases / 200).collect();
     assert!(names.len() == 22 && rare.is_empty(), "{names:?}");
-}
-
-/// Checks that parts of the outermost loop write the bytes of the whole copy.
-fn in_parts(random: &mut Random, copy: &Copy, source: &[u8], memory: &mut [u8], expected: &[u8]) {
-    let Some(part) = copy.iterations_for(1) else { return };
-    let part = part * (1 + random.below(3));
-    let outermost = copy.loops()[0].extent();
-    memory.fill(0xa5);
-    for first in (0..outermost).step_by(part) {
-        copy.run_iterations(first..outermost.min(first + part), source, Destination::from(&mut *memory));
-    }
-    assert!(memory == expected, "in parts of {part}: {copy:?}");
 }

@@ -14,16 +14,10 @@ use super::{fill, program};
 /// # Errors
 ///
 /// [`Error::Overflow`] if an intermediate buffer would have more bytes than memory has addresses.
-pub(crate) fn run(
-    passes: &Passes,
-    source: &[u8],
-    destination: &mut [u8],
-    pattern: Option<u128>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
+pub(crate) fn run(passes: &Passes, source: &[u8], destination: &mut [u8], pattern: Option<u128>) -> Result<(), Error> {
     let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
     let from = all_but_last(passes, source, padding)?;
-    program::run(&passes.last, &from, destination.into(), progress)
+    program::run(&passes.last, &from, destination.into())
 }
 
 /// The old contents of the padding of intermediate buffers.
@@ -58,7 +52,7 @@ pub(crate) fn all_but_last<'a>(
     }
     let mut from: &[u8] = source;
     for (pass, buffer) in passes.before.iter().zip(&mut buffers) {
-        program::run(&pass.program, from, buffer.as_mut_slice().into(), &mut |_| {})?;
+        program::run(&pass.program, from, buffer.as_mut_slice().into())?;
         from = buffer;
     }
     Ok(buffers.pop().map_or(Cow::Borrowed(source), Cow::Owned))
@@ -70,7 +64,7 @@ fn recover(passes: &Passes, buffers: &mut [Vec<u8>], destination: &[u8]) -> Resu
     let mut later: &[u8] = destination;
     for (pass, buffer) in passes.before.iter().zip(buffers).rev() {
         if let Some(recover) = &pass.recover {
-            program::run(recover, later, buffer.as_mut_slice().into(), &mut |_| {})?;
+            program::run(recover, later, buffer.as_mut_slice().into())?;
         }
         later = buffer;
     }

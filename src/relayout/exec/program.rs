@@ -2,12 +2,11 @@
 
 use std::mem::MaybeUninit;
 
+use strided_copy::Destination;
 use strided_copy::kernel::Stride;
-use strided_copy::{Copy, Destination};
 
 use crate::error::Error;
 
-use super::super::plan::cost::{REPORT_EACH, REPORT_FROM};
 use super::super::plan::fill::Fill;
 use super::super::plan::nest_loops::NestLoops;
 use super::super::plan::program::{PlannedBox, PlannedBoxes, Program};
@@ -27,19 +26,13 @@ use super::{fill, steps};
 // This function is always inlined. A destination is three words, which a call would pass in memory. The
 // callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]
-pub(crate) fn run(
-    program: &Program,
-    source: &[u8],
-    mut destination: Destination<'_>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
+pub(crate) fn run(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
     let program = if destination.is_write_only() { program.for_write_only()? } else { program };
-    let mut written = 0_u64;
     for planned in &program.prepared {
-        run_box(planned, source, destination.reborrow(), &mut written, progress);
+        run_box(planned, source, destination.reborrow());
     }
     if program.prepared.is_empty() {
-        run_unprepared(program, source, destination, progress)?;
+        run_unprepared(program, source, destination)?;
     }
     Ok(())
 }
@@ -47,17 +40,12 @@ pub(crate) fn run(
 /// Copies the boxes of a program that has too many boxes to plan ahead. Each box is planned just before it
 /// runs.
 #[cold]
-fn run_unprepared(
-    program: &Program,
-    source: &[u8],
-    mut destination: Destination<'_>,
-    progress: &mut dyn FnMut(u64),
-) -> Result<(), Error> {
-    let (mut written, mut planned) = (0_u64, PlannedBoxes::new());
+fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
+    let mut planned = PlannedBoxes::new();
     for copy in program.boxes.iter() {
         PlannedBox::plan(&copy, program.widths, program.site(), &mut planned)?;
         for planned in planned.drain(..) {
-            run_box(&planned, source, destination.reborrow(), &mut written, progress);
+            run_box(&planned, source, destination.reborrow());
         }
     }
     Ok(())
@@ -81,7 +69,7 @@ pub(crate) fn run_uninit<'m>(
 /// [`Error::Overflow`] under the conditions of [`run`].
 pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     fill::before(fill, destination);
-    run(program, source, (&mut *destination).into(), &mut |_| {})?;
+    run(program, source, (&mut *destination).into())?;
     fill::after(fill, destination.into());
     Ok(())
 }
@@ -102,46 +90,11 @@ pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_
     Ok(())
 }
 
-/// Copies one box. `written` counts the bytes of all boxes so far, and `progress` is called with this count.
+/// Copies one box.
 #[inline]
-fn run_box(
-    planned: &PlannedBox,
-    source: &[u8],
-    destination: Destination<'_>,
-    written: &mut u64,
-    progress: &mut dyn FnMut(u64),
-) {
-    let before = *written;
-    let bytes = match planned {
-        PlannedBox::Copy(copy) if copy.bytes() < REPORT_FROM => {
-            copy.run(source, destination);
-            copy.bytes()
-        }
-        PlannedBox::Copy(copy) => {
-            run_in_parts(copy, source, destination, &mut |done| progress(before.saturating_add(done)));
-            copy.bytes()
-        }
-        PlannedBox::Steps(boxed) => {
-            steps::run(boxed, source, destination, &mut |done| progress(before.saturating_add(done)));
-            boxed.bytes
-        }
-    };
-    *written = before.saturating_add(bytes);
-    progress(*written);
-}
-
-/// Runs a large copy in parts of its outermost loop. After each part `progress` is called with the number of
-/// bytes written so far.
-#[inline(never)]
-fn run_in_parts(copy: &Copy, source: &[u8], mut destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
-    let Some(part) = copy.iterations_for(REPORT_EACH) else { return copy.run(source, destination) };
-    let outermost = copy.loops().first().map_or(0, |step| step.extent());
-    let each = copy.bytes().div_ceil(crate::checked::count(outermost.max(1)));
-    let mut done = 0;
-    while done < outermost {
-        let end = outermost.min(done.saturating_add(part));
-        copy.run_iterations(done..end, source, destination.reborrow());
-        done = end;
-        progress(each.saturating_mul(crate::checked::count(done)).min(copy.bytes()));
+fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
+    match planned {
+        PlannedBox::Copy(copy) => copy.run(source, destination),
+        PlannedBox::Steps(boxed) => steps::run(boxed, source, destination),
     }
 }

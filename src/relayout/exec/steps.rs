@@ -6,7 +6,7 @@ use strided_copy::{Destination, bit_rows, width};
 
 use crate::element::{read_bits, write_bits};
 
-use super::super::plan::cost::{BUFFER, REPORT_EACH};
+use super::super::plan::cost::BUFFER;
 use super::super::plan::step::{RowsOfBits, Step, StepBox, Through, WidthRows};
 use super::elements::each_element;
 
@@ -16,41 +16,26 @@ type Buffer = [u8; BUFFER];
 /// The index of a bit of the source, and of a bit of the destination.
 type Bits = (u64, u64);
 
-/// Runs a box. `progress` is called now and then with the number of bytes written so far.
+/// Runs a box.
 // If this function were inlined, its buffers would be on the stack of every copy.
 #[inline(never)]
-pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
+pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
     match steps.depth() {
-        0 => run_through(steps, source, destination, &mut [], progress),
-        1 => run_through(steps, source, destination, &mut [[0; BUFFER]; 1], progress),
-        _ => run_in_three_buffers(steps, source, destination, progress),
+        0 => run_through(steps, source, destination, &mut []),
+        1 => run_through(steps, source, destination, &mut [[0; BUFFER]; 1]),
+        _ => run_in_three_buffers(steps, source, destination),
     }
 }
 
 #[inline(never)]
-fn run_in_three_buffers(steps: &StepBox, source: &[u8], destination: Destination<'_>, progress: &mut dyn FnMut(u64)) {
-    run_through(steps, source, destination, &mut [[0; BUFFER]; 3], progress);
+fn run_in_three_buffers(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
+    run_through(steps, source, destination, &mut [[0; BUFFER]; 3]);
 }
 
-fn run_through(
-    steps: &StepBox,
-    source: &[u8],
-    mut destination: Destination<'_>,
-    buffers: &mut [Buffer],
-    progress: &mut dyn FnMut(u64),
-) {
-    let StepBox { outer, bits, steps, bytes } = steps;
-    let iterations = outer.elements().max(1);
-    let each = bytes.div_ceil(iterations);
-    let (mut done, mut reported) = (0_u64, 0);
+fn run_through(steps: &StepBox, source: &[u8], mut destination: Destination<'_>, buffers: &mut [Buffer]) {
+    let StepBox { outer, bits, steps } = steps;
     each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
-        let at = (in_bits(from, bits.0), in_bits(to, bits.1));
-        run_all(steps, source, destination.reborrow(), at, buffers);
-        done = done.saturating_add(each).min(*bytes);
-        if done.saturating_sub(reported) >= REPORT_EACH {
-            reported = done;
-            progress(done);
-        }
+        run_all(steps, source, destination.reborrow(), (in_bits(from, bits.0), in_bits(to, bits.1)), buffers);
     });
 }
 

@@ -54,9 +54,7 @@ fn kernel_in_words(copy: &Copy) -> String {
 
 /// Writes a box that takes several steps.
 pub(super) fn steps_in_words(text: &mut String, steps: &StepBox, vectors: bool) {
-    let loops: Vec<String> = steps.outer.loops().iter().map(|step| step.extent().to_string()).collect();
-    let times = if loops.is_empty() { String::new() } else { format!(", in {} iterations", loops.join(" x ")) };
-    line(text, format_args!("  {}{times}", Size(steps.bytes)));
+    line(text, format_args!("  steps of {}:", counted(steps.outer.elements(), "iteration", "iterations")));
     each_in_words(text, &steps.steps, "    ", vectors);
 }
 

@@ -222,13 +222,6 @@ pub(crate) const STAGED_READ_RUN: u64 = 1 << 11;
 /// The most boxes that a program plans ahead. Further boxes are planned as they are run. Not tuned.
 pub(crate) const PREPARED_BOXES: u64 = 64;
 
-/// The least size of a box, in bytes, for which progress is reported between the iterations of its outermost
-/// loop. Not tuned.
-pub(crate) const REPORT_FROM: u64 = 1 << 24;
-
-/// How many bytes are copied between two reports, roughly. This takes a millisecond at 2 GB/s.
-pub(crate) const REPORT_EACH: u64 = 1 << 21;
-
 /// The most boxes of padding. A destination with more boxes of padding is first filled as a whole. Not tuned.
 pub(crate) const MOST_PADDING_BOXES: usize = 1 << 10;
 

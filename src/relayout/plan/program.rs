@@ -10,7 +10,7 @@ use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
 use super::clip::Spanned;
-use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES, REPORT_FROM};
+use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::Knobs;
 use super::permutation;
 use super::plain::Plain;
@@ -32,6 +32,8 @@ pub(crate) struct Program {
     pub(crate) streaming: bool,
     /// Whether the source is prefetched.
     pub(crate) prefetch: bool,
+    /// Whether small blocks may be permuted in registers.
+    permutes: bool,
     pub(crate) traffic: Traffic,
     /// The numbers that the program was planned with.
     pub(crate) knobs: Knobs,
@@ -108,14 +110,36 @@ impl Program {
         knobs: &Knobs,
     ) -> Result<Box<Program>, Error> {
         let ahead = boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES;
-        let mut list = first_boxes(&boxes, if ahead { PREPARED_BOXES } else { FIRST_BOXES });
+        Self::planned(boxes, widths, traffic, knobs, ahead, true)
+    }
+
+    /// Plans some boxes: all of them `ahead`, or each just before it runs.
+    fn planned(
+        boxes: BoxGroups,
+        widths: Widths,
+        traffic: Traffic,
+        knobs: &Knobs,
+        ahead: bool,
+        permutes: bool,
+    ) -> Result<Box<Program>, Error> {
+        let mut list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
         let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
         let (plain, streamed, prepared) = (None, OnceLock::new(), PlannedBoxes::new());
         // The program is filled in where it stays, because it is long.
-        let mut program =
-            Box::new(Program { boxes, widths, streaming, prefetch, traffic, knobs, plain, streamed, prepared });
+        let mut program = Box::new(Program {
+            boxes,
+            widths,
+            streaming,
+            prefetch,
+            permutes,
+            traffic,
+            knobs,
+            plain,
+            streamed,
+            prepared,
+        });
         if ahead {
-            let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
+            let site = Site { streaming, prefetch, permutes, knobs: &knobs };
             plan(&mut list, widths, site, &mut program.prepared)?;
         }
         if let [copy] = &list[..] {
@@ -127,20 +151,21 @@ impl Program {
     /// How the copy loads and stores.
     #[inline]
     pub(crate) fn site(&self) -> Site<'_> {
-        Site { streaming: self.streaming, prefetch: self.prefetch, permutes: true, knobs: &self.knobs }
+        let &Program { streaming, prefetch, permutes, ref knobs, .. } = self;
+        Site { streaming, prefetch, permutes, knobs }
     }
 
-    /// The only box of the program, if it is a copy that reports no progress on the way.
+    /// The only box of the program, if it is a copy.
     #[inline]
-    pub(crate) fn small_copy(&self) -> Option<&Copy> {
+    pub(crate) fn only_copy(&self) -> Option<&Copy> {
         match &self.prepared[..] {
-            [PlannedBox::Copy(copy)] if copy.bytes() < REPORT_FROM => Some(copy),
+            [PlannedBox::Copy(copy)] => Some(copy),
             _ => None,
         }
     }
 
     /// The program for memory that is never read. It uses non-temporal stores, whatever the size of the copy
-    /// is. It is resolved when it is first requested, and kept.
+    /// is. It is planned when it is first requested, and kept.
     pub(crate) fn for_write_only(&self) -> Result<&Program, Error> {
         if self.streaming {
             return Ok(self);
@@ -148,11 +173,10 @@ impl Program {
         if let Some(streamed) = self.streamed.get() {
             return Ok(streamed);
         }
-        let site = Site { streaming: true, ..self.site() };
-        let prepared = self.prepared.iter().map(|planned| planned.resolved_again(site)).collect::<Result<_, _>>()?;
-        let (plain, streamed) = (None, OnceLock::new());
-        let streamed = Program { boxes: self.boxes.clone(), streaming: true, plain, prepared, streamed, ..*self };
-        Ok(self.streamed.get_or_init(|| Box::new(streamed)))
+        let knobs = Knobs { streaming_from: 0, long_rows_streaming_from: 0, ..self.knobs };
+        let ahead = !self.prepared.is_empty();
+        let streamed = Self::planned(self.boxes.clone(), self.widths, self.traffic, &knobs, ahead, self.permutes)?;
+        Ok(self.streamed.get_or_init(|| streamed))
     }
 
     /// The boxes, to be cut into pieces. `None` if there are too many boxes, or their tables are too long.
@@ -173,9 +197,9 @@ impl Program {
     }
 
     /// Plans the first boxes, for explanations.
-    pub(crate) fn planned(&self, first: usize) -> Result<PlannedBoxes, Error> {
+    pub(crate) fn first(&self, count: usize) -> Result<PlannedBoxes, Error> {
         let mut planned = PlannedBoxes::new();
-        for copy in self.boxes.iter().take(first) {
+        for copy in self.boxes.iter().take(count) {
             PlannedBox::plan(&copy, self.widths, self.site(), &mut planned)?;
         }
         Ok(planned)
@@ -186,21 +210,16 @@ impl Program {
         self.traffic.streaming_from(contiguous(&first_boxes(&self.boxes, FIRST_BOXES), self.widths), &self.knobs)
     }
 
-    /// Plans a program of one box with ordinary stores. The box belongs to no copy of its own.
-    pub(crate) fn through_the_cache(&self, copy: &CopyBox) -> Result<Program, Error> {
-        let site = Site { streaming: false, prefetch: false, ..self.site() };
-        let mut prepared = PlannedBoxes::new();
-        PlannedBox::plan(copy, self.widths, site, &mut prepared)?;
-        let (boxes, plain, streamed) = (BoxGroups::none(), None, OnceLock::new());
-        Ok(Program { boxes, plain, prepared, streamed, streaming: false, prefetch: false, ..*self })
+    /// Plans a box that stays in the cache, and belongs to no copy of its own.
+    pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Box<Program>, Error> {
+        let knobs = Knobs { streaming_from: u64::MAX, long_rows_streaming_from: u64::MAX, ..self.knobs };
+        Self::new(BoxGroups::of([copy].into_iter()), self.widths, Traffic { read: 0, written: 0 }, &knobs)
     }
 
     /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time.
-    pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Program, Error> {
-        let site = Site { permutes: pieces <= permutation::MOST_BOXES, ..self.site() };
-        let mut prepared = PlannedBoxes::new();
-        plan(&mut Boxes::from_vec(boxes), self.widths, site, &mut prepared)?;
-        Ok(Program { boxes: BoxGroups::none(), plain: None, prepared, streamed: OnceLock::new(), ..*self })
+    pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Box<Program>, Error> {
+        let (boxes, permutes) = (BoxGroups::of(boxes.into_iter()), pieces <= permutation::MOST_BOXES);
+        Self::planned(boxes, self.widths, self.traffic, &self.knobs, true, permutes)
     }
 }
 
@@ -283,13 +302,5 @@ impl PlannedBox {
         }
         planned.extend(steps.into_iter().map(PlannedBox::Steps));
         Ok(())
-    }
-
-    /// Resolves the box again, for another kind of store. The loops of an iteration do not change.
-    fn resolved_again(&self, site: Site<'_>) -> Result<PlannedBox, Error> {
-        Ok(match self {
-            PlannedBox::Copy(copy) => PlannedBox::Copy(select::resolved_again(copy, site)?),
-            PlannedBox::Steps(steps) => PlannedBox::Steps(steps.resolved_again(site)?),
-        })
     }
 }

@@ -98,24 +98,6 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
     (kernel, Access { streaming: site.streaming, prefetch })
 }
 
-impl Shape {
-    /// Returns the shape that a kernel copies. `None` for blocks, which have only one kernel.
-    pub(crate) fn of(kernel: &Kernel) -> Option<Shape> {
-        Some(match kernel {
-            Kernel::PermuteBlocks(_) => return None,
-            &Kernel::Runs { run, count, .. } => Shape::Runs { run, count },
-            Kernel::Table { run, offsets, count } => {
-                Shape::Table { run: *run, offsets: offsets.clone(), count: *count }
-            }
-            Kernel::Transpose { plane, .. } => Shape::Plane(plane.clone()),
-            &Kernel::Reverse { unit, extent, count, .. } => Shape::Reverse { unit, extent, count },
-            &Kernel::InterleaveBits { rows, .. } => Shape::Bits(rows),
-            &Kernel::ChangeWidth(row) => Shape::Width(row),
-            &Kernel::ChangeWords { words, .. } => Shape::Words(words),
-        })
-    }
-}
-
 /// Chooses the code for contiguous runs.
 fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let Site { streaming, prefetch, .. } = site;

@@ -82,19 +82,6 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
     })
 }
 
-/// Returns the copy with the kernel for another kind of store (`site.streaming`).
-///
-/// # Errors
-///
-/// [`Error::Overflow`] under the conditions of the copy itself.
-pub(crate) fn resolved_again(copy: &Copy, site: Site<'_>) -> Result<Copy, Error> {
-    let (kernel, access) = match Shape::of(copy.kernel()) {
-        Some(shape) => resolve(shape, copy.loops(), site),
-        None => (copy.kernel().clone(), Access { streaming: site.streaming, ..copy.access() }),
-    };
-    checked(kernel, copy.loops().to_vec(), copy.start(), access, site)
-}
-
 /// Takes the loops of an iteration out of `loops`, which are around elements of `element` bytes. Returns the
 /// shape of the iteration and the start of the first iteration, if the first element is stored at the given
 /// start. The remaining loops are outside of the iteration.

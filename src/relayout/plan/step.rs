@@ -36,8 +36,6 @@ pub(crate) struct StepBox {
     pub(crate) bits: (u32, u32),
     /// The steps of an iteration, in order.
     pub(crate) steps: Vec<Step>,
-    /// How many bytes of the destination all iterations write together.
-    pub(crate) bytes: u64,
 }
 
 /// A step of an iteration. A step begins at a bit of the source and at a bit of the destination.
@@ -89,10 +87,9 @@ pub(crate) struct WidthRows {
 
 impl StepBox {
     /// Makes a box that runs copies of whole bytes in every iteration of some loops over bytes.
-    pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>, times: u64) -> StepBox {
-        let bytes = copies.iter().map(Copy::bytes).fold(0, u64::saturating_add).saturating_mul(times);
+    pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>) -> StepBox {
         let steps = copies.into_iter().map(Step::Copy).collect();
-        StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps, bytes }
+        StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps }
     }
 
     /// How many buffers are in use at the same time.
@@ -103,11 +100,6 @@ impl StepBox {
     /// Whether bytes of the destination are changed in part, so that the destination must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
         changes_bytes(&self.steps)
-    }
-
-    /// Resolves the copies that write the destination again, for another kind of store.
-    pub(crate) fn resolved_again(&self, site: Site<'_>) -> Result<StepBox, Error> {
-        Ok(StepBox { outer: self.outer.clone(), steps: resolved_again(&self.steps, site)?, ..*self })
     }
 }
 
@@ -126,20 +118,6 @@ fn changes_bytes(steps: &[Step]) -> bool {
         Step::Width(rows) => !rows.change.unpacks(),
         Step::Through(through) => changes_bytes(&through.out),
     })
-}
-
-fn resolved_again(steps: &[Step], site: Site<'_>) -> Result<Vec<Step>, Error> {
-    let again = |step: &Step| {
-        Ok(match step {
-            Step::Copy(copy) => Step::Copy(select::resolved_again(copy, site)?),
-            Step::Through(through) => Step::Through(Box::new(Through {
-                into: through.into.clone(),
-                out: resolved_again(&through.out, site)?,
-            })),
-            Step::Bits(_) | Step::Element(_) | Step::Width(_) => step.clone(),
-        })
-    };
-    steps.iter().map(again).collect()
 }
 
 impl Step {

@@ -114,8 +114,6 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
 /// [`Error::Overflow`] if an offset does not fit.
 pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let mut outer = copy;
-    let elements = outer.elements();
-    let bytes = checked::mul(elements, bits.into(), checked::BYTES)?.div_ceil(8);
     if let Some(index) = packed(&outer, |source, destination| source == 1 && destination == 1) {
         let row = outer.loops.remove(index).extent();
         let (count, source, destination) = match outer.loops.pop() {
@@ -128,7 +126,7 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
         let in_bits = |elements: u64| checked::mul(elements, bits.into(), checked::BYTES);
         let rows = BitRows { bits: in_bits(row)?, count, source: in_bits(source)?, destination: in_bits(destination)? };
         let steps = vec![Step::Bits(RowsOfBits::new(rows, site)?)];
-        planned.push(StepBox { outer, bits: (bits, bits), steps, bytes });
+        planned.push(StepBox { outer, bits: (bits, bits), steps });
         return Ok(());
     }
     match plane(&outer, bits) {
@@ -138,8 +136,7 @@ pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<
             plan_plane(&outer, &plane, site, planned)
         }
         _ => {
-            let steps = vec![Step::Element(bits)];
-            planned.push(StepBox { outer, bits: (bits, bits), steps, bytes });
+            planned.push(StepBox { outer, bits: (bits, bits), steps: vec![Step::Element(bits)] });
             Ok(())
         }
     }
@@ -181,11 +178,9 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
                     blocks.loops.push(Loop::Strided { extent: checked::count(count), source: from, destination: to });
                 }
             }
-            let elements = checked::mul(blocks.elements(), at(width, height)?, checked::BYTES)?;
-            let bytes = checked::mul(elements, checked::count(bits), checked::BYTES)?.div_ceil(8);
             let steps = vec![block(plane, (width, height), site)?];
             let width = u32::try_from(bits).unwrap_or(8);
-            planned.push(StepBox { outer: blocks, bits: (width, width), steps, bytes });
+            planned.push(StepBox { outer: blocks, bits: (width, width), steps });
         }
     }
     Ok(())

@@ -96,14 +96,13 @@ impl Cut {
         };
         let scaled = |factor: u64| move |(a, b): (u64, u64)| Some((a.saturating_mul(factor), b.saturating_mul(factor)));
         let outer = || self.outer.iter().filter_map(|step| step.with_sides(scaled(bytes)));
-        let times = self.outer.iter().map(Loop::extent).fold(1, u64::saturating_mul);
         let last = Loop::Strided { extent: parts, source: self.source, destination: self.destination };
         let last = last.with_sides(scaled(self.part.saturating_mul(bytes)));
         let loops = outer().chain(last).collect();
-        groups.push(StepBox::of_copies(loops, copies(0, self.part)?, times.saturating_mul(parts)));
+        groups.push(StepBox::of_copies(loops, copies(0, self.part)?));
         let rest = self.extent.saturating_sub(first);
         if rest > 0 {
-            groups.push(StepBox::of_copies(outer().collect(), copies(first, rest)?, times));
+            groups.push(StepBox::of_copies(outer().collect(), copies(first, rest)?));
         }
         Ok(())
     }

@@ -13,7 +13,6 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
@@ -125,11 +124,8 @@ pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut
             }
             part(&copy, &staged, &change, site)?
         };
-        let elements = copy.elements();
-        let packed = u32::try_from(change.bits).unwrap_or(8);
-        let bytes = if change.unpacks() { elements } else { checked::bytes_for(elements, packed)? };
-        let bits = change.sides((packed, 8));
-        planned.push(StepBox { outer, bits, steps: vec![step], bytes });
+        let bits = change.sides((u32::try_from(change.bits).unwrap_or(8), 8));
+        planned.push(StepBox { outer, bits, steps: vec![step] });
     }
     Ok(())
 }

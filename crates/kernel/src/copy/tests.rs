@@ -1,6 +1,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::kernel::{Axis, MicroTile, Panels, Plane, Runs, Stage, Transpose};
+use crate::kernel::{Axis, MicroTile, Panels, Plane, Rows, Runs, Stage, Stride, Transpose};
 use crate::level::Level;
 
 use super::*;
