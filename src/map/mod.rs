@@ -76,7 +76,7 @@ pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;
 
 pub(crate) use besides::{Besides, StorageRule};
-pub(crate) use boxes::BoxGroups;
+pub(crate) use boxes::{BoxGroups, each_element};
 pub(crate) use levels::TileEntries;
 pub(crate) use plan::*;
 pub(crate) use refine::{Loops, MAX_REFINED};

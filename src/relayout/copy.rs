@@ -1,21 +1,22 @@
 //! Copies that run once. A copy between two strided sides needs only a loop nest, which takes less time than
 //! a plan.
 
-use strided_copy::kernel::Stride;
+use strided_copy::kernel::{Loop, Stride};
 use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest};
 
-use super::plan::machine::Knobs;
-
+use crate::checked;
 use crate::dims::is_same;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
-use super::destination_bytes::DestinationBytes;
-use super::exec::once;
-use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
+use super::plan::machine::{Knobs, Site};
+use super::plan::program::{MOST_PLAIN_RUNS, Traffic, is_plain};
+use super::plan::resolve::resolve;
+use super::plan::select::{self, NestLoops, front_to_back};
 use super::relayout::{Relayout, require_width};
+use super::write_only::DestinationBytes;
 
 /// One side of [`copy_strided`]: the stride of each axis and the offset of index 0, both in elements.
 ///
@@ -215,7 +216,7 @@ fn run(
                 nest.run(from, to);
             } else {
                 // After an overflow the copy is planned, and the plan reports the error.
-                return once::run(&nest, Knobs::of_this_cpu(), from, to).is_ok();
+                return run_kernel(&nest, Knobs::of_this_cpu(), from, to).is_ok();
             }
             true
         }
@@ -293,4 +294,26 @@ fn nest(
     }
     let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
     PlainNest::new(run, start, list.get(outermost..)?).map(Some)
+}
+
+/// Copies with the kernel that a plan would choose.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an iteration ends after the last address.
+#[inline(never)]
+fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
+    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    // Source runs that are repeated stay in the cache, so they count once.
+    let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
+    let row = nest.bytes_of_run();
+    let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));
+    let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
+    let (streaming, prefetch, knobs) = traffic.settings(row, knobs);
+    let site = Site { streaming: streaming || destination.is_write_only(), prefetch, permutes: true, knobs: &knobs };
+    let (shape, start) = select::shape(&mut loops, row, nest.start(), &knobs);
+    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let (kernel, access) = resolve(shape, &loops, site);
+    select::checked(kernel, loops, start, access, site)?.run(source, destination);
+    Ok(())
 }

@@ -11,10 +11,9 @@ use smallvec::SmallVec;
 
 use crate::checked;
 use crate::error::{ArgumentRule, Error};
-use crate::map::{CopyBox, Loop, Loops};
+use crate::map::{CopyBox, Loop, Loops, each_element};
 
 use super::exec;
-use super::exec::elements::each_element;
 use super::in_order::Moves;
 use super::plan::cost::{EXCHANGE_BLOCK, LARGE_ELEMENT, MOST_EXCHANGED_BOXES};
 use super::plan::program::Program;
@@ -59,7 +58,7 @@ impl Relayout {
         let bytes: usize = checked::narrow(bits.div_euclid(8), checked::BYTES)?;
         if let Some(moves) = moves {
             moves.run(buffer, bytes)?;
-            exec::fill::after(&self.fill, buffer.into());
+            exec::fill_after(&self.fill, buffer.into());
             return Ok(());
         }
         let scratch = [Vec::new(), Vec::new()];
@@ -77,7 +76,7 @@ impl Relayout {
                 }),
             }
         }
-        exec::fill::after(&self.fill, buffer.into());
+        exec::fill_after(&self.fill, buffer.into());
         Ok(())
     }
 
@@ -268,7 +267,7 @@ impl SquareBlocks<'_> {
         else {
             return Ok(());
         };
-        let run = |program: &Program, from: &[u8], to: &mut [u8]| exec::program::run(program, from, to.into());
+        let run = |program: &Program, from: &[u8], to: &mut [u8]| exec::run_program(program, from, to.into());
         for (scratch, gather, at) in [(&mut *first, gather_below, below), (&mut *second, gather_above, above)] {
             scratch.resize(bytes, 0);
             run(gather, buffer.get(at..).unwrap_or_default(), scratch)?;

@@ -32,16 +32,11 @@ mod settings;
 
 mod copy;
 mod cpu_family;
-mod destination_bytes;
-mod destination_memory;
 mod exec;
 mod explain;
 mod in_order;
 mod in_place;
 mod level;
-mod padding;
-#[cfg(feature = "rayon")]
-mod parallel;
 #[cfg(feature = "plan")]
 pub(crate) mod passes;
 mod piece;
@@ -52,14 +47,12 @@ mod write_only;
 
 pub use copy::{Strided, copy, copy_strided, copy_typed};
 pub use cpu_family::CpuFamily;
-pub use destination_bytes::DestinationBytes;
-pub use destination_memory::DestinationMemory;
 pub use level::KernelLevel;
-pub use padding::Padding;
 pub use piece::Piece;
 pub use plans::Plans;
 pub use relayout::Relayout;
-pub use settings::{Settings, Stores};
+pub use settings::{DestinationMemory, Padding, Settings, Stores};
+pub use write_only::DestinationBytes;
 
 #[cfg(test)]
 mod tests;

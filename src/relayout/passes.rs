@@ -2,10 +2,10 @@
 
 use crate::map::{CopyBox, IndexMap};
 
-use super::padding::Padding;
 use super::plan::passes::Passes;
 use super::plan::program::Program;
 use super::relayout::Relayout;
+use super::settings::Padding;
 
 /// One pass of a copy. Its boxes copy the elements of one buffer to the next buffer.
 ///

@@ -9,6 +9,9 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
+#[cfg(feature = "rayon")]
+use rayon::prelude::*;
+
 use crate::checked;
 use crate::error::Error;
 use crate::map::CopyBox;
@@ -17,6 +20,8 @@ use crate::short_sort::sort_by_key;
 use super::exec;
 use super::plan::clip::{self, Room, Spanned};
 use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
+#[cfg(feature = "rayon")]
+use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
 use super::plan::fill::Fill;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
@@ -364,7 +369,7 @@ impl Piece {
         let end = self.range.len().min(destination.len());
         self.set_tail((&mut *destination).into());
         let destination = destination.get_mut(..end).unwrap_or_default();
-        exec::program::run_filled(&part.program, &part.fill, source, destination)
+        exec::run_filled(&part.program, &part.fill, source, destination)
     }
 }
 
@@ -376,4 +381,47 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
     };
     let first = checked::wide_product(first, bits).div_euclid(8);
     Ok(checked::narrow(first, checked::BYTES)?..checked::narrow(checked::bytes_for(last, bits)?, checked::BYTES)?)
+}
+
+#[cfg(feature = "rayon")]
+impl Relayout {
+    /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the
+    /// calling thread only.
+    ///
+    /// The method needs the feature `rayon`.
+    ///
+    /// Every call cuts the copy into pieces, which takes some microseconds. To cut a copy once and run it
+    /// often, or to use threads of another kind, use [`partition`](Self::partition).
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[1024,512]{1,0}".parse()?, "f32[1024,512]{0,1}".parse()?);
+    /// let source = vec![7; 1 << 21];
+    /// let mut destination = vec![0; 1 << 21];
+    /// Relayout::new(&rows, &columns)?.run_parallel(&source, &mut destination)?;
+    /// assert!(source == destination);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn run_parallel(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        let worthwhile = self.destination_size_in_bytes().div_euclid(LEAST_PIECE);
+        let most = rayon::current_num_threads().saturating_mul(PARTS_PER_THREAD);
+        let pieces = usize::try_from(worthwhile).unwrap_or(most).min(most);
+        if pieces < 2 || rayon::current_num_threads() < 2 {
+            return self.run(source, destination);
+        }
+        self.run_in_pieces(pieces, source, destination)
+    }
+
+    /// Runs the copy in the pieces that [`partition`](Self::partition) makes of `pieces`.
+    fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        // The source is checked here for all pieces, so that either all pieces run or none.
+        require("source", source.len(), self.source_needs)?;
+        let work = self.partition_of(pieces, destination)?;
+        work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))
+    }
 }

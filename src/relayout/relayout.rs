@@ -10,13 +10,12 @@ use crate::strided::BufferTensorDesc;
 use super::exec;
 use strided_copy::Destination;
 
-use super::padding::Padding;
 use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
-use super::plan::plain::Plain;
+use super::plan::program::Plain;
 use super::plan::widths::Widths;
-use super::settings::Settings;
+use super::settings::{Padding, Settings};
 
 /// A planned copy of every element from one layout to another.
 ///
@@ -336,9 +335,9 @@ impl Relayout {
         if self.fill.is_first() && self.run_in_blocks(source, destination)? {
             return Ok(());
         }
-        exec::fill::before(&self.fill, destination);
-        exec::passes::run(&self.passes, source, destination, self.settings.padding.pattern())?;
-        exec::fill::after(&self.fill, destination.into());
+        exec::fill_before(&self.fill, destination);
+        exec::run_passes(&self.passes, source, destination, self.settings.padding.pattern())?;
+        exec::fill_after(&self.fill, destination.into());
         Ok(())
     }
 

@@ -1,10 +1,10 @@
 //! The settings of a plan: which axes are walked backwards, how padding is treated, how bytes are stored, and
 //! which machine the plan is for.
 
+use crate::error::Error;
+
 use super::cpu_family::CpuFamily;
-use super::destination_memory::DestinationMemory;
 use super::level::KernelLevel;
-use super::padding::Padding;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::machine::Knobs;
 
@@ -93,4 +93,78 @@ impl Settings {
     pub(super) fn allows_plain_loops(&self) -> bool {
         self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none()
     }
+}
+
+/// How the bytes of the destination that hold no element are treated.
+///
+/// ```
+/// use tensor_layout::relayout::{Padding, Relayout};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let packed = BufferTensorDesc::packed(DataType::U8, &[2, 3])?;
+/// let rows = BufferTensorDesc::new(DataType::U8, &[2, 3], Some(&[4, 1]))?;
+/// let plan = Relayout::new(&packed, &rows)?.with_padding(Padding::Fill(0xff))?;
+/// let mut buffer = [0; 8];
+/// plan.run(b"abcdef\0\0", &mut buffer)?;
+/// assert_eq!(&buffer[..7], b"abc\xffdef");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Padding {
+    /// Padding keeps its bytes.
+    #[default]
+    Keep,
+    /// All bits of the padding are set to zero.
+    Zero,
+    /// Every padding element is set to this bit pattern. An element of `n` bits takes the low `n` bits.
+    /// Higher bits must be zero.
+    Fill(u128),
+}
+
+impl Padding {
+    /// The pattern of an element, or `None` if padding is kept.
+    pub(super) fn pattern(self) -> Option<u128> {
+        match self {
+            Padding::Keep => None,
+            Padding::Zero => Some(0),
+            Padding::Fill(pattern) => Some(pattern),
+        }
+    }
+
+    /// Refuses a pattern that has more bits than an element of `bits` bits.
+    pub(super) fn check(self, bits: u32) -> Result<(), Error> {
+        match self {
+            Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {
+                Err(Error::FillTooWide { pattern, bits })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether the destination is in the cache when a copy begins. This decides how the copy stores. It changes
+/// the speed of a copy, and never its result.
+///
+/// Non-temporal stores do not go through the cache. They are right for memory that is not in the cache,
+/// because an ordinary store reads its line first. They are wrong for memory that an allocator handed back a
+/// moment ago.
+///
+/// ```
+/// use tensor_layout::{relayout::{DestinationMemory, Relayout, Settings}, ArrayShape};
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+/// let settings = Settings { memory: DestinationMemory::Reused, ..Settings::default() };
+/// let relayout = Relayout::with(&rows, &columns, &settings)?;
+/// assert!(relayout.explain().contains("non-temporal stores: from 16 MiB"));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum DestinationMemory {
+    /// Nothing is known. Copies use non-temporal stores from 8 MiB on, read and written together. Copies of
+    /// rows of two cache lines and more use them from 16 MiB on.
+    #[default]
+    Unknown,
+    /// The memory was written a moment ago, like memory that an allocator hands back. Copies use ordinary
+    /// stores up to 16 MiB, read and written together, which is half of a common L3 cache.
+    Reused,
 }

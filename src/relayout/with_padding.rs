@@ -2,10 +2,9 @@
 
 use crate::error::{ArgumentRule, Error};
 
-use super::padding::Padding;
 use super::plan::fill::{Fill, has_padding};
 use super::relayout::Relayout;
-use super::settings::Settings;
+use super::settings::{Padding, Settings};
 
 impl Relayout {
     /// Returns this copy with another treatment of the destination's padding. Padding is every index of the

@@ -6,23 +6,22 @@
 //! short runs, `run` would fill everything before it copies. The results of these copies are put together in
 //! a small buffer, block by block, and each byte is written once from the buffer.
 
+use std::fmt;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::checked;
 use crate::error::{ArgumentRule, Error};
 
-use super::destination_bytes::DestinationBytes;
-use super::destination_memory::DestinationMemory;
 use super::exec;
-use super::exec::passes::OldPadding;
-use super::padding::Padding;
+use super::exec::OldPadding;
 use super::piece::{ClippedPart, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
 use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
 use super::plan::fill::{Fill, has_padding};
 use super::plan::program::Program;
 use super::relayout::{Relayout, require};
+use super::settings::{DestinationMemory, Padding};
 use strided_copy::{Destination, zeroed};
 
 const SHARED_BYTES: &str =
@@ -39,7 +38,7 @@ fn written<'a>(
     run: impl FnOnce(&mut [u8]) -> Result<(), Error>,
 ) -> Result<&'a mut [u8], Error> {
     let memory = match program {
-        Some(program) => match exec::program::run_uninit(program, source, memory) {
+        Some(program) => match exec::run_uninit(program, source, memory) {
             Ok(bytes) => return Ok(bytes),
             Err(memory) => memory,
         },
@@ -181,7 +180,7 @@ impl Relayout {
         let elements = 0..self.destination.physical_elements();
         // Intermediate buffers have no padding, or their padding is not kept.
         let padding = OldPadding::Pattern(self.settings.padding.pattern().unwrap_or(0));
-        let from = exec::passes::all_but_last(&self.passes, source, padding)?;
+        let from = exec::all_but_last(&self.passes, source, padding)?;
         let last = &self.passes.last;
         self.write_part(last, (last, &self.fill), elements, &from, destination)
     }
@@ -197,8 +196,8 @@ impl Relayout {
         mut destination: Destination<'_>,
     ) -> Result<(), Error> {
         if !fill.is_first() && !own.has_sub_byte_boxes() {
-            exec::program::run(own, source, destination.reborrow())?;
-            exec::fill::after(fill, destination);
+            exec::run_program(own, source, destination.reborrow())?;
+            exec::fill_after(fill, destination);
             return Ok(());
         }
         let blocks = destination.len().div_ceil(WRITE_BLOCK).clamp(1, MOST_CLIPPED);
@@ -210,8 +209,8 @@ impl Relayout {
             return Ok(());
         }
         let mut buffer = vec![0; destination.len()];
-        exec::program::run_filled(own, fill, source, &mut buffer)?;
-        exec::program::write(own, &buffer, destination)
+        exec::run_filled(own, fill, source, &mut buffer)?;
+        exec::write(own, &buffer, destination)
     }
 
     /// Writes the elements between each two neighbouring bounds, one block at a time. Returns `false` if a
@@ -230,10 +229,10 @@ impl Relayout {
             let bytes = checked::bytes_for(end.saturating_sub(start), self.destination.element_bits())?;
             let bytes: usize = checked::narrow(bytes, checked::BYTES)?;
             buffer.resize(bytes, 0);
-            exec::program::run_filled(&part.program, &part.fill, source, &mut buffer)?;
+            exec::run_filled(&part.program, &part.fill, source, &mut buffer)?;
             let after = at.saturating_add(bytes);
             if let Some(block) = destination.part(at..after) {
-                exec::program::write(program, &buffer, block)?;
+                exec::write(program, &buffer, block)?;
             }
             at = after;
         }
@@ -321,5 +320,64 @@ impl ClippedPart {
     fn write(&self, whole: &Relayout, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         // A copy of several passes is not cut.
         whole.write_part(&whole.passes.last, (&self.program, &self.fill), self.elements.clone(), source, destination)
+    }
+}
+
+/// The bytes of a destination. They are a slice, initialised or not, or memory that may only be written, such
+/// as a mapped GPU buffer ([`from_ptr`](Self::from_ptr)).
+///
+/// Functions take `impl Into<DestinationBytes>`, so a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]` and a
+/// `&mut [MaybeUninit<u8>]` can be passed directly.
+///
+/// ```
+/// use tensor_layout::relayout::DestinationBytes;
+///
+/// let mut bytes = [0; 6];
+/// let destination = DestinationBytes::from(&mut bytes);
+/// assert!(destination.len() == 6 && !destination.is_empty());
+/// ```
+pub struct DestinationBytes<'a>(pub(crate) strided_copy::WriteOnly<'a>);
+
+impl DestinationBytes<'_> {
+    /// The length in bytes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether the length is 0.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'a> From<&'a mut [u8]> for DestinationBytes<'a> {
+    fn from(bytes: &'a mut [u8]) -> Self {
+        DestinationBytes(bytes.into())
+    }
+}
+
+impl<'a> From<&'a mut Vec<u8>> for DestinationBytes<'a> {
+    fn from(bytes: &'a mut Vec<u8>) -> Self {
+        DestinationBytes(bytes.into())
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [u8; N]> for DestinationBytes<'a> {
+    fn from(bytes: &'a mut [u8; N]) -> Self {
+        DestinationBytes(bytes.into())
+    }
+}
+
+impl<'a> From<&'a mut [MaybeUninit<u8>]> for DestinationBytes<'a> {
+    fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
+        DestinationBytes(bytes.into())
+    }
+}
+
+impl fmt::Debug for DestinationBytes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DestinationBytes").field("len", &self.len()).finish()
     }
 }

@@ -1,8 +1,225 @@
 //! Running a plan: the passes of a copy, the boxes of a program, and the padding. Kernels copy the elements.
 
-pub(super) mod elements;
-pub(super) mod fill;
-pub(super) mod once;
-pub(super) mod passes;
-pub(super) mod program;
+use std::borrow::Cow;
+use std::mem::MaybeUninit;
+
+use strided_copy::Destination;
+use strided_copy::kernel::Stride;
+
+use crate::checked;
+use crate::element::write_bits;
+use crate::error::Error;
+use crate::map::{CopyBox, Loop, each_element};
+
+use super::plan::fill::Fill;
+use super::plan::machine::Site;
+use super::plan::passes::Passes;
+use super::plan::program::{PlannedBox, PlannedBoxes, Program};
+use super::plan::resolve::Shape;
+use super::plan::select::{self, NestLoops};
+
 mod steps;
+
+/// Runs all passes. The caller has checked the lengths of both buffers. If there is a `pattern`, the
+/// destination's padding is already set to it.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an intermediate buffer would have more bytes than memory has addresses.
+pub(crate) fn run_passes(
+    passes: &Passes,
+    source: &[u8],
+    destination: &mut [u8],
+    pattern: Option<u128>,
+) -> Result<(), Error> {
+    let padding = pattern.map_or(OldPadding::Of(destination), OldPadding::Pattern);
+    let from = all_but_last(passes, source, padding)?;
+    run_program(&passes.last, &from, destination.into())
+}
+
+/// The old contents of the padding of intermediate buffers.
+pub(crate) enum OldPadding<'a> {
+    /// Each padding element is set to this pattern.
+    Pattern(u128),
+    /// The padding comes from this destination, whose padding is kept.
+    Of(&'a [u8]),
+}
+
+/// Runs all passes except the last pass, and returns the buffer that the last pass reads.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] under the conditions of [`run_passes`].
+pub(crate) fn all_but_last<'a>(
+    passes: &Passes,
+    source: &'a [u8],
+    padding: OldPadding<'_>,
+) -> Result<Cow<'a, [u8]>, Error> {
+    let mut buffers = Vec::with_capacity(passes.before.len());
+    for pass in &passes.before {
+        let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
+        let mut buffer = vec![0; length];
+        if let OldPadding::Pattern(pattern) = padding {
+            fill_whole(&mut buffer, pass.elements, pass.bits, pattern);
+        }
+        buffers.push(buffer);
+    }
+    if let OldPadding::Of(destination) = padding {
+        recover(passes, &mut buffers, destination)?;
+    }
+    let mut from: &[u8] = source;
+    for (pass, buffer) in passes.before.iter().zip(&mut buffers) {
+        run_program(&pass.program, from, buffer.as_mut_slice().into())?;
+        from = buffer;
+    }
+    Ok(buffers.pop().map_or(Cow::Borrowed(source), Cow::Owned))
+}
+
+/// Copies the old padding of the destination back into the intermediate buffers, so that the last pass writes
+/// it unchanged.
+fn recover(passes: &Passes, buffers: &mut [Vec<u8>], destination: &[u8]) -> Result<(), Error> {
+    let mut later: &[u8] = destination;
+    for (pass, buffer) in passes.before.iter().zip(buffers).rev() {
+        if let Some(recover) = &pass.recover {
+            run_program(recover, later, buffer.as_mut_slice().into())?;
+        }
+        later = buffer;
+    }
+    Ok(())
+}
+
+/// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
+/// destination that must not be read is only for programs without [sub-byte
+/// boxes](Program::has_sub_byte_boxes).
+///
+/// # Errors
+///
+/// [`Error::Overflow`] under the conditions of planning, if the program has more boxes than were planned
+/// ahead.
+// This function is always inlined. A destination is three words, which a call would pass in memory. The
+// callee would load two of these words at once, and such a load has to wait for both stores.
+#[inline(always)]
+pub(crate) fn run_program(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
+    let program = if destination.is_write_only() { program.for_write_only()? } else { program };
+    for planned in &program.prepared {
+        run_box(planned, source, destination.reborrow());
+    }
+    if program.prepared.is_empty() {
+        run_unprepared(program, source, destination)?;
+    }
+    Ok(())
+}
+
+/// Copies the boxes of a program that has too many boxes to plan ahead. Each box is planned just before it
+/// runs.
+#[cold]
+fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
+    let mut planned = PlannedBoxes::new();
+    for copy in program.boxes.iter() {
+        PlannedBox::plan(&copy, program.widths, program.site(), &mut planned)?;
+        for planned in planned.drain(..) {
+            run_box(&planned, source, destination.reborrow());
+        }
+    }
+    Ok(())
+}
+
+/// Runs a program that is a single copy into uninitialised memory. Returns the memory unchanged, as an error,
+/// if it is not certain that the copy writes every byte.
+pub(crate) fn run_uninit<'m>(
+    program: &Program,
+    source: &[u8],
+    memory: &'m mut [MaybeUninit<u8>],
+) -> Result<&'m mut [u8], &'m mut [MaybeUninit<u8>]> {
+    let [PlannedBox::Copy(copy)] = &program.prepared[..] else { return Err(memory) };
+    copy.run_uninit(source, memory)
+}
+
+/// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] under the conditions of [`run_program`].
+pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+    fill_before(fill, destination);
+    run_program(program, source, (&mut *destination).into())?;
+    fill_after(fill, destination.into());
+    Ok(())
+}
+
+/// Copies `bytes` to a destination, with the kind of stores that the program uses.
+///
+/// # Errors
+///
+/// This never fails, because the bytes fit in memory.
+pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) -> Result<(), Error> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let streaming = program.streaming || destination.is_write_only();
+    let site = Site { streaming, prefetch: false, ..program.site() };
+    let shape = Shape::Runs { run: bytes.len(), count: Stride::ONCE };
+    select::resolved(shape, &mut NestLoops::new(), (0, 0), site)?.run(bytes, destination);
+    Ok(())
+}
+
+/// Copies one box.
+#[inline]
+fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
+    match planned {
+        PlannedBox::Copy(copy) => copy.run(source, destination),
+        PlannedBox::Steps(boxed) => steps::run(boxed, source, destination),
+    }
+}
+
+/// Writes the padding that must be written before the elements are copied.
+#[inline]
+pub(crate) fn fill_before(fill: &Fill, buffer: &mut [u8]) {
+    match fill {
+        Fill::Whole { elements, bits, pattern } => fill_whole(buffer, *elements, *bits, *pattern),
+        Fill::Boxes { boxes: filled, bytes, pattern, first: true } => {
+            fill_boxes(filled, (*bytes, *pattern), buffer.into());
+        }
+        Fill::Nothing | Fill::Boxes { .. } => {}
+    }
+}
+
+/// Writes the padding that must be written after the elements. The caller has checked that all padding is
+/// inside the buffer.
+pub(crate) fn fill_after(fill: &Fill, destination: Destination<'_>) {
+    if let Fill::Boxes { boxes: filled, bytes, pattern, first: false } = fill {
+        fill_boxes(filled, (*bytes, *pattern), destination);
+    }
+}
+
+/// Sets all elements of `bytes` bytes in some boxes to `pattern`.
+fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) {
+    for padding in boxes {
+        let (outer, run) = match padding.loops.split_last() {
+            Some((Loop::Strided { extent, destination: 1, .. }, outer)) => (outer, *extent),
+            _ => (padding.loops.as_slice(), 1),
+        };
+        let length = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(bytes);
+        each_element(outer, 0, padding.destination, &mut |_, to| {
+            let start = usize::try_from(to).unwrap_or(usize::MAX).saturating_mul(bytes);
+            destination.fill(start..start.saturating_add(length), bytes, pattern);
+        });
+    }
+}
+
+/// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last element to zero.
+fn fill_whole(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) {
+    if pattern == 0 {
+        buffer.fill(0);
+        return;
+    }
+    if bits.is_multiple_of(8) {
+        let (width, end) = (usize::try_from(bits / 8).unwrap_or(usize::MAX), buffer.len());
+        return Destination::from(buffer).fill(0..end, width, pattern);
+    }
+    buffer.fill(0);
+    for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
+        // `write_bits` returns `None` only past the end of the buffer, and the buffer holds these elements.
+        let _ = write_bits(buffer, start, bits, pattern);
+    }
+}

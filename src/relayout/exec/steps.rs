@@ -5,10 +5,10 @@ use std::ops::Range;
 use strided_copy::{Destination, bit_rows, width};
 
 use crate::element::{read_bits, write_bits};
+use crate::map::each_element;
 
 use super::super::plan::cost::BUFFER;
 use super::super::plan::step::{RowsOfBits, Step, StepBox, Through, WidthRows};
-use super::elements::each_element;
 
 /// A staging buffer between two steps.
 type Buffer = [u8; BUFFER];

@@ -1,12 +1,16 @@
-//! The numbers of the cost model that depend on the machine.
+//! What the choice of a kernel depends on besides its shape: the numbers of the machine ([`Knobs`]), and how
+//! the whole copy loads and stores ([`Site`]).
 
 use std::sync::OnceLock;
 
-use strided_copy::{Available, Traits};
+use strided_copy::{Available, Prefetch, Traits};
 
 use super::super::cpu_family::{CpuFamily, Rules};
 use super::super::level::KernelLevel;
-use super::cost::{LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, STREAMING_FROM};
+use super::cost::{
+    LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, PREFETCH_DISTANCE, PREFETCH_ITERATIONS,
+    STREAMING_FROM,
+};
 
 /// The numbers of the cost model that depend on the machine, in bytes unless the name says otherwise. A plan
 /// keeps the numbers that it was made with. [`cost`](super::cost) has the numbers that are equal everywhere.
@@ -73,6 +77,36 @@ impl Knobs {
     pub(crate) fn l1(&self) -> u64 {
         u64::try_from(self.l1_way.saturating_mul(self.l1_ways)).unwrap_or(u64::MAX)
     }
+}
+
+/// How the whole copy loads and stores, and on which machine it runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Site<'a> {
+    /// Whether whole lines are written with non-temporal stores.
+    pub(crate) streaming: bool,
+    /// Whether the source is prefetched where the hardware prefetcher does not follow.
+    pub(crate) prefetch: bool,
+    /// Whether small blocks may be permuted in registers, which takes tables of up to 30 KB for each box.
+    pub(crate) permutes: bool,
+    pub(crate) knobs: &'a Knobs,
+}
+
+impl Site<'_> {
+    /// Size of a vector register in bytes.
+    pub(super) fn register(&self) -> usize {
+        self.knobs.level.register()
+    }
+}
+
+/// Returns the prefetch of an iteration that reads `bytes` bytes, as a number of iterations ahead.
+pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
+    let ahead = PREFETCH_DISTANCE.checked_div(bytes).unwrap_or(PREFETCH_ITERATIONS).clamp(1, PREFETCH_ITERATIONS);
+    Prefetch::Iterations(number(ahead))
+}
+
+/// Converts a count to the `u32` that fields of kernels have.
+pub(super) fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -24,8 +24,7 @@ use super::cost::{
     MORE_STAGED_LINES, MOST_LISTED, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS, PREFETCH_DISTANCE,
     RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
 };
-use super::machine::Knobs;
-use super::site::{Site, iterations_ahead, number};
+use super::machine::{Knobs, Site, iterations_ahead, number};
 
 /// A whole plane as one panel without a staging buffer.
 const WHOLE: Panels = Panels {

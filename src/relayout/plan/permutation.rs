@@ -7,8 +7,8 @@ use strided_copy::{Access, Atom, BlockLoops, Copy, PermutedBlocks, Prefetch};
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
+use super::machine::Site;
 use super::select;
-use super::site::Site;
 
 /// The least number of bytes of all blocks together. Planning the tables takes 3 to 25 us (Zen 3).
 const LEAST_PERMUTED: usize = 1 << 14;

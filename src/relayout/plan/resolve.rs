@@ -30,9 +30,8 @@ use super::cost::{
     FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LEAST_SHUFFLED, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW,
     PAGE, PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL, SMALL_SHUFFLED,
 };
-use super::machine::Knobs;
+use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
-use super::site::{Site, iterations_ahead, number};
 
 /// The shape of an iteration: the part of the copy that one iteration of the loops makes.
 #[derive(Debug, Clone, PartialEq, Eq)]

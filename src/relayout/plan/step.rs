@@ -21,10 +21,9 @@ use strided_copy::kernel::{BitRows, Stride};
 use crate::error::Error;
 use crate::map::{CopyBox, Loops};
 
-use super::nest_loops::NestLoops;
+use super::machine::Site;
 use super::resolve::Shape;
-use super::select;
-use super::site::Site;
+use super::select::{self, NestLoops};
 use super::widths::Change;
 
 /// A box that takes several steps in each iteration of its loops.

@@ -29,11 +29,9 @@ use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 
 use super::cost::{BIT_BLOCK, BUFFER, LEAST_BIT_PLANE, LONGEST_TRANSPOSED};
-use super::machine::Knobs;
-use super::nest_loops::{NestLoops, loops_in_bytes};
+use super::machine::{Knobs, Site};
 use super::resolve::Shape;
-use super::select::{self, in_source_order, neighbours_last};
-use super::site::Site;
+use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
 use super::step::{RowsOfBits, Step, StepBox};
 
 /// A plane of elements of 1, 2 or 4 bits: element (row, column) goes from `column + row * source` to

@@ -20,11 +20,9 @@ use crate::short_sort::sort_by_key;
 use super::cost::{
     BUFFER, LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN,
 };
-use super::machine::Knobs;
-use super::nest_loops::{NestLoops, loops_in_bytes};
+use super::machine::{Knobs, Site};
 use super::resolve::Shape;
-use super::select::{self, in_source_order, neighbours_last};
-use super::site::Site;
+use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
 use super::step::{Step, StepBox, WidthRows};
 use super::subbyte::plane;
 use super::widths::Change;
