@@ -244,7 +244,6 @@ impl Relayout {
         bounds
     }
 
-    /// Plans the pieces of these clipped parts.
     fn pieces(&self, program: &Program, parts: Vec<Clipped>) -> Result<Vec<Piece>, Error> {
         let bits = self.destination.element_bits();
         let mut pieces = Vec::with_capacity(parts.len());
@@ -264,7 +263,8 @@ impl Relayout {
         Ok(pieces)
     }
 
-    /// The boxes of a program and the boxes of the padding, to be cut. `None` if there are too many.
+    /// The boxes of a program and the boxes of the padding, to be cut into pieces. `None` if there are too
+    /// many boxes.
     pub(super) fn spans(&self, program: &Program) -> Option<Spans<'_>> {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
     }

@@ -35,7 +35,7 @@ use super::settings::Settings;
 #[derive(Debug)]
 pub struct Plans {
     kept: Vec<Kept>,
-    /// The index in `kept` of the plan with this hash.
+    /// For the hash of a pair of layouts, the index of its plan in `kept`.
     indices: HashMap<u64, usize, BuildHasherDefault<OwnHash>>,
     most: usize,
     /// The number of look-ups so far.

@@ -51,7 +51,8 @@ pub struct Relayout {
     pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// Whether the last pass is the whole copy: there is no other, and no padding is set.
+    /// Whether the program of the last pass is the whole copy, because there is no other pass and no padding
+    /// is set.
     pub(super) is_direct: bool,
     /// Whether plain loops may run instead of a kernel.
     pub(super) allows_plain: bool,

@@ -44,7 +44,8 @@ impl Relayout {
 #[test]
 fn every_family_copies_the_same_bytes() {
     for (from, to) in [
-        // Rows share a set of the L1 cache on either side. Units have each size, and planes have edges.
+        // Rows share a set of the L1 cache on one of the two sides. Units have every size, and planes have
+        // edges.
         ("u8[67,4096]{1,0}", "u8[67,4096]{0,1}"),
         ("u8[4096,67]:[67,1]", "u8[4096,67]:[1,4096]"),
         ("u16[70,2048]{1,0}", "u16[70,2048]{0,1}"),
@@ -61,7 +62,8 @@ fn every_family_copies_the_same_bytes() {
         ("f32[128,300]{1,0}", "f32[128,300]{0,1}"),
         ("f32[256,90]{1,0}", "f32[256,90]{0,1}"),
         ("f32[96,90]{1,0}", "f32[96,90]{0,1}"),
-        // Offsets are in tables, with tiles and without. Runs are a line, and half a line.
+        // Copies by tables of offsets, with and without tiles, and copies of runs of a line and of half a
+        // line.
         ("f32[8,9,10,8,9]{4,3,2,1,0}", "f32[8,9,10,8,9]{0,1,2,3,4}"),
         ("bf16[264,300]{0,1}", "bf16[264,300]{1,0:T(8,128)(2,1)}"),
         ("f32[256,256]{1,0}", "f32[256,256]:Ba16b"),

@@ -178,7 +178,7 @@ impl Relayout {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
-        // Intermediate buffers have no padding, or their padding is not kept.
+        // A copy that keeps the padding of intermediate buffers never gets here, so any pattern will do.
         let padding = OldPadding::Pattern(self.settings.padding.pattern().unwrap_or(0));
         let from = exec::all_but_last(&self.passes, source, padding)?;
         let last = &self.passes.last;
@@ -213,8 +213,8 @@ impl Relayout {
         exec::write(own, &buffer, destination)
     }
 
-    /// Writes the elements between each two neighbouring bounds, one block at a time. Returns `false` if a
-    /// block would take too many boxes.
+    /// Writes the destination block by block. A block is the elements between two neighbouring bounds.
+    /// Returns `false` if a block would take too many boxes.
     fn write_in_blocks(
         &self,
         (program, boxes): (&Program, &Spans<'_>),

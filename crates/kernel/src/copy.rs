@@ -197,7 +197,6 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run(&source[from..], destination);
     }
 
-    /// Runs the kernel in safe Rust.
     #[inline(never)]
     fn run_portable(&self, source: &[u8], mut destination: Destination<'_>) {
         for at in Odometer::new(self.loops(), self.start) {

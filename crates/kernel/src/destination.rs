@@ -174,7 +174,7 @@ impl<'a> Destination<'a> {
         self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
     }
 
-    /// A destination of all the bytes, borrowed for a shorter time.
+    /// Borrows the destination for a shorter time, with all its bytes.
     pub fn reborrow(&mut self) -> Destination<'_> {
         Destination { memory: PhantomData, ..*self }
     }

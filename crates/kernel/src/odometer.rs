@@ -70,7 +70,7 @@ impl<'a> Odometer<'a> {
             next: start,
             left: 1,
         };
-        // A copy without loops may be so small that computing the rest would take as long as the copy.
+        // Setting up the outer loops would take as long as a small copy that has no loops.
         if loops.is_empty() {
             return one;
         }

@@ -37,7 +37,7 @@ pub(crate) fn run_passes(
     run_program(&passes.last, &from, destination.into())
 }
 
-/// The old contents of the padding of intermediate buffers.
+/// What the padding of intermediate buffers holds before the passes run.
 pub(crate) enum OldPadding<'a> {
     /// Each padding element is set to this pattern.
     Pattern(u128),
@@ -151,7 +151,7 @@ pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destinat
 ///
 /// # Errors
 ///
-/// This never fails, because the bytes fit in memory.
+/// Nothing can fail here, because the length of `bytes` is a length in memory.
 pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     if bytes.is_empty() {
         return Ok(());

@@ -39,7 +39,6 @@ fn run_through(steps: &StepBox, source: &[u8], mut destination: Destination<'_>,
     });
 }
 
-/// Converts an offset of elements to bits.
 fn in_bits(elements: u64, bits: u32) -> u64 {
     elements.checked_mul(bits.into()).unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
 }
@@ -79,7 +78,6 @@ fn run_bits(rows: &RowsOfBits, source: &[u8], destination: &mut Destination<'_>,
     }
 }
 
-/// Copies an element of any number of bits.
 fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
     if 8_u32.is_multiple_of(bits) {
         return bit_rows::copy_element(source, at.0, destination, at.1, bits.into());
@@ -89,7 +87,6 @@ fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
     assert!(written.is_some(), "an element is stored inside both buffers");
 }
 
-/// Unpacks or packs rows of elements.
 fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
     // All offsets count elements. One side has a byte for each element, and the other side packs them.

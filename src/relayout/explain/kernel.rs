@@ -53,7 +53,6 @@ fn kernel_in_words(copy: &Copy) -> String {
     words.join("; ")
 }
 
-/// Writes a box that takes several steps.
 pub(super) fn steps_in_words(text: &mut String, steps: &StepBox, vectors: bool) {
     line(text, format_args!("  steps of {}:", counted(steps.outer.elements(), "iteration", "iterations")));
     each_in_words(text, &steps.steps, "    ", vectors);
@@ -103,7 +102,6 @@ fn width_change_in_words(bits: usize, change: WidthChange) -> String {
     }
 }
 
-/// Returns the shape of an iteration.
 fn shape_in_words(kernel: &Kernel) -> String {
     match kernel {
         Kernel::Runs { run, count: Stride { extent: 1, .. }, .. } => {
@@ -173,7 +171,6 @@ fn pitch(axis: &Axis) -> String {
     axis.pitch().map_or_else(|| format!("from a table of {} offsets", axis.extent), |pitch| pitch.to_string())
 }
 
-/// Returns the numbers of the code that runs.
 fn details(kernel: &Kernel) -> Vec<String> {
     match kernel {
         Kernel::Runs { by: Runs::Lines { ahead }, .. } if *ahead > 0 => {

@@ -46,7 +46,8 @@ pub(crate) struct Room {
     boxes: usize,
     /// How many more entries the tables of these boxes may have. Every other loop counts as two entries.
     entries: u64,
-    /// How many more loops and entries may be visited.
+    /// How many more loops and entries may be visited. If there is no room of any of these kinds, the result
+    /// is `None`.
     steps: u64,
 }
 
@@ -152,7 +153,8 @@ impl Clip<'_> {
             [] => Some(()),
             [(from, to)] => self.push(source.saturating_add(*from), destination.saturating_add(*to), Loops::from(rest)),
             _ => {
-                // The box must begin inside the range even if the table did not.
+                // The lowest offset moves from the table to the start of the box, which must be inside the
+                // range.
                 let least = whole.iter().map(|&(_, to)| to).min().unwrap_or(0);
                 whole.iter_mut().for_each(|(_, to)| *to = to.saturating_sub(least));
                 let mut loops = Loops::from(rest);

@@ -89,7 +89,7 @@ fn has_short_runs(boxes: &[OffsetBox], bytes: usize) -> bool {
     elements < runs.saturating_mul(least)
 }
 
-/// Whether the buffer has indices without an element, or bits after the last element.
+/// Whether the buffer has room for more elements than the tensor has, or ends inside a byte.
 pub(crate) fn has_padding(map: &IndexMap) -> bool {
     let bits = wide_product(map.physical_elements(), map.element_bits());
     map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)

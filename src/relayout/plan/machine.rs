@@ -73,7 +73,6 @@ impl Knobs {
         if self.rules.joins_tiles { LONGEST_JOINED } else { 0 }
     }
 
-    /// The size of the L1 cache in bytes.
     pub(crate) fn l1(&self) -> u64 {
         u64::try_from(self.l1_way.saturating_mul(self.l1_ways)).unwrap_or(u64::MAX)
     }

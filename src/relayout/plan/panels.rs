@@ -55,7 +55,7 @@ pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
 pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, .. } = plane;
     let Site { streaming, knobs, .. } = site;
-    // Runs that fill lines of the destination are streamed directly.
+    // Runs that fill whole lines of the destination are streamed without a staging buffer.
     let whole_lines = fills_lines(plane)
         && columns.are_multiples_of(LINE)
         && loops.iter().all(|step| step.moves_destination_by(LINE));
@@ -63,7 +63,8 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
         return (Transpose::Panels(continued(plane, site)), later_planes(plane, site));
     }
     let conflicts = columns.extent > knobs.l1_ways && columns.are_multiples_of(knobs.l1_way);
-    // Each line is read as two halves, which are in two rows that are read in turns.
+    // Units of half a line are read from two source rows in turns. The hardware prefetcher follows only short
+    // rows then.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
     let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
     // Rows that share a set of the cache are written in longer pieces. With non-temporal stores, longer
@@ -113,8 +114,8 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let at_once = if in_register { LINE / unit } else { RUN_COLUMNS };
     let lines = if in_register && unit < 4 { FEW_DRAINED_LINES } else { DRAINED_LINES };
     let row_bytes = rows * unit;
-    // A run that continues has at least a line. It is all rows that a staging buffer takes together, or the
-    // height of a panel.
+    // A run that continues in the next panel has at least a line. If destination rows are joined, the run is
+    // all rows that a staging buffer takes together, and otherwise the height of a panel.
     let joined =
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
@@ -177,7 +178,8 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let panels = columns.div_ceil(width);
     // The prefetched panel is at most in the next row of panels, or in the next plane.
     let ahead = (PANEL_PREFETCH / (height * width * unit)).clamp(1, panels);
-    // Rows in one page are read almost as one run, and the L2 cache has them in time.
+    // If all rows are in one page, they are read almost as one run. Prefetches into the L2 cache are soon
+    // enough then.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
     let stage = match (whole_lines, conflicts) {
         (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),

@@ -19,7 +19,7 @@ use super::widths::Widths;
 /// The passes of a copy. The last pass fills the destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Passes {
-    /// The passes that each fill a buffer of their own.
+    /// All passes except the last pass. Each of them fills an intermediate buffer.
     pub(crate) before: Vec<Pass>,
     /// The pass that fills the destination.
     pub(crate) last: Box<Program>,
@@ -58,7 +58,8 @@ impl Passes {
             }
             at = untiled(source, levels)?;
         } else if destination.levels.is_none() {
-            // The two layouts contradict each other. A packed layout contradicts neither layout.
+            // The layouts fuse or cut dimensions in contradicting ways. A packed buffer is compatible with
+            // both.
             let packed = packed(source)?;
             passes.push(Pass::new(source, &packed, knobs)?);
             at = packed;
@@ -99,7 +100,6 @@ impl Passes {
         self.before.is_empty().then_some(&self.last)
     }
 
-    /// The programs of all passes, in order.
     #[cfg(test)]
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         self.before.iter().map(|pass| &*pass.program).chain(std::iter::once(&*self.last))

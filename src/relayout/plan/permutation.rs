@@ -86,7 +86,7 @@ fn has_small_blocks(copy: &CopyBox, bytes: u32) -> bool {
         Loop::Strided { source, destination, .. } => source == destination && (2..=largest).contains(&source),
         Loop::Reversed { .. } | Loop::Table(_) => false,
     };
-    // Another loop must permute the elements of the block.
+    // Another loop, whose strides differ on the two sides, must permute the elements of a block.
     copy.loops.iter().any(small)
         && copy
             .loops

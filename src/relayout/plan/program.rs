@@ -38,14 +38,14 @@ pub(crate) struct Program {
     pub(crate) knobs: Knobs,
     /// The plain loops of a program whose only box is small. They run instead of the box.
     pub(crate) plain: Option<Plain>,
-    /// The program of these boxes for memory that is never read.
+    /// The same boxes, planned for memory that is never read. Made when it is first requested.
     streamed: OnceLock<Box<Program>>,
-    /// All boxes. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are long. Each
-    /// box is then planned just before it runs.
+    /// All boxes, planned. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are
+    /// long. Each box is then planned just before it runs.
     pub(crate) prepared: PlannedBoxes,
 }
 
-/// Boxes that are planned. Most programs have one, which is a part of the program.
+/// Planned boxes. Most programs have a single box, which needs no allocation.
 pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
 /// The number of bytes that a pass moves.
@@ -64,7 +64,8 @@ impl Traffic {
     pub(crate) fn settings(self, row: usize, knobs: &Knobs) -> (bool, bool, Knobs) {
         let streaming = self.moved() >= self.streaming_from(row, knobs);
         let prefetch = self.moved() > knobs.prefetch_above;
-        // Only streamed runs are joined, and only copies that the L2 cache holds are scattered.
+        // Only copies with non-temporal stores join tiles, and only copies that the L2 cache holds are in a
+        // scattered order.
         let rules = Rules {
             joins_tiles: knobs.rules.joins_tiles && streaming,
             scattered: knobs.rules.scattered && !streaming && !prefetch && self.moved() > knobs.l1(),
@@ -215,7 +216,8 @@ impl Program {
         Self::new(BoxGroups::of([copy].into_iter()), self.widths, Traffic { read: 0, written: 0 }, &knobs)
     }
 
-    /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time.
+    /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time. If there are
+    /// many, their boxes get no tables for permutations.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Box<Program>, Error> {
         let (boxes, permutes) = (BoxGroups::of(boxes.into_iter()), pieces <= permutation::MOST_BOXES);
         Self::planned(boxes, self.widths, self.traffic, &self.knobs, true, permutes)
@@ -229,7 +231,7 @@ const FIRST_BOXES: u64 = 2;
 /// Some boxes of a copy. Most copies have one, which needs no allocation.
 type Boxes = SmallVec<[CopyBox; 1]>;
 
-/// At most this many boxes, the first ones.
+/// Returns the first boxes of a copy, at most `most`.
 fn first_boxes(boxes: &BoxGroups, most: u64) -> Boxes {
     let count = usize::try_from(boxes.count().min(most)).unwrap_or(0);
     let mut list = Boxes::new();

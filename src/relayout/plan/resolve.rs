@@ -97,7 +97,6 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
     (kernel, Access { streaming: site.streaming, prefetch })
 }
 
-/// Chooses the code for contiguous runs.
 fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let Site { streaming, prefetch, .. } = site;
     let far = |stride: isize| stride.unsigned_abs() >= PAGE;
@@ -111,7 +110,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     let (by, prefetch) = match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
-            // The prefetches of many runs of an iteration would be a burst.
+            // Prefetching many runs of an iteration would be a burst (rule 4 of the cost model).
             let few = prefetch && count.extent <= FEW_RUNS;
             (Runs::Words, if few { iterations_ahead(run * count.extent) } else { Prefetch::None })
         }
@@ -145,7 +144,6 @@ fn reverse(unit: usize, extent: usize, count: Stride, site: Site<'_>) -> (Revers
     }
 }
 
-/// Chooses the code for a plane.
 fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, micro_tile } = plane;
     let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
@@ -266,7 +264,7 @@ fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
     let own = match shape {
         Shape::Runs { run, count } => after_each_other(*run, count),
         Shape::Reverse { unit, extent, count } => after_each_other(unit * extent, count),
-        // Lines are read as halves, which are in two or more rows that are read in turns.
+        // The two halves of a destination line come from two source rows, which are read in turns.
         Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
         Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
             let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };

@@ -94,12 +94,12 @@ pub(crate) fn shape(
     (shape, (source, destination))
 }
 
-/// A length in bytes as a stride, which may be negative.
+/// Converts a length in bytes to the type of strides, which is signed.
 fn stride(bytes: usize) -> Option<isize> {
     isize::try_from(bytes).ok()
 }
 
-/// The index of the first loop that goes forwards on the source and passes a test.
+/// The index of the first loop that goes forwards on the source and whose stride passes a test.
 fn position(loops: &[Loop], mut test: impl FnMut(Stride) -> bool) -> Option<usize> {
     loops.iter().position(|step| step.stride().is_some_and(|stride| stride.source >= 0 && test(stride)))
 }
@@ -131,8 +131,9 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         let count = innermost(loops);
         return Shape::Reverse { unit: run, extent, count };
     }
-    // Lines that compete for one set of the cache are written in the order of the destination, unless there
-    // is a kernel for runs of this length (`in_source_order`: one line, two lines).
+    // If lines compete for one set of the cache, the runs are copied in the order of the destination, and not
+    // as a plane. Runs of up to one line, and of two lines, are an exception: they have kernels
+    // (`in_source_order`).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)
@@ -234,8 +235,8 @@ pub(crate) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, k
     loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
 }
 
-/// Whether a copy inside the L2 cache, in the order of the source, would write more addresses in turn than a
-/// set of the L1 cache holds. On a Zen 5, `kv_append_f16` took twice as long in that order.
+/// Whether a copy inside the L2 cache, in the order of the source, would write more lines of one set of the
+/// L1 cache in turn than the set holds. On a Zen 5, `kv_append_f16` took twice as long in that order.
 fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     let bytes = loops.iter().map(Loop::extent).fold(run, usize::saturating_mul);
     let innermost = loops.iter().filter_map(Loop::stride).filter(|stride| stride.source > 0);
@@ -246,9 +247,9 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     bytes < knobs.in_l2 && innermost.is_some_and(one_set)
 }
 
-/// Whether a plane interleaves or deinterleaves a few rows, each of its runs on the destination has at least
-/// two cache lines, and writing the destination front to back is faster. If all rows fit the cache, it is. If
-/// they do not, it is where the hardware prefetcher follows every row of a tile.
+/// Whether a plane interleaves or deinterleaves a few rows into runs of at least two cache lines, and writing
+/// the destination front to back is faster. This is faster if all rows fit the cache, or if the hardware
+/// prefetcher follows every row of a tile.
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());
@@ -349,7 +350,7 @@ pub(crate) fn loops_in_bytes<'a>(
     Some(loops)
 }
 
-/// Appends to a list what [`loops_in_bytes`] returns. Moving the list would take longer than filling it.
+/// Appends the loops of [`loops_in_bytes`] to a list. Moving a whole list would take longer than filling it.
 pub(crate) fn add_loops_in_bytes<'a>(
     loops: &mut NestLoops,
     steps: impl Iterator<Item = &'a map::Loop>,

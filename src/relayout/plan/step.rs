@@ -45,7 +45,7 @@ pub(crate) enum Step {
     Copy(Copy),
     /// Copies rows of bits that begin anywhere.
     Bits(RowsOfBits),
-    /// Copies an element of this many bits. It may begin anywhere.
+    /// Copies an element of this many bits, which may begin at any bit of a byte.
     Element(u32),
     /// Unpacks or packs rows of elements that begin anywhere on their packed side.
     Width(WidthRows),
@@ -66,12 +66,12 @@ pub(crate) struct Through {
 #[derive(Debug, Clone)]
 pub(crate) struct RowsOfBits {
     pub(crate) rows: BitRows,
-    /// The copy for iterations in which all rows begin and end at whole bytes.
+    /// The copy of whole bytes, for iterations in which all rows begin and end at whole bytes.
     pub(crate) whole: Option<Copy>,
 }
 
 /// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
-/// the rows follow each other without a gap and begin anywhere.
+/// the rows follow each other without a gap and may begin at any bit of a byte.
 #[derive(Debug, Clone)]
 pub(crate) struct WidthRows {
     /// The loops over the rows, in elements.
@@ -120,7 +120,6 @@ fn changes_bytes(steps: &[Step]) -> bool {
 }
 
 impl Step {
-    /// Makes a step that goes through a buffer.
     pub(crate) fn through(into: Vec<Step>, out: Vec<Step>) -> Step {
         Step::Through(Box::new(Through { into, out }))
     }

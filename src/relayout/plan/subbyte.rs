@@ -148,8 +148,8 @@ fn plan_plane(outer: &CopyBox, plane: &BitPlane, site: Site<'_>, planned: &mut V
     // The long side of a block is a multiple of 8 elements, so that rows of a buffer fill whole bytes.
     let most = |short: usize| BUFFER.div_euclid(short.min(longest).div_ceil(in_byte)).div_euclid(8).saturating_mul(8);
     let (wide, deep) = if columns >= rows { (most(rows), longest) } else { (longest, most(columns)) };
-    // For blocks of equal size: the start of the first block, the length of a block, and the number of
-    // blocks.
+    // The blocks of one axis: blocks of equal size, then a shorter one. Each entry has the start, the length
+    // and the number of blocks.
     let parts = |extent: usize, block: usize| {
         let whole = extent.div_euclid(block);
         let rest = extent.rem_euclid(block);
@@ -257,7 +257,7 @@ fn transpose((columns, to): (usize, usize), (rows, from): (usize, usize)) -> Sha
     Shape::Plane(Plane { unit: 1, columns: axis(columns, to), rows: axis(rows, from), micro_tile: None })
 }
 
-/// The index of the first loop whose strides on the source and on the destination pass a test.
+/// The index of the first strided loop whose strides on the source and on the destination pass a test.
 fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
     copy.loops
         .iter()

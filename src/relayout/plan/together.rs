@@ -23,7 +23,7 @@ pub(crate) struct Parts {
     pub(crate) apart: u64,
 }
 
-/// The loops that are taken out of several boxes.
+/// The outermost loops that several boxes have in common.
 struct Cut {
     outer: Loops,
     last: Loop,

@@ -65,7 +65,7 @@ fn long_row(copy: &CopyBox) -> Option<usize> {
     (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)
 }
 
-/// Rows of `row` elements, if all of them begin and end at whole bytes.
+/// Returns rows of `row` elements, if all of them begin and end at whole bytes on the packed side.
 fn whole_rows<'a>(
     outer: impl Iterator<Item = &'a Loop>,
     row: u64,
@@ -166,7 +166,7 @@ fn staged_iterations(copy: &CopyBox, change: &Change) -> SmallVec<[u64; 6]> {
             let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
             let mut some = length.div_ceil(run).min(room).min(extent);
             if some < extent && some > change.group {
-                // The iterations of the innermost loop must fill whole bytes.
+                // As many iterations of the innermost loop are taken as fill whole bytes on the packed side.
                 some = some.saturating_sub(some.checked_rem(change.group).unwrap_or(0));
             }
             let some = some.max(own);

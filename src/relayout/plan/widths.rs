@@ -54,7 +54,7 @@ pub(crate) struct Change {
     pub(crate) bits: usize,
     /// The least number of packed elements that fill whole bytes.
     pub(crate) group: u64,
-    /// The number of bytes that a group fills.
+    /// The number of bytes that `group` packed elements fill.
     pub(crate) group_bytes: u64,
     pub(crate) change: WidthChange,
 }
@@ -65,8 +65,7 @@ impl Change {
         matches!(self.change, WidthChange::Unpack { .. })
     }
 
-    /// Converts the values of source and destination to the values of the packed side and the other side, and
-    /// back.
+    /// Converts a pair of values from (source, destination) to (packed side, other side), or back.
     pub(crate) fn sides<T>(&self, (source, destination): (T, T)) -> (T, T) {
         if self.unpacks() { (source, destination) } else { (destination, source) }
     }
@@ -76,7 +75,7 @@ impl Change {
         self.group_bytes == 1
     }
 
-    /// A row with `packed` bytes on the packed side.
+    /// Returns a row of elements that has `packed` bytes on the packed side.
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
         WidthRow { bits: self.bits, change: self.change, packed }
     }

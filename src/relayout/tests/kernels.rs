@@ -105,7 +105,7 @@ mod observed {
         }
     }
 
-    /// A layout of some sizes, with strides that have gaps, or with tiles.
+    /// Returns a random layout of these sizes: strides that leave gaps, or tiles.
     fn layout(random: &mut Random, data_type: &str, sizes: &[usize], packed: &str) -> String {
         let text = |numbers: &[usize]| numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
         let mut order: Vec<usize> = (0..sizes.len()).collect();
@@ -128,7 +128,7 @@ mod observed {
         format!("{data_type}[{}]{{{}{suffix}{tiles}{packed}}}", text(sizes), text(&order))
     }
 
-    /// A destination whose first byte begins a cache line.
+    /// Returns memory, and the offset in it at which a cache line begins.
     fn aligned(length: usize) -> (Vec<u8>, usize) {
         let memory = vec![0; length + 64];
         let start = memory.as_ptr().align_offset(64);
@@ -204,7 +204,8 @@ mod observed {
             assert!(safe || is_so, "{} to {}, reversed {reversed:?}: ran {ran:?}\n{words}", &from, &to);
             seen.extend(ran);
         }
-        // Every kernel ran, except kernels that take more than a few thousand elements or one machine.
+        // Every kernel ran, except kernels for more elements than these copies have, or for the rules of one
+        // machine.
         assert!(seen.len() >= 19, "{seen:?}");
     }
 }

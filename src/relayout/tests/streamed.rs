@@ -46,7 +46,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     Some(take_streamed()).filter(|_| nests && !program.prepared.is_empty())
 }
 
-/// The number of lines of which one half was streamed, and then another line before the other half.
+/// The number of runs of streamed vectors that begin or end inside a line, so that the line is written twice.
 fn broken_lines(streamed: &[usize]) -> usize {
     let (mut broken, mut rest) = (0, streamed);
     while let Some((&start, after)) = rest.split_first() {
@@ -54,7 +54,7 @@ fn broken_lines(streamed: &[usize]) -> usize {
         let more = after.iter().zip(1..).take_while(|&(&place, i)| place == start + 32 * i).count();
         let end = start + 32 * (more + 1);
         rest = &after[more..];
-        // One long row may begin or end inside a line.
+        // A long row may begin and end inside lines, so runs of 256 bytes and more are not counted.
         if end - start < 256 && (!start.is_multiple_of(64) || !end.is_multiple_of(64)) {
             broken += 1;
         }

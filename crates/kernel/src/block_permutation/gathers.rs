@@ -36,7 +36,7 @@ const NOTHING: u8 = 0x80;
 #[repr(align(64))]
 struct Line([u8; 64]);
 
-/// Vectors that take the same number of rounds.
+/// Destination vectors that take the same number of rounds, which one unrolled loop computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,

@@ -121,10 +121,11 @@ fn panels_that_do_not_fit_are_refused() {
     let gather = by(Stage::Gather(8), 300, 40);
     assert!(fits(4, 320, gather, true) && !fits(4, 320, Panels { whole_lines: true, ..gather }, true));
     assert!(!fits(3, 300, gather, true));
-    // Registers do not hold these runs, so they have one kind of staging buffer only.
+    // Registers do not hold units of 3 bytes. Of the staging buffers, only `Stage::Continue` is for such
+    // units.
     let whole_lines = Panels { whole_lines: true, ..by(Stage::None, 256, 40) };
     assert!(!fits(3, 300, by(Stage::Lines(8), 256, 64), true) && !fits(3, 300, whole_lines, true));
-    // A staging buffer takes 16 destination rows. With one unit of three bytes each, they have less than a
+    // The staging buffer takes 16 destination rows of these units. With one source row, they have less than a
     // line together.
     assert!(fits(3, 2, by(continued(16, true), 2, 64), true) && !fits(3, 1, by(continued(16, true), 1, 64), true));
     // A fence orders non-temporal stores. It runs only if the copy streams.

@@ -118,8 +118,8 @@ impl Kernel {
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
             Kernel::Transpose { plane, by } => by.has_code(plane, context, register),
             &Kernel::Reverse { unit, extent, count, by } => match by {
-                // Registers are loaded whole: from all short runs that are side by side, or from one long
-                // run.
+                // Registers are loaded whole. So a run has at least the bytes of a register, or all runs of
+                // an iteration have, if they are side by side.
                 Reverse::Registers => {
                     let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
                     !streaming && unit * extent * bytes >= register

@@ -138,7 +138,7 @@ impl Kernel {
     fn side(&self, side: Side) -> Option<(usize, [Step<'_>; 2])> {
         let source = side == Side::Source;
         let counted = |count: &Stride| {
-            // Both strides are at least 0, by condition 2 of `fit.rs`.
+            // Strides inside a kernel are at least 0, by condition 2 of `fit.rs`.
             Step::Strided(if source { count.source } else { count.destination }.unsigned_abs(), count.extent)
         };
         let rows = |row: usize, pitch: usize, rows: usize, apart: bool| match apart {

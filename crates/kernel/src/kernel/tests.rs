@@ -90,7 +90,7 @@ fn a_copy_reaches_as_far_as_its_last_iteration() {
     assert_eq!(reach(&loops, (1, 199)), Err(Misfit::Reach));
 }
 
-/// Kernels rely on their form. The span does not show whether the form is right.
+/// A wrong form, such as an empty run, does not show in the span of a kernel. It is checked on its own.
 #[test]
 fn kernels_without_code_or_iterations_are_not_well_formed() {
     let axis = |extent| Axis::new(extent, 100);

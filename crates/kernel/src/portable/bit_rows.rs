@@ -15,7 +15,6 @@ pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, 
     }
 }
 
-/// The index of the byte that a bit is in.
 fn byte(bit: u64) -> usize {
     number(bit / 8)
 }
@@ -25,7 +24,6 @@ fn number(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Copies one row.
 fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
     // The bits up to the first whole byte of the destination are the head. Whole bytes follow, and then the
     // tail.

@@ -4,7 +4,6 @@ use super::Iteration;
 use crate::block_permutation::{Atom, BlockPermutation};
 use crate::destination::Destination;
 
-/// Copies all blocks of a permutation.
 pub(super) fn permute_blocks(
     iteration: &Iteration<'_>,
     destination: &mut Destination<'_>,

@@ -4,7 +4,6 @@ use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{BitInterleave, Direction};
 
-/// Interleaves rows of elements, or deinterleaves them.
 pub(super) fn interleave_bits(iteration: &Iteration<'_>, destination: &mut Destination<'_>, rows: &BitInterleave) {
     let BitInterleave { bits, rows, row, pitch, direction } = *rows;
     let in_byte = 8 / bits;

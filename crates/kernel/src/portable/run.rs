@@ -52,7 +52,6 @@ fn at(count: Stride, i: usize) -> (usize, usize) {
 }
 
 impl Iteration<'_> {
-    /// Copies one run.
     #[inline(always)]
     fn copy(&self, from: usize, destination: &mut Destination<'_>, to: usize, run: usize) {
         destination.write(self.to + to, &self.source[from..from + run]);
@@ -84,7 +83,6 @@ fn copy_runs_of<const RUN: usize>(iteration: &Iteration<'_>, destination: &mut D
     }
 }
 
-/// Transposes a plane.
 fn transpose(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane) {
     match plane.unit {
         1 => transpose_blocks::<1>(iteration, destination, plane),

@@ -5,7 +5,6 @@ use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{PackedWords, WidthChange, WidthRow};
 
-/// Unpacks a row, or packs a row.
 pub(super) fn change_width(iteration: &Iteration<'_>, destination: &mut Destination<'_>, row: &WidthRow) {
     match row.bits {
         4 => row_of::<4, 2>(iteration, destination, row),
@@ -37,7 +36,6 @@ fn row_of<const BITS: usize, const PARTS: usize>(
     }
 }
 
-/// Unpacks words into rows, or packs rows into words.
 pub(super) fn change_words(iteration: &Iteration<'_>, destination: &mut Destination<'_>, words: &PackedWords) {
     match words.bits {
         4 => words_of::<4>(iteration, destination, words),
@@ -76,7 +74,6 @@ fn extended(byte: u8, bits: usize, signed: bool) -> u8 {
     if signed { (low ^ (1 << (bits - 1))).wrapping_sub(1 << (bits - 1)) } else { low }
 }
 
-/// A mask of the low `bits` bits.
 const fn mask(bits: usize) -> u8 {
     u8::MAX >> (8 - bits)
 }

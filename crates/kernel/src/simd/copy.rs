@@ -195,7 +195,8 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
             unsafe {
                 let (from, to) = at(iteration.from, iteration.to, count, i);
                 let (mut next, mut at) = (0, fours);
-                // The loop has one load and one store. Several loads would each have a constant stride again.
+                // A single load instruction meets all lines in the scattered order. Each load of an unrolled
+                // loop would see a constant stride, which a hardware prefetcher follows.
                 while next < fours {
                     let line = opaque(next) ^ (2 * LINE);
                     copy_lines::<V, 1>(from.add(line), to.add(line), false);

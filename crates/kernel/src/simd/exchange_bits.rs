@@ -96,7 +96,8 @@ const fn row_bit(width: usize, bits: usize, rows: usize) -> usize {
     1 << ((width / bits).ilog2() % rows.ilog2())
 }
 
-/// The index of row `i` after all swaps. The bits that came from the field are the lowest bits of the row.
+/// The position of register `i` for the shuffle of bytes. After all swaps, the lowest bits of `i` stand for
+/// the field, and they become the highest bits of the position.
 #[inline(always)]
 const fn ordered_index(bits: usize, rows: usize, i: usize) -> usize {
     let rotation = (8 / bits).ilog2() % rows.ilog2();

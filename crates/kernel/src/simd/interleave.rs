@@ -61,7 +61,8 @@ pub(super) struct Shuffling {
     /// The number of registers that are loaded, and the number of registers that are stored.
     pub(super) sources: usize,
     pub(super) destinations: usize,
-    /// Whether the rows that are apart are on the source. The rows of the other side are dense.
+    /// Whether the rows that are a pitch apart are on the source. On the other side, rows follow each other
+    /// without a gap.
     pub(super) source_apart: bool,
 }
 
@@ -339,7 +340,7 @@ impl InterleaveRows<'_> {
         }
     }
 
-    /// The pitch of the rows that are apart, as a number to be added with wrapping.
+    /// The pitch of the rows as a `usize`, which is added with wrapping because the pitch may be negative.
     fn pitch(&self) -> usize {
         self.pitch.cast_unsigned()
     }

@@ -14,10 +14,10 @@ pub(super) struct PanelPrefetch<'a> {
     axis: &'a Axis,
     /// The address of the next row.
     begin: *const u8,
-    /// The next row, and the end of the rows.
+    /// The row whose lines are prefetched next, and the end of the rows.
     row: usize,
     rows: usize,
-    /// The next line of the row, and how many lines each row has.
+    /// The next line of this row, and how many lines each row has.
     line: usize,
     lines: usize,
     /// Whether lines go into the L1 cache, instead of the L2 cache.
@@ -33,7 +33,6 @@ impl<'a> PanelPrefetch<'a> {
         if row < rows { PanelPrefetch { begin: prefetch.row_begin(), ..prefetch } } else { prefetch }
     }
 
-    /// Makes an empty list of prefetches.
     #[inline(always)]
     pub(super) fn nothing(axis: &'a Axis) -> Self {
         PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)

@@ -101,7 +101,7 @@ impl Operation for ReverseRuns<'_> {
 
 /// The tables for units of one length.
 struct Tables {
-    /// The indices into two registers, and the indices into two lanes.
+    /// The byte indices for a shuffle of two whole registers, and for a shuffle of two lanes.
     registers: Table,
     lanes: Table,
     /// Entry `i` is for a lane that begins `i` bytes inside a unit. It says how many bytes earlier the window
@@ -116,8 +116,8 @@ impl Tables {
             let mut table: Table = [0; LONGEST_REVERSED + LONGEST];
             let (mut first, mut inside) = (window - unit, 0);
             for byte in table.iter_mut().take(unit - 1 + bytes) {
-                // The difference is below 0 if a lane spans more than two lanes of the source. Such entries
-                // are not used.
+                // The difference is below 0 if the units of a lane span more than two lanes of the source.
+                // Such entries are not used.
                 *byte = u8::try_from(first.wrapping_add(inside)).unwrap_or(0);
                 inside += 1;
                 if inside == unit {
@@ -145,15 +145,15 @@ struct ReversedRun<'a> {
 }
 
 impl ReversedRun<'_> {
-    /// The method for the vectors after the first `head` bytes.
+    /// The cheapest method that can shuffle the vectors after the first `head` bytes.
     #[inline(always)]
     fn method<V: Vector>(&self, head: usize) -> usize {
         let unit = self.unit;
         if LANE.is_multiple_of(unit) && head.is_multiple_of(unit) {
             return method::UNITS;
         }
-        // `most` is the farthest inside a unit that a lane begins. `fits` is whether the whole units from
-        // there fit two lanes.
+        // `most` is the largest distance from the start of a unit to the start of a lane inside it. `fits` is
+        // whether all units that a lane needs are inside two lanes of the source.
         let step = 1 << unit.trailing_zeros();
         let most = unit - step + head % step;
         let fits = (most + LANE).next_multiple_of(unit) <= 2 * LANE;

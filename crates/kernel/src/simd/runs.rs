@@ -112,7 +112,8 @@ unsafe fn lines_in_source_order<V: Vector>(
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
-    // The distance between both halves of a line on the source, and how many rows are copied together.
+    // The distance on the source between the two halves of a destination line, and the number of rows that
+    // are copied together.
     let (half, at_once) = if run < LINE { (source, 2) } else { (LINE / 2, 1) };
     for Iteration { from, to, later, .. } in walk.iterations() {
         for row in (0..rows - rows % at_once).step_by(at_once) {

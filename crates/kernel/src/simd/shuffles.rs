@@ -23,7 +23,7 @@ use super::vector::Vector;
 pub(super) trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
     const DESTINATIONS: usize = N;
-    /// Whether the rows that are apart are on the source.
+    /// Whether the rows that are a pitch apart are on the source, and not on the destination.
     const SOURCE_APART: bool;
 
     /// Shuffles the registers. `signed` asks for sign extension.

@@ -78,7 +78,7 @@ impl Beside {
 /// Whether there are runs directly before and after a run on the destination.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
-    /// How many bytes before this run the run in front begins on the source. `None` if there is no run in
+    /// How far before this run the run in front begins on the source, in bytes. `None` if there is no run in
     /// front.
     pub(super) before: Option<usize>,
     /// Whether there is a run directly behind this run.

@@ -17,7 +17,6 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// Returns all iterations, in order.
     #[inline(always)]
     pub(super) fn iterations(&self) -> Pointers<'a> {
         let iterations = Odometer::new(self.loops, (0, 0));

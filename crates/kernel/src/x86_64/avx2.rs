@@ -159,8 +159,8 @@ unsafe impl Vector for Ymm {
                 4 => _mm256_shuffle_epi32::<0b11_01_10_00>(x),
                 _ => x,
             };
-            // Then the 8-byte quarters are sorted: the even units go to the lower half of the register, and
-            // the odd units to the upper half.
+            // Sorts the 8-byte quarters that `gathered` made: the even units go to the lower half of the
+            // register, and the odd units to the upper half.
             let sorted =
                 |x: __m256i| if UNIT <= 8 { _mm256_permute4x64_epi64::<0b11_01_10_00>(gathered(x)) } else { x };
             let (a, b) = (sorted(self.0), sorted(other.0));
@@ -317,8 +317,9 @@ unsafe fn three(from: [Ymm; 3], table: &[[[u8; 16]; 3]; 3]) -> [Ymm; 3] {
     result
 }
 
-/// For each byte of three consecutive halves, its index in one of three other halves. 0x80 means that the
-/// byte comes from another half.
+/// The tables that interleave or deinterleave the units of three 16-byte halves. For each byte of a result
+/// and for each source half, they have the index of the source byte, or 0x80 if the byte comes from another
+/// half.
 struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

@@ -15,7 +15,7 @@ fn align_frame() {
     #[repr(align(64))]
     struct Line([std::mem::MaybeUninit<u8>; 64]);
     let line = Line([std::mem::MaybeUninit::uninit(); 64]);
-    // SAFETY: the assembly has no instruction. It takes the address of the variable, so the variable must
-    // exist.
+    // SAFETY: the assembly has no instruction. It takes the address of the variable, so the compiler must
+    // keep the variable in the frame, which is then aligned.
     unsafe { std::arch::asm!("/* {} */", in(reg) line.0.as_ptr().addr(), options(nomem, nostack, preserves_flags)) }
 }

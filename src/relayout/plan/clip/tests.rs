@@ -116,7 +116,7 @@ fn one_entry_of_a_table_is_no_table() {
     let table = [Spanned::new(&copy)];
     let clip = |range| clipped(&table, &range, &mut Room::new()).unwrap();
     assert_eq!(clip(0..4), [CopyBox { source: 40, ..copy_box(&[(4, 1, 1)]) }]);
-    // The clipped box begins at its first entry.
+    // The box begins at the lowest destination offset of its table, which is 0 there.
     let two =
         CopyBox { loops: [Loop::Table(vec![(0, 10), (7, 0)]), step((4, 1, 1))].into_iter().collect(), ..copy_box(&[]) };
     assert_eq!(clip(10..24), [two]);
@@ -148,8 +148,8 @@ fn there_is_room_for_so_many_boxes_entries_and_steps() {
         let found = clipped(&rows, &(150..650), &mut room).map(|found| found.len());
         (found, room.boxes, room.entries, room.steps)
     };
-    // Three boxes with four loops are made, and each loop counts as two entries. One step is for the box, and
-    // one step for either end.
+    // The result is three boxes with four loops, and each loop counts as two entries. Clipping takes three
+    // steps: one for the box, and one for each end.
     assert_eq!(clip(3, 8, 3), (Some(3), 0, 0, 0));
     assert_eq!(clip(2, 8, 3).0, None);
     assert_eq!(clip(3, 7, 3).0, None);

@@ -49,8 +49,8 @@ fn padding_is_written_alone_where_its_runs_are_long() {
         ("f32[4,84]:[100,1]", Some(7), false, "384 of 32 bits: 7"),
         ("u8[4,36]:[100,1]", Some(0), true, "192 of 1 bytes in 1 boxes: 0"),
         ("u8[4,37]:[100,1]", Some(0), true, "337 of 8 bits: 0"),
-        // Padding is in 13 of 16 channels of every pixel: first in the second block of channels only, and
-        // then in the only block of channels.
+        // Of 16 channels, 13 are padding in every pixel: in the second of two blocks of channels, and then in
+        // the only block.
         ("f32[2,19,40,50]:nChw16c", Some(0), true, "63994 of 4 bytes in 1 boxes: 0, first"),
         ("f32[2,19,40,50]:nChw16c", Some(0), false, "128000 of 32 bits: 0"),
         ("f32[2,3,40,50]:nChw16c", Some(0), true, "64000 of 32 bits: 0"),
@@ -60,7 +60,7 @@ fn padding_is_written_alone_where_its_runs_are_long() {
         ("u8[9,1023]:[1024,1]", Some(0), true, "7169 of 1 bytes in 1 boxes: 0, first"),
         ("u8[3,1023]:[1024,1]", Some(0), true, "1025 of 1 bytes in 1 boxes: 0, first"),
         ("u8[2,1023]:[1024,1]", Some(0), true, "1 of 1 bytes in 1 boxes: 0, first"),
-        // Every other element is padding. Then elements of 4 bits share bytes.
+        // Every other element is padding. In the second layout, elements of 4 bits share bytes.
         ("f32[4]:[2]", Some(0), true, "7 of 32 bits: 0"),
         ("s4[4,200]:[400,1]", Some(1), true, "1400 of 4 bits: 1"),
     ] {
@@ -73,7 +73,7 @@ fn an_average_run_fills_a_line() {
     let short = |text: &str, bytes| has_short_runs(&map(text).padding_boxes(MOST_PADDING_BOXES).unwrap(), bytes);
     // The runs have 16 elements.
     assert!(!short("f32[4,84]:[100,1]", 4) && short("f32[4,84]:[100,1]", 2));
-    // The runs are single elements of 64 bytes, and of 63 bytes.
+    // The runs of padding are single elements of 64 bytes, and of 63 bytes.
     assert!(!short("f32[4]:[2]", 64) && short("f32[4]:[2]", 63));
 }
 

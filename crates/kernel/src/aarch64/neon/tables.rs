@@ -2,7 +2,8 @@
 
 use crate::simd::origin_in_three;
 
-/// For each byte of three registers together, its index in three other registers together.
+/// The tables that interleave or deinterleave the units of three registers. For each byte of the three
+/// results, they have the index of its source byte among the bytes of all three registers.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {

@@ -14,7 +14,7 @@ pub(super) struct Order<'a> {
     pub(super) panels: &'a Panels,
     pub(super) columns: usize,
     pub(super) rows: usize,
-    /// The first row that belongs to a panel.
+    /// The first row of the first panel. The rows in front of it do not fill a line of the destination.
     pub(super) head: usize,
     /// The first of the kept columns. The fields below are the first column and the first row of the next
     /// panel.

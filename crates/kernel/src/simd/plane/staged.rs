@@ -28,8 +28,8 @@ impl Buffers<'_> {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
         let (panels, at_once) = (part.planes.panels, part.planes.at_once);
         let pitch = match panels.stage {
-            // These are the last rows of a plane, or the rows cannot be streamed because lines do not start
-            // with units.
+            // These rows go to the destination directly. They are the last rows of a plane and do not fill
+            // the staging buffer, or they cannot be streamed because lines do not start with units.
             Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !part.how.streaming => {
                 // SAFETY: the rows and columns are in the contract.
                 return unsafe { part.direct(prefetch) };

@@ -1,8 +1,8 @@
 use super::*;
 
 fn check<const UNIT: usize>() {
-    // `joined` has the index of each byte of three interleaved halves, and `apart` the place that each of
-    // these bytes goes to.
+    // `joined` has, for each byte of three interleaved halves, the index of its source byte. `apart` is the
+    // inverse of this permutation.
     let joined: Vec<usize> =
         (0..16 / UNIT).flat_map(|i| (0..3).flat_map(move |r| (0..UNIT).map(move |b| r * 16 + i * UNIT + b))).collect();
     let mut apart = vec![0; 48];

@@ -59,7 +59,8 @@ impl<const UNIT: usize> Choice<UNIT> {
     pub(super) const ODD: [u8; 64] = widened(deinterleaved(UNIT, 1), Self::STEP);
 }
 
-/// For each byte of three registers together, its index in three other registers together.
+/// The tables that interleave or deinterleave the units of three registers, in two steps. For each byte of
+/// the three results, they have the index of the byte that a step takes.
 pub(super) struct Three<const UNIT: usize>;
 
 impl<const UNIT: usize> Three<UNIT> {
