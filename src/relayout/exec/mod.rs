@@ -94,8 +94,8 @@ fn recover(passes: &Passes, buffers: &mut [Vec<u8>], destination: &[u8]) -> Resu
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] under the conditions of planning, if the program has more boxes than were planned
-/// ahead.
+/// [`Error::Overflow`] if planning a box fails. Only programs with more boxes than were planned ahead plan
+/// boxes here.
 // This function is always inlined. A destination is three words, which a call would pass in memory. The
 // callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]

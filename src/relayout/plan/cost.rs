@@ -162,7 +162,7 @@ pub(crate) const LONGEST_TRANSPOSED: usize = strided_copy::kernel::LONGEST_UNIT;
 /// Longer runs gain nothing on a Zen 5 and a Zen 3.
 pub(crate) const MIN_AXIS: usize = 512;
 
-/// The most entries of a table of offsets that replaces fused loops. They take 32 KiB.
+/// The most entries of a table of offsets that replaces fused loops: 32 KiB. Further loops are not fused.
 pub(crate) const LARGEST_TABLE: usize = 4096;
 
 /// Sub-byte planes of fewer elements than this are copied one element at a time. By trial.
@@ -239,10 +239,10 @@ pub(crate) const FILL_BLOCK: usize = 1 << 22;
 /// be written twice.
 pub(crate) const WRITE_BLOCK: usize = 1 << 18;
 
-/// The most boxes of a copy that is cut into pieces. Not tuned.
+/// A copy of more boxes than this is not cut into pieces. Not tuned.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
-/// The most clipped boxes of all pieces together. Not tuned.
+/// The most clipped boxes of all pieces together. If there would be more, fewer pieces are made. Not tuned.
 pub(crate) const MOST_CLIPPED: usize = 1 << 14;
 
 /// The most entries of all tables of the boxes that are planned ahead, cut or clipped. Each of these three
@@ -253,8 +253,8 @@ pub(crate) const MOST_ENTRIES: u64 = 1 << 20;
 /// takes tens of milliseconds. If this limit is reached, half as many pieces are tried. Not tuned.
 pub(crate) const MOST_CLIP_STEPS: u64 = 1 << 20;
 
-/// The most comparisons of a box with the bounds of a piece: the number of boxes times the number of pieces.
-/// Not tuned.
+/// The most comparisons of a box with the bounds of a piece: the number of boxes times the number of pieces,
+/// of which there are fewer if necessary. Not tuned.
 pub(crate) const MOST_COMPARED: usize = 1 << 23;
 
 /// A piece may be longer or shorter than an equal share by one part in this many. This lets the piece end at
@@ -270,7 +270,8 @@ pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 #[cfg(feature = "rayon")]
 pub(crate) const PARTS_PER_THREAD: usize = 4;
 
-/// The most boxes of a copy in place. The boxes are sorted to find the counterpart of each box. Not tuned.
+/// A copy of more boxes than this cannot run in place: the boxes are sorted to find the counterpart of each.
+/// Not tuned.
 pub(crate) const MOST_EXCHANGED_BOXES: u64 = 1 << 10;
 
 /// The side of the blocks that a copy in place exchanges, in elements. By trial.

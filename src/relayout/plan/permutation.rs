@@ -10,18 +10,21 @@ use crate::map::{CopyBox, Loop};
 use super::machine::Site;
 use super::select;
 
-/// The least number of bytes of all blocks together. Planning the tables takes 3 to 25 us (Zen 3).
+/// Blocks that have fewer bytes than this together are not permuted, because planning the tables takes 3 to
+/// 25 us (Zen 3).
 const LEAST_PERMUTED: usize = 1 << 14;
 
 /// The size of a block, in bytes, from which on it is as fast to call a kernel for each block. By trial (Zen
 /// 3).
 const LARGEST_PERMUTED: usize = 1 << 10;
 
-/// The most windows of a lane, for blocks of bytes. With 8 windows and more, kernels that transpose in
-/// registers were up to three times as fast as permutations (Zen 3, planes of 16 x 8 numbers of 16 bits).
+/// The most windows of a lane, for blocks of bytes. Blocks that need more get another kernel. With 8 windows
+/// and more, kernels that transpose in registers were up to three times as fast as permutations (Zen 3,
+/// planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
-/// The most boxes of a copy that get tables. The tables of a box take up to 30 KB.
+/// The most boxes of a copy that get tables. Further boxes get another kernel. The tables of a box take up to
+/// 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
 
 /// Returns the copy that permutes the elements of some blocks.

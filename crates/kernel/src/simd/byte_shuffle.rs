@@ -124,8 +124,8 @@ impl Row<'_> {
                 self.partial::<V, REGISTERS>(from, readable, 0).store_partial(to, head);
             }
             while at < end {
-                // How many vectors can certainly be loaded and stored whole. Each vector moves the source by
-                // at most `more` and one advance.
+                // How many vectors can certainly be loaded and stored whole, if each of them moves the source
+                // by `more` bytes and one advance, the most that it may.
                 let whole = match (readable - source).checked_sub(all_registers) {
                     Some(open) => (open / (more + shuffle.advance) + 1).min((end - at) / V::BYTES),
                     None => 0,
@@ -182,8 +182,8 @@ impl Row<'_> {
         // SAFETY: the contract of this function. A prefetch may be given any address.
         unsafe {
             if let Some(later) = self.later {
-                // Source vectors of several rows move by less than their length, so the rows prefetch them in
-                // turn.
+                // To interleave, each vector of the destination moves the source rows by less than a vector.
+                // So it prefetches one of these rows, in turn.
                 let register = if shuffle.rows == 1 { at / V::BYTES % REGISTERS } else { self.number };
                 V::prefetch(later.wrapping_add(source + register * shuffle.distance));
             }
