@@ -1,12 +1,12 @@
 //! Boxes whose elements change their storage width: 1, 2, 4 or 6 bits on one side, and a byte each on the
 //! other side.
 //!
-//! Rows that are packed on both sides are unpacked, or packed, directly from one buffer to the other. The
-//! same holds for words of 32 bits that have one element of each of several rows. Any other box goes through
-//! a staging buffer, which has a byte for each element in the order of the packed side. To unpack, rows are
-//! unpacked into the staging buffer, and a copy of whole bytes, with all the kernels for such copies, takes
-//! them to the destination. To pack, a copy of whole bytes fills the staging buffer, and its rows are packed
-//! from there.
+//! Rows whose elements follow each other on both sides are unpacked, or packed, directly from one buffer to
+//! the other. The same holds for words of 32 bits that have one element of each of several rows. Any other
+//! box goes through a staging buffer, which has a byte for each element in the order of the packed side. To
+//! unpack, rows are unpacked into the staging buffer, and a copy of whole bytes, with all the kernels for
+//! such copies, takes them to the destination. To pack, a copy of whole bytes fills the staging buffer, and
+//! its rows are packed from there.
 //!
 //! Elements of 6 bits have no kernels over registers. Their rows are changed element by element, from one
 //! buffer to the other or in the staging buffer.
@@ -59,7 +59,7 @@ fn long_rows(copy: &CopyBox, change: &Change) -> Option<Rows<WidthRow>> {
     whole_rows(outer, row, (copy.source, copy.destination), change)
 }
 
-/// The loop that is packed on both sides, if it is long enough to unpack without a staging buffer.
+/// The loop that is contiguous on both sides, if it is long enough to unpack without a staging buffer.
 fn long_row(copy: &CopyBox) -> Option<usize> {
     let index = copy.loops.iter().position(Loop::is_packed)?;
     (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)

@@ -104,7 +104,7 @@ impl Kernel {
         }
     }
 
-    /// Checks conditions 3 and 4, for registers of `register` bytes.
+    /// Checks conditions 3 and 4 of the [module](self), for registers of `register` bytes.
     fn has_code(&self, context: Context<'_>, register: usize) -> bool {
         let streaming = context.streaming;
         match self {

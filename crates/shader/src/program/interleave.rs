@@ -28,7 +28,7 @@ pub(super) struct Interleave {
     rows: u32,
     /// The distance from one row to the next, in words, on the side with several rows.
     pitch: u32,
-    /// Whether one row on the source is split into rows on the destination. Otherwise rows are interleaved.
+    /// Whether an interleaved row of the source is split into rows of the destination, and not the reverse.
     deinterleave: bool,
     width: Width,
 }
