@@ -229,7 +229,7 @@ fn joined_iterations(row: usize, pitch: isize, loops: &[Loop], knobs: &Knobs) ->
 fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch {
     match row * rows {
         _ if !site.prefetch => Prefetch::None,
-        // The hardware prefetcher follows a few long rows.
+        // The hardware prefetcher follows a few long rows, so nothing has to be prefetched.
         _ if apart && rows > 1 && row >= LONG_RUN => Prefetch::None,
         LONG_RUN.. if !apart || rows == 1 => Prefetch::InRow(number(PREFETCH_IN_RUN)),
         bytes => iterations_ahead(bytes),

@@ -50,8 +50,8 @@ pub(super) struct BitPlane {
 
 /// The box as a box over bytes. `None` if an element begins or ends inside a byte.
 ///
-/// The innermost loop must be contiguous on both sides and fill whole bytes. Every other stride, and both bases,
-/// must be whole bytes as well.
+/// The innermost loop must be contiguous on both sides and fill whole bytes. Every other stride, and both
+/// bases, must be whole bytes as well.
 pub(crate) fn in_whole_bytes(copy: &CopyBox, bits: u32) -> Option<CopyBox> {
     let in_bytes = |elements: u64| whole_bytes(elements, bits);
     let (last, outer) = copy.loops.split_last()?;
