@@ -6,8 +6,8 @@
 //! reads or writes this side in one run too:
 //!
 //! ```text
-//! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3     interleaved words 0, 1, 2
-//!                         invocation 1: a4 b4 c4 a5 | ..                            interleaved words 3, 4, 5
+//! 3 rows of 4 u8 each     invocation 0: a0 b0 c0 a1 | b1 c1 a2 b2 | c2 a3 b3 c3    interleaved words 0, 1, 2
+//!                         invocation 1: a4 b4 c4 a5 | ..                           interleaved words 3, 4, 5
 //! ```
 
 use super::super::code::{Code, Expr, Memory};
