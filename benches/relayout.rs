@@ -1,7 +1,7 @@
 //! The relayout suite: the time of each case beside a plain copy of the same number of bytes.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--family NAME] [--peers]
+//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--family NAME] [--peers [--cpp]]
 //! cargo bench --bench relayout -- --memory
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
@@ -21,7 +21,8 @@
 //!
 //! `--peers` adds lines for other crates, whose names are in the column `level`. The crates are in
 //! `benches/peers`, a package of its own that this bench builds and runs (minutes the first time). Each crate
-//! is first checked for equal bytes. It runs on one thread for every value of `--threads`.
+//! is first checked for equal bytes. It runs on one thread for every value of `--threads`. `--cpp` adds HPTT
+//! and oneDNN: it needs CMake, a C++ compiler and an installed oneDNN (Debian: cmake, g++, libdnnl-dev).
 
 use std::path::Path;
 use std::process::Command;
@@ -42,8 +43,10 @@ fn main() {
     let status = Command::new(cargo)
         .args(["run", "--quiet", "--release", "--bin", "relayout", "--manifest-path"])
         .arg(root.join("benches/peers/Cargo.toml"))
+        .args(options.cpp.then_some("--features=hptt,onednn"))
         .arg("--")
         .args(std::env::args_os().skip(1))
+        .env("OMP_NUM_THREADS", "1")
         .env("CARGO_TARGET_DIR", root.join("target/peers"))
         .status();
     let success = status.is_ok_and(|status| status.success());

@@ -19,6 +19,9 @@ pub(crate) struct Options {
     pub(crate) csv: bool,
     /// Whether the other crates are measured as well.
     pub(crate) peers: bool,
+    /// Whether HPTT and oneDNN are among them.
+    #[allow(dead_code, reason = "a bench reads it, and its program of other crates does not")]
+    pub(crate) cpp: bool,
     only: String,
     rounds: usize,
     pub(crate) threads: usize,
@@ -33,6 +36,7 @@ impl Options {
         let mut options = Options {
             csv: false,
             peers: false,
+            cpp: false,
             only: "*".into(),
             rounds: 0,
             threads: 1,
@@ -45,6 +49,7 @@ impl Options {
             match argument.as_str() {
                 "--csv" => options.csv = true,
                 "--peers" => options.peers = true,
+                "--cpp" => options.cpp = true,
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
                 "--threads" => options.threads = value().parse().expect("a number of threads"),

@@ -10,6 +10,9 @@ use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use threadteam::Exec;
 
+#[cfg(feature = "onednn")]
+#[path = "../onednn.rs"]
+mod onednn;
 #[path = "../../../suite/mod.rs"]
 mod suite;
 
@@ -191,6 +194,43 @@ fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contes
                     let elements: Vec<T> = result.flatten_all().unwrap().to_vec1().unwrap();
                     p.destination(destination).copy_from_slice(&elements);
                 }
+            }),
+        );
+    }
+    #[cfg(feature = "hptt")]
+    if let (Some(order), true) = (problem.source_order(), problem.destination_is_packed()) {
+        // HPTT copies f32 and f64. Its crate makes the plan in every call.
+        let p = problem.clone();
+        let sizes: Vec<usize> = order.iter().map(|&axis| p.sizes[axis]).collect();
+        let axes: Vec<usize> =
+            (0..order.len()).map(|axis| order.iter().position(|&other| other == axis).unwrap()).collect();
+        let order = hptt::MemoryOrder::RowMajor;
+        match size_of::<T>() {
+            4 => add(
+                "hptt",
+                Box::new(move |source, destination| {
+                    let (from, to) = (p.source(source), p.destination(destination));
+                    hptt::transpose_f32(&axes, 1.0, from, &sizes, 0.0, to, 1, order).unwrap();
+                }),
+            ),
+            8 => add(
+                "hptt",
+                Box::new(move |source, destination| {
+                    let (from, to) = (p.source(source), p.destination(destination));
+                    hptt::transpose_f64(&axes, 1.0, from, &sizes, 0.0, to, 1, order).unwrap();
+                }),
+            ),
+            _ => {}
+        }
+    }
+    #[cfg(feature = "onednn")]
+    if let Some(reorder) = onednn::Reorder::new(&problem.sizes, &problem.from, &problem.to, size_of::<T>()) {
+        let p = problem.clone();
+        add(
+            "oneDNN",
+            Box::new(move |source, destination| {
+                reorder
+                    .run(bytemuck::cast_slice(p.source::<T>(source)), cast_slice_mut(p.destination::<T>(destination)));
             }),
         );
     }
