@@ -36,7 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GROUND: &[&str] = &["exact", "error", "dims", "checked", "cursor", "short_sort"];
 
 /// The only places for `unsafe`.
-const UNSAFE: &str = "crates/capi/ crates/cuda/ crates/kernel/src/ python/ src/interop/ crates/wgpu/src/mapped.rs \
+const UNSAFE: &str = "benches/peers/src/onednn.rs crates/capi/ crates/cuda/ crates/kernel/src/ python/ src/interop/ crates/wgpu/src/mapped.rs \
     crates/cli/src/mapped_file.rs crates/cli/src/signals.rs crates/cli/src/terminal.rs";
 
 /// Folders in which files may use each other in circles, each with the reason.

@@ -32,8 +32,7 @@ const MOST_WORDS: u64 = 32;
 pub(super) struct Bound {
     /// The index in the destination's binding at which the part begins, in words.
     pub(super) destination: u64,
-    /// The index in the source's binding at which the part begins, in words, or in elements if rows begin
-    /// inside words.
+    /// The index in the source's binding, in words, or in elements if rows begin inside words.
     pub(super) source: u64,
     /// The index of the part's last word in the source's binding. No later word is read.
     pub(super) source_last: u64,
@@ -179,8 +178,7 @@ impl Body<'_> {
         item.iter().find(|(digit, _)| digit.counts == counts).map_or(Expr::from(0), |(_, value)| value.clone())
     }
 
-    /// Returns the condition that the first element of an item is inside the box. With `row`, the first
-    /// element of this row of the item's square is tested.
+    /// Returns the condition that the first element of an item, or of this row of its square, is in the box.
     fn inside(&self, item: &Item, row: Option<&Expr>) -> Condition {
         let mut inside = Condition::True;
         for (place, (of, numbers)) in self.tile.loops.iter().zip(&self.loops).enumerate() {
