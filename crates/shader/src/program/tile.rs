@@ -78,8 +78,7 @@ impl TileLoop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) width: Width,
-    /// The number of rows and of columns of a square: the elements in a word, or 1 if elements are whole
-    /// words.
+    /// The rows and columns of a square: the elements in a word, or 1 if elements are whole words.
     pub(super) square: u64,
     /// The index of the first word of the box, on the source and on the destination.
     pub(super) starts: [u64; 2],
@@ -92,8 +91,7 @@ pub(super) struct Tile {
     /// The stride from row to row of a square on the source, and from column to column on the destination.
     pub(super) row: u64,
     pub(super) column: u64,
-    /// The digits of a word's index, in the order in which words are read from the source, and in which words
-    /// are written.
+    /// The digits of a word's index, in the order in which words are read, and in which they are written.
     pub(super) read: Vec<Digit>,
     pub(super) write: Vec<Digit>,
     /// How many words one access reads from the source, and how many one access writes.
@@ -109,8 +107,7 @@ pub(super) struct Tile {
     bank: u32,
 }
 
-/// The lengths of contiguous runs, in words, that a tile is tried with. The first length whose tile fits in
-/// workgroup memory is taken.
+/// Lengths of contiguous runs, in words. The first whose tile fits in workgroup memory is taken.
 const RUNS: [u64; 4] = [64, 32, 16, 8];
 /// A tile grows to this many words, so that each of 256 invocations has several loads in flight.
 const WORDS: u64 = 2048;
@@ -208,8 +205,7 @@ impl Tile {
         Some(Tile { starts, aligned, along_source, along_destination, row, column, ..plain })
     }
 
-    /// The distance between neighbouring words on the source: 1 if its offsets count words, and the elements
-    /// of a word if they count elements.
+    /// The distance of neighbouring words on the source: 1 in words, or the elements of a word in elements.
     fn unit(&self) -> u64 {
         if self.aligned { 1 } else { self.square }
     }
@@ -298,8 +294,7 @@ impl Tile {
         Some(())
     }
 
-    /// Chooses the orders of reading and writing, the words of one access and the padding. Returns `None` if
-    /// the tile does not fit in workgroup memory.
+    /// Chooses the orders, the words of an access and the padding. `None` if workgroup memory is too small.
     fn arrange(&mut self, profile: &Profile, starts: [u64; 2]) -> Option<()> {
         let order = |destination: bool| {
             let digits = self.digits(destination).into_iter().map(|(digit, _)| digit);
@@ -329,8 +324,7 @@ impl Tile {
         None
     }
 
-    /// Whether an item's number has this digit. Only squares that are too large for registers have a digit
-    /// for their columns.
+    /// Whether an item's number has this digit. Columns have one only if a square exceeds the registers.
     fn is_digit(&self, digit: Digit) -> bool {
         digit.counts != Counts::Column || !self.in_registers()
     }
