@@ -305,8 +305,10 @@ fn sources_of(loops: &[Stride], first: usize) -> Option<Vec<u32>> {
         let inner = offsets.len();
         for i in 1..extent {
             let step = i32::try_from(source.checked_mul(isize::try_from(i).ok()?)?).ok()?;
-            for index in 0..inner {
-                offsets.push(offsets[index].checked_add_signed(step)?);
+            let begins = offsets.len();
+            offsets.extend_from_within(..inner);
+            for offset in &mut offsets[begins..] {
+                *offset = offset.checked_add_signed(step)?;
             }
         }
     }

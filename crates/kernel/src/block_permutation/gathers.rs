@@ -7,6 +7,9 @@ use super::Atom;
 /// The number of bytes of a lane. A window is this long if its shuffle stays inside a lane.
 const LANE: usize = 16;
 
+/// The number of bytes of a window that is a whole register.
+const LONGEST_WINDOW: usize = 64;
+
 /// The most registers that one shuffle of whole registers reads.
 pub(crate) const MOST_REGISTERS: usize = 4;
 
@@ -109,27 +112,29 @@ impl Gathers {
 
     /// Makes the tables with windows of `window` bytes, at most `most` windows for a lane.
     ///
-    /// The windows of every lane are found twice. The first time they are counted, which may show that there
-    /// are too many. The second time they are written to tables of the right length.
+    /// The windows of all lanes are found first, which may show that there are too many. Then they are written
+    /// to tables of the right length, sorted by their number.
     fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
         let (period, times) = (source.bytes(), source.atom.per_byte());
         if source.span < window || period < register {
             return None;
         }
         let whole = window != LANE;
-        let mut vectors = [(0, 0); MOST_VECTORS];
+        let mut vectors = [(0, 0, 0); MOST_VECTORS];
         let vectors = vectors.get_mut(..period.div_ceil(register))?;
+        let mut lanes = Vec::with_capacity(vectors.len() * times * (register / window));
         let (mut all_rounds, mut bytes) = (0, 0);
         for (vector, first) in vectors.iter_mut().zip((0..period).step_by(register)) {
             // The last vector ends with the period, so this vector may begin earlier.
             let first = first.min(period - register);
-            let rounds = source.rounds(first, [register, window, most])?;
+            let own = lanes.len();
+            let rounds = source.rounds(first, [register, window, most], &mut lanes)?;
             all_rounds += times * rounds;
             bytes += times * if whole { 1 } else { rounds } * register;
             if bytes > LARGEST_TABLE {
                 return None;
             }
-            *vector = (rounds, first);
+            *vector = (rounds, first, own);
         }
         vectors.sort_unstable();
         let mut gathers = Gathers {
@@ -144,15 +149,22 @@ impl Gathers {
             high: vec![Line([0; 64]); if times == 2 { (vectors.len() * register).div_ceil(64) } else { 0 }],
         };
         let mut entry = 0;
-        for &mut (rounds, first) in vectors {
-            gathers.push(source, rounds, first, &mut entry)?;
+        for &mut (rounds, first, own) in vectors {
+            gathers.push(source, rounds, first, &lanes[own..], &mut entry)?;
         }
         Some(gathers)
     }
 
-    /// Adds the vector that begins at destination byte `first` of a period. The indices of the vector begin
-    /// at `entry`, which is moved to the end of them.
-    fn push(&mut self, source: &Source<'_>, rounds: usize, first: usize, entry: &mut usize) -> Option<()> {
+    /// Adds the vector that begins at destination byte `first` of a period. Its lanes come first in `found`.
+    /// The indices of the vector begin at `entry`, which is moved to the end of them.
+    fn push(
+        &mut self,
+        source: &Source<'_>,
+        rounds: usize,
+        first: usize,
+        found: &[Lane],
+        entry: &mut usize,
+    ) -> Option<()> {
         let whole = self.of_registers();
         match self.groups.last_mut() {
             Some(group) if group.rounds == rounds => group.vectors += 1,
@@ -166,17 +178,16 @@ impl Gathers {
             self.windows.resize(windows + rounds * lanes, 0);
             for lane in 0..lanes {
                 let begins = first + lane * self.window;
-                let found = source.windows(begins, time, self.window, rounds)?;
+                let found = &found[time * lanes + lane];
                 for round in 0..rounds {
                     // A lane with fewer windows than rounds loads its last window again.
                     let last = found.count - 1;
                     self.windows[windows + round * lanes + lane] = found.begins[round.min(last)];
                 }
-                for i in 0..self.window {
-                    let (byte, high) = source.byte(begins + i, time);
-                    let (round, index) = found.index(byte, self.window)?;
+                for (i, &(round, index)) in found.places[..self.window].iter().enumerate() {
+                    let (round, index) = (usize::from(round), usize::from(index));
                     let (round, index) = if whole { (0, round * self.window + index) } else { (round, index) };
-                    let i = lane * self.window + i;
+                    let (i, high) = (lane * self.window + i, source.is_high(begins + i, time));
                     let at = *entry + round * self.register + i;
                     self.indices[at / 64].0[at % 64] = u8::try_from(index).ok()?;
                     if high {
@@ -282,26 +293,33 @@ impl Source<'_> {
         self.atoms.len() / self.atom.per_byte()
     }
 
-    /// The source byte of atom `time` of destination byte `at` of a period, and whether the atom is the high
-    /// half of that byte.
-    fn byte(&self, at: usize, time: usize) -> (u32, bool) {
+    /// The source byte of atom `time` of destination byte `at` of a period.
+    fn byte(&self, at: usize, time: usize) -> u32 {
         match self.atom {
-            Atom::Byte => (self.atoms[at], false),
-            Atom::Nibble => {
-                let atom = self.atoms[2 * at + time];
-                (atom / 2, atom % 2 == 1)
-            }
+            Atom::Byte => self.atoms[at],
+            Atom::Nibble => self.atoms[2 * at + time] / 2,
         }
     }
 
-    /// The number of rounds of the vector that begins at destination byte `first`. It is the largest number
-    /// of windows of the vector's lanes, or a larger number if there is code only for the larger number.
-    /// `None` if a lane needs more than `most` windows.
-    fn rounds(&self, first: usize, [register, window, most]: [usize; 3]) -> Option<usize> {
+    /// Whether atom `time` of destination byte `at` of a period is the high half of its source byte.
+    fn is_high(&self, at: usize, time: usize) -> bool {
+        self.atom == Atom::Nibble && self.atoms[2 * at + time] % 2 == 1
+    }
+
+    /// Adds the lanes of the vector that begins at destination byte `first` to a list, for each shuffle. Returns
+    /// the number of rounds of the vector. It is the largest number of windows of the vector's lanes, or a
+    /// larger number if there is code only for the larger number. `None` if a lane needs more than `most`
+    /// windows.
+    fn rounds(&self, first: usize, [register, window, most]: [usize; 3], lanes: &mut Vec<Lane>) -> Option<usize> {
         let mut rounds = 0;
         for time in 0..self.atom.per_byte() {
-            for lane in (first..first + register).step_by(window) {
-                rounds = rounds.max(self.windows(lane, time, window, most)?.count);
+            for first in (first..first + register).step_by(window) {
+                let lane = match window {
+                    LANE => self.lane::<LANE>(first, time, most),
+                    _ => self.lane::<LONGEST_WINDOW>(first, time, most),
+                }?;
+                rounds = rounds.max(lane.count);
+                lanes.push(lane);
             }
         }
         // The code for whole registers of nibbles always takes four windows.
@@ -310,38 +328,44 @@ impl Source<'_> {
 
     /// Finds the windows of the lane that begins at destination byte `first`, for one of the shuffles. `None`
     /// if the lane needs more than `most` windows.
-    fn windows(&self, first: usize, time: usize, window: usize, most: usize) -> Option<Windows> {
-        let mut windows = Windows { begins: [0; MOST_WINDOWS], count: 0 };
-        let length = u32::try_from(window).ok()?;
-        let last = u32::try_from(self.span - window).ok()?;
-        let mut end = 0;
+    fn lane<const WINDOW: usize>(&self, first: usize, time: usize, most: usize) -> Option<Lane> {
+        let length = u32::try_from(WINDOW).ok()?;
+        let last = u32::try_from(self.span - WINDOW).ok()?;
+        let bytes: [u32; WINDOW] = std::array::from_fn(|i| self.byte(first + i, time));
+        // For each byte, how many windows end in front of it, and its index in the window after these.
+        let (mut rounds, mut indices) = ([0; WINDOW], [0; WINDOW]);
+        let mut lane = Lane { begins: [0; MOST_WINDOWS], count: 0, places: [(0, 0); LONGEST_WINDOW] };
         // The lowest byte that is not in a window yet.
-        let next = |end| (first..first + window).map(|at| self.byte(at, time).0).filter(|&byte| byte >= end).min();
-        while let Some(byte) = next(end) {
-            if windows.count == most {
+        let mut next = bytes.iter().copied().min()?;
+        while next != u32::MAX {
+            if lane.count == most {
                 return None;
             }
             // A window that would end after the period begins earlier.
-            let begins = byte.min(last);
-            windows.begins[windows.count] = begins;
-            windows.count += 1;
-            end = begins + length;
+            let (first, begins) = (next, next.min(last));
+            lane.begins[lane.count] = begins;
+            lane.count += 1;
+            let end = begins + length;
+            next = u32::MAX;
+            for ((round, index), &byte) in rounds.iter_mut().zip(&mut indices).zip(&bytes) {
+                let later = byte >= end;
+                *round += u32::from(later);
+                *index = if byte >= first { byte.wrapping_sub(begins) } else { *index };
+                next = next.min(if later { byte } else { u32::MAX });
+            }
         }
-        Some(windows)
+        for (place, (round, index)) in lane.places.iter_mut().zip(rounds.into_iter().zip(indices)) {
+            *place = (u8::try_from(round).ok()?, u8::try_from(index).ok()?);
+        }
+        Some(lane)
     }
 }
 
-/// The source windows of one lane, in one shuffle, in rising order.
-struct Windows {
+/// The source windows of one lane of a destination vector, in one shuffle.
+struct Lane {
+    /// Where the windows begin, in rising order.
     begins: [u32; MOST_WINDOWS],
     count: usize,
-}
-
-impl Windows {
-    /// Returns the number of the first window of `window` bytes that holds a source byte, and the index of
-    /// the byte in that window.
-    fn index(&self, byte: u32, window: usize) -> Option<(usize, usize)> {
-        let index = |begins: u32| usize::try_from(byte.checked_sub(begins)?).ok().filter(|&index| index < window);
-        self.begins[..self.count].iter().enumerate().find_map(|(round, &begins)| Some((round, index(begins)?)))
-    }
+    /// For each byte of the lane, the number of the first window that holds it, and its index in that window.
+    places: [(u8, u8); LONGEST_WINDOW],
 }
