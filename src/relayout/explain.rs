@@ -19,13 +19,10 @@ mod kernel;
 /// The most boxes that are written out.
 const SHOWN: usize = 8;
 
-/// The number of threads for which pieces are counted.
-const THREADS: usize = 8;
-
 impl Relayout {
     /// Returns the plan as text for people. The text has the boxes of each pass with their loop nests and
-    /// micro-kernels, the memory traffic and the kind of stores, the treatment of padding, the pieces for
-    /// several threads, and the machine that the copy was planned for. The wording is not stable.
+    /// micro-kernels, the memory traffic and the kind of stores, the treatment of padding, and the machine
+    /// that the copy was planned for. The wording is not stable.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();
@@ -47,7 +44,6 @@ impl Relayout {
             line(&mut text, format_args!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
         }
         line(&mut text, format_args!("padding: {}", self.padding_in_words()));
-        line(&mut text, format_args!("pieces: {}", self.pieces_in_words()));
         line(&mut text, format_args!("machine: {}", machine_in_words(&self.settings.knobs())));
         text
     }
@@ -121,21 +117,6 @@ impl Relayout {
             (Fill::Whole { .. }, None) => {
                 format!("{what}: all {} of the destination are filled first, then copied over", Size(whole))
             }
-        }
-    }
-
-    fn pieces_in_words(&self) -> String {
-        if self.passes.direct().is_none() {
-            return "one: a copy of several passes is not cut".into();
-        }
-        let Ok(pieces) = self.partition(THREADS) else { return "none: the destination is larger than memory".into() };
-        let lengths = || pieces.iter().map(|piece| piece.destination_range().len());
-        let size = |bytes: Option<usize>| Size(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0));
-        let (least, most) = (size(lengths().min()).to_string(), size(lengths().max()).to_string());
-        match pieces.len() {
-            1 => "one: the destination is too short to be cut, or the copy has too many boxes".into(),
-            count if least == most => format!("{count} for {THREADS} threads, of {least}"),
-            count => format!("{count} for {THREADS} threads, of {least} to {most}"),
         }
     }
 }
