@@ -112,8 +112,8 @@ impl Gathers {
 
     /// Makes the tables with windows of `window` bytes, at most `most` windows for a lane.
     ///
-    /// The windows of all lanes are found first, which may show that there are too many. Then they are written
-    /// to tables of the right length, sorted by their number.
+    /// The windows of all lanes are found first, which may show that there are too many. Then they are
+    /// written to tables of the right length, sorted by their number.
     fn of(source: &Source<'_>, blocks: usize, [register, window, most]: [usize; 3]) -> Option<Gathers> {
         let (period, times) = (source.bytes(), source.atom.per_byte());
         if source.span < window || period < register {
@@ -306,10 +306,10 @@ impl Source<'_> {
         self.atom == Atom::Nibble && self.atoms[2 * at + time] % 2 == 1
     }
 
-    /// Adds the lanes of the vector that begins at destination byte `first` to a list, for each shuffle. Returns
-    /// the number of rounds of the vector. It is the largest number of windows of the vector's lanes, or a
-    /// larger number if there is code only for the larger number. `None` if a lane needs more than `most`
-    /// windows.
+    /// Adds the lanes of the vector that begins at destination byte `first` to a list, for each shuffle.
+    /// Returns the number of rounds of the vector. It is the largest number of windows of the vector's lanes,
+    /// or a larger number if there is code only for the larger number. `None` if a lane needs more than
+    /// `most` windows.
     fn rounds(&self, first: usize, [register, window, most]: [usize; 3], lanes: &mut Vec<Lane>) -> Option<usize> {
         let mut rounds = 0;
         for time in 0..self.atom.per_byte() {
