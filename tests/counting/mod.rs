@@ -1,5 +1,5 @@
 //! An allocator that counts, for tests of allocations.
-#![allow(dead_code, reason = "every test counts one of the two")]
+#![allow(dead_code, unreachable_pub, reason = "some programs of tests have it as a module, and count one of the two")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -48,14 +48,14 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// Returns the result of an operation, and how many times it allocates on this thread.
-pub(crate) fn count<T>(operation: impl FnOnce() -> T) -> (T, u64) {
+pub fn count<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     let before = ALLOCATIONS.with(Cell::get);
     let result = black_box(operation());
     (result, ALLOCATIONS.with(Cell::get) - before)
 }
 
 /// Returns the result of an operation, and the most bytes that it held at a time on this thread.
-pub(crate) fn most_bytes<T>(operation: impl FnOnce() -> T) -> (T, u64) {
+pub fn most_bytes<T>(operation: impl FnOnce() -> T) -> (T, u64) {
     let before = LIVE.with(Cell::get);
     MOST.with(|most| most.set(before));
     let result = black_box(operation());

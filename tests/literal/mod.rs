@@ -2,15 +2,16 @@
 //! put in physical order, and each tile combines, pads, reshapes and transposes, as XLA's page says.
 //!
 //! This code shares no line with the crate's own evaluation.
-#![allow(dead_code, reason = "every test crate uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "some programs of tests have it as a module, and use a part of it")]
 
-pub(crate) mod bits;
+pub mod bits;
+pub mod blocked;
 mod cases;
-pub(crate) mod pairs;
-pub(crate) mod replanned;
+pub mod pairs;
+pub mod replanned;
 
 #[allow(unused_imports, reason = "wgpu's tests take no cases from here")]
-pub(crate) use cases::cases;
+pub use cases::cases;
 
 use ndarray::{ArrayD, IxDyn, Slice};
 use proptest::prelude::*;
@@ -18,7 +19,7 @@ use tensor_layout::tiled::{Layout, Tile, TileSize};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// For every physical place, the logical row-major number of its element, or `None` for padding.
-pub(crate) fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
+pub fn physical(shape: &ArrayShape) -> Vec<Option<usize>> {
     let sizes: Vec<usize> = shape.sizes().iter().map(|&size| size as usize).collect();
     let count = sizes.iter().product();
     let mut array = ArrayD::from_shape_vec(sizes, (0..count).map(Some).collect()).unwrap();
@@ -71,8 +72,12 @@ fn apply(array: ArrayD<Option<usize>>, tile: &Tile) -> ArrayD<Option<usize>> {
 }
 
 /// The offset of every index in row-major order.
-pub(crate) fn offsets(shape: &ArrayShape) -> Vec<usize> {
-    let places = physical(shape);
+pub fn offsets(shape: &ArrayShape) -> Vec<usize> {
+    offsets_of(&physical(shape))
+}
+
+/// The offset of every element, by its number.
+fn offsets_of(places: &[Option<usize>]) -> Vec<usize> {
     let mut offsets = vec![0; places.iter().flatten().count()];
     for (offset, element) in places.iter().enumerate() {
         if let Some(element) = element {
@@ -83,8 +88,8 @@ pub(crate) fn offsets(shape: &ArrayShape) -> Vec<usize> {
 }
 
 /// The offset of every index of a strided tensor in row-major order.
-pub(crate) fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
-    indices(desc.sizes())
+pub fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
+    each_index(desc.sizes())
         .map(|index| {
             let dot: u64 = index.iter().zip(desc.strides()).map(|(i, s)| i * s).sum();
             (desc.base_offset() + dot) as usize
@@ -93,7 +98,11 @@ pub(crate) fn strided_offsets(desc: &BufferTensorDesc) -> Vec<usize> {
 }
 
 /// Every index in row-major order.
-pub(crate) fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
+pub fn indices(sizes: &[u64]) -> std::vec::IntoIter<Vec<u64>> {
+    each_index(sizes).collect::<Vec<_>>().into_iter()
+}
+
+fn each_index(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
     let shape: Vec<usize> = sizes.iter().map(|&size| size as usize).collect();
     ndarray::indices(IxDyn(&shape))
         .into_iter()
@@ -101,7 +110,7 @@ pub(crate) fn indices(sizes: &[u64]) -> impl Iterator<Item = Vec<u64>> {
 }
 
 /// Sizes of a small tensor, some of which are 0 or 1.
-pub(crate) fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
+pub fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>> {
     let size = prop_oneof![1 => Just(1_u64), 8 => 1..=max];
     prop_oneof![
         24 => prop::collection::vec(size, 0..=max_rank),
@@ -111,7 +120,7 @@ pub(crate) fn sizes(max_rank: usize, max: u64) -> impl Strategy<Value = Vec<u64>
 
 /// The kinds of tiles that a random layout has.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Tiles {
+pub enum Tiles {
     /// The entries are 1, 2, 4 and 8.
     PowersOfTwo,
     /// The entries are 1 to 6, without `*`.
@@ -122,7 +131,7 @@ pub(crate) enum Tiles {
 
 /// A random layout of these sizes. It has up to three tiles, some longer than the rank, and sometimes a tail
 /// alignment.
-pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = ArrayShape> {
+pub fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = ArrayShape> {
     let rank = sizes.len();
     let order = Just((0..rank).collect::<Vec<_>>()).prop_shuffle();
     let entry = move || match kind {
@@ -145,7 +154,7 @@ pub(crate) fn shape_of(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> imp
 }
 
 /// A random small tiled shape of any kind, with at most `limit` physical elements.
-pub(crate) fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
+pub fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
     let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
     (sizes(4, 9), kind)
         .prop_flat_map(|(sizes, kind)| shape_of(sizes, kind, DataType::F32))
@@ -154,7 +163,7 @@ pub(crate) fn any_shape(limit: usize) -> impl Strategy<Value = ArrayShape> {
 
 /// Whether the padded shape has at most `limit` elements. The count is an upper bound at first, computed
 /// without the crate.
-pub(crate) fn bounded(shape: &ArrayShape, limit: usize) -> bool {
+pub fn bounded(shape: &ArrayShape, limit: usize) -> bool {
     let mut count: f64 = shape.sizes().iter().map(|&size| size.max(1) as f64).product();
     for tile in shape.layout().tiles() {
         for entry in tile.entries() {

@@ -3,7 +3,7 @@
 
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 
-pub(crate) trait Replanned: Sized {
+pub trait Replanned: Sized {
     fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout;
 
     fn with_kernel_level(self, level: KernelLevel) -> Relayout {

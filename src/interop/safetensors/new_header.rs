@@ -79,7 +79,10 @@ impl Header {
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
         metadata: &[(String, String)],
     ) -> Result<Header, Error> {
-        let rows: Vec<Row<'t>> = tensors.into_iter().map(Row::new).collect::<Result<_, _>>()?;
+        Header::of_rows(&tensors.into_iter().map(Row::new).collect::<Result<Vec<_>, _>>()?, metadata)
+    }
+
+    fn of_rows(rows: &[Row<'_>], metadata: &[(String, String)]) -> Result<Header, Error> {
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&place| rows.get(place).map(|row| Reverse(row.map.data_type().bits())));
         let sorted = || order.iter().filter_map(|&place| rows.get(place));

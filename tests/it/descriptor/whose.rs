@@ -77,7 +77,7 @@ fn each_size_has_one_meaning() {
         assert_eq!(found, sizes, "{desc}");
     }
     // The slice of the guide is [8,128,192] halves, one token from 5 on.
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/DIRECTML.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/DIRECTML.md")).unwrap();
     for says in [
         "`logical_size_in_bytes` | elements times",
         "| 48 | 6 |",

@@ -29,7 +29,7 @@ const PICTURES: &[(&str, &str)] = &[
 ];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Compares a file with its wanted contents, or writes them.

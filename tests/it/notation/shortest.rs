@@ -34,7 +34,7 @@ fn assert_says(spelled: &ArrayShape, map: &IndexMap) {
 
 #[test]
 fn reshaping_to_its_own_sizes_gives_back_the_text_of_every_recorded_layout() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/xla_layouts.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/xla_layouts.jsonl");
     let mut seen = 0;
     for line in fs::read_to_string(path).unwrap().lines() {
         let record: Value = serde_json::from_str(line).unwrap();
@@ -167,7 +167,7 @@ fn but_memory_space(shape: &ArrayShape) -> String {
 
 #[test]
 fn views_are_spelled_as_the_tpu_compiler_spells_them() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_bitcasts.tsv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tpu_bitcasts.tsv");
     let (mut same, mut all) = (0, 0);
     for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
         let [_, _, steps, operand, result] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();

@@ -1,9 +1,8 @@
 //! `run_uninit` writes the same bytes as `run`. The pairs of layouts are made to find a plan that leaves out
 //! a byte, or writes a byte twice.
 
+use crate::literal::pairs::{memory, noise};
 use crate::literal::replanned::Replanned;
-use std::mem::MaybeUninit;
-
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
 
@@ -62,10 +61,6 @@ const GROUPS: [&[&str]; 8] = [
     &["u8[3]", "u8[3]{0:T(2)}", "u8[3]:[5]", "u8[3]:[1]+2"],
 ];
 
-fn fresh(bytes: &[u8]) -> Vec<MaybeUninit<u8>> {
-    bytes.iter().copied().map(MaybeUninit::new).collect()
-}
-
 /// If all of the memory is written, it is equal after a copy, whatever it held before.
 #[test]
 fn every_byte_is_written_whatever_it_held() {
@@ -75,7 +70,7 @@ fn every_byte_is_written_whatever_it_held() {
         let side = |text: &str| text.parse::<Notated>().unwrap_or_else(|error| panic!("{text}: {error}"));
         let plan = Relayout::new(&side(from), &side(to)).unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
-        let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i * 7 % 251) as u8).collect();
+        let source = noise(size(plan.source_size_in_bytes()), 1);
         for padding in [Padding::Zero, Padding::Fill(1), Padding::Keep] {
             let plan = plan.clone().with_padding_everywhere(padding).unwrap();
             let plans = CpuFamily::ALL.into_iter().map(|family| plan.clone().with_cpu_family(family));
@@ -83,7 +78,7 @@ fn every_byte_is_written_whatever_it_held() {
                 let name = || format!("{from} to {to}, {padding:?}\n{}", plan.explain());
                 let whole = size(plan.destination_size_in_bytes());
                 let results = [0x00, 0xff].map(|held| {
-                    let mut memory = fresh(&vec![held; whole]);
+                    let mut memory = memory(held, whole);
                     plan.run_uninit(&source, &mut memory).map(|bytes| bytes.to_vec())
                 });
                 let [Ok(zeros), Ok(ones)] = &results else {
@@ -98,7 +93,7 @@ fn every_byte_is_written_whatever_it_held() {
                 for piece in plan.partition(5).unwrap() {
                     let range = piece.destination_range();
                     for held in [0x00, 0xff] {
-                        let mut memory = fresh(&vec![held; range.len()]);
+                        let mut memory = memory(held, range.len());
                         let bytes = piece.run_uninit(&source, &mut memory).unwrap();
                         assert!(bytes == &expected[range.clone()], "{range:?}: {}", name());
                     }

@@ -1,24 +1,11 @@
 //! Copies that walk axes backwards, against the literal copy.
 
+use crate::literal::cases;
+use crate::literal::pairs::{Side, literal_copy, memory, noise, padding, pair, with_own_bits, within};
 use crate::literal::replanned::Replanned;
-use std::mem::MaybeUninit;
-
-use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
-use crate::literal::{cases, indices};
 use proptest::prelude::*;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
-
-/// A side that is read with some axes backwards.
-fn backwards(side: &Side, axes: &[usize]) -> Side {
-    let sizes = side.map.sizes();
-    let number = |index: &[u64]| index.iter().zip(sizes).fold(0, |number, (i, size)| number * size + i) as usize;
-    let flipped = |mut index: Vec<u64>| {
-        axes.iter().for_each(|&axis| index[axis] = sizes[axis] - 1 - index[axis]);
-        side.offsets[number(&index)]
-    };
-    Side { offsets: indices(sizes).map(flipped).collect(), ..side.clone() }
-}
 
 fn axes_of(side: &Side, chosen: u8) -> Vec<usize> {
     (0..side.map.sizes().len()).filter(|axis| chosen >> axis & 1 == 1).collect()
@@ -43,7 +30,7 @@ fn check(
     let source = noise(shift + from.bytes() + 3, 1);
     let before = noise(shift + to.bytes() + 3, 2);
     let mut expected = before.clone();
-    literal_copy(&backwards(from, axes), to, &source[shift..], &mut expected[shift..], padding);
+    literal_copy(&from.backwards(axes), to, &source[shift..], &mut expected[shift..], padding);
     let mut destination = before.clone();
     relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
     prop_assert!(destination == expected, "{:?} backwards: {}", axes, words);
@@ -60,7 +47,7 @@ fn check(
         prop_assert!(parallel == expected, "{:?} backwards: {}", axes, words);
     }
     // The memory has no contents, so its padding cannot be kept.
-    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    let mut memory = memory(0xa5, to.bytes());
     match relayout.run_uninit(&source[shift..], &mut memory) {
         Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{:?} backwards: {}", axes, words),
         Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),

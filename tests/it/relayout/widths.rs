@@ -1,10 +1,8 @@
 //! Copies that change the storage width of their elements, against the literal copy: 1, 2, 4 and 6 bits are
 //! unpacked to 8 bits, and packed.
 
+use crate::literal::pairs::{Side, literal_copy, memory, noise, of_bounded_size, strided_side};
 use crate::literal::replanned::Replanned;
-use std::mem::MaybeUninit;
-
-use crate::literal::pairs::{Side, literal_copy, noise, of_bounded_size, strided_side};
 use crate::literal::{Tiles, cases, shape_of, sizes};
 use proptest::prelude::*;
 use tensor_layout::notation::Notated;
@@ -84,10 +82,7 @@ fn check(
     shift: usize,
     pieces: usize,
 ) -> Result<(), TestCaseError> {
-    let mut distinct = to.offsets.clone();
-    distinct.sort_unstable();
-    distinct.dedup();
-    if distinct.len() < to.offsets.len() {
+    if to.overlaps() {
         prop_assert_eq!(Relayout::new(&from.map, &to.map).unwrap_err().code(), "overlapping_destination");
         return Ok(());
     }
@@ -116,7 +111,7 @@ fn check(
         prop_assert!(parallel == expected, "{}", words);
     }
     // The memory has no contents, so its padding cannot be kept.
-    let mut memory = vec![MaybeUninit::new(0xa5); to.bytes()];
+    let mut memory = memory(0xa5, to.bytes());
     match relayout.run_uninit(&source[shift..], &mut memory) {
         Ok(bytes) => prop_assert!(bytes[..] == expected[shift..][..to.bytes()], "{}", words),
         Err(error) => prop_assert_eq!((error.code(), padding), ("padding_kept", Padding::Keep)),

@@ -62,7 +62,7 @@ fn reads_more(text: &str) -> Option<&'static str> {
 
 #[test]
 fn differences_from_xla_are_the_listed_ones() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/xla_differential.tsv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/xla_differential.tsv");
     let text = fs::read_to_string(path).unwrap();
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     let mut unlisted = Vec::new();

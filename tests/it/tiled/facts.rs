@@ -190,7 +190,7 @@ fn tpu_tiles_of_known_arrays() {
 /// The rule is compared with the compiler's own choice, for arrays that the rule was not made from.
 #[test]
 fn tpu_tiles_are_those_the_compiler_chooses() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_tiles.tsv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tpu_tiles.tsv");
     let (mut rows, mut wrong) = (0, Vec::new());
     for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
         let (generation, text) = line.split_once('\t').unwrap();
@@ -211,7 +211,7 @@ fn tpu_tiles_are_those_the_compiler_chooses() {
 /// size that the compiler reports.
 #[test]
 fn tpu_orders_are_those_the_compiler_chooses() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tpu_orders.tsv");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/tpu_orders.tsv");
     let (mut rows, mut moved, mut ranks, mut wrong) = (0, 0, [0; 9], Vec::new());
     for line in fs::read_to_string(path).unwrap().lines().filter(|line| !line.starts_with('#')) {
         let [generation, text, bytes] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line}") };

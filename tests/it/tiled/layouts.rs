@@ -9,7 +9,7 @@ use tensor_layout::tiled::{Layout, MAX_RANK, MAX_TILE_ENTRIES, MAX_TUPLE_DEPTH, 
 use tensor_layout::{ArrayShape, Shape};
 
 fn recorded() -> Vec<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/xla_layouts.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/xla_layouts.jsonl");
     let text = fs::read_to_string(path).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

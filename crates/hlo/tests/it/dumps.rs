@@ -4,10 +4,10 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use crate::cases::cases;
 use proptest::prelude::*;
 use tensor_layout::{Error, Shape};
 use tensor_layout_hlo::{BufferTable, Instruction, Module, Reader, Record};
+use tensor_layout_literal::cases;
 
 fn dumps() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");

@@ -2,8 +2,6 @@
 
 mod assigned;
 mod auto_traits;
-#[path = "../../../../tests/literal/cases.rs"]
-mod cases;
 mod dumps;
 mod in_place;
 mod joined_lines;

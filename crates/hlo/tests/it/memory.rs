@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::cases::cases;
 use proptest::prelude::*;
 use tensor_layout_hlo::{BufferAssignment, BufferUse, MemoryTotal, Module};
+use tensor_layout_literal::cases;
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")

@@ -4,10 +4,10 @@ mod auto_traits;
 mod counted;
 mod index;
 mod limits;
-#[path = "../../../../tests/literal/mod.rs"]
-mod literal;
 mod page;
 mod planes;
 mod programs;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;
+
+use tensor_layout_literal as literal;
