@@ -1,5 +1,5 @@
-//! Fields of bits. Bit 0 is the lowest bit of byte 0. Fields of whole bytes are copied, fields within a byte are
-//! shifted, and other fields go one bit at a time.
+//! Fields of bits. Bit 0 is the lowest bit of byte 0. Fields of whole bytes are copied, fields within a byte
+//! are shifted, and other fields go one bit at a time.
 
 use std::ops::Range;
 
