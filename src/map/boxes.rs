@@ -64,7 +64,7 @@ pub struct CopyBox {
 pub(crate) struct BoxGroups {
     pub(super) source: u64,
     pub(super) destination: u64,
-    /// The segments of the groups, one group after the other.
+    /// The segments of all groups in one list. `groups` says where a group ends.
     pub(super) segments: Segments,
     /// The number of segments in each group.
     pub(super) groups: SmallVec<[usize; 8]>,

@@ -108,8 +108,8 @@ impl Chain {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor.get() % low.divisor == 0)
     }
 
-    /// The value at `number`, in elements. Past the extent of its [`Component`](super::Component), the top
-    /// digit of the chain counts on, and the values are offsets without an element.
+    /// Returns the offset of `number`, in elements. A number past the extent of the
+    /// [`Component`](super::Component) does not wrap: its top digit grows, and no element is at its offset.
     ///
     /// # Errors
     ///

@@ -42,7 +42,8 @@ const SEGMENT: u64 = 16;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
-    /// Steps of a constant stride on each side.
+    /// Each step adds a constant stride to the offset in the source, and another to the offset in the
+    /// destination.
     Strided {
         /// The number of steps.
         extent: u64,
@@ -134,7 +135,7 @@ impl Segments {
         Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
     }
 
-    /// Returns a list of these segments, without a limit.
+    /// Collects all segments of an iterator. The list has no room left: nothing can be pushed to it.
     pub(super) fn of(list: impl Iterator<Item = Segment>) -> Segments {
         Segments { list: list.collect(), room: 0 }
     }

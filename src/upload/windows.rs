@@ -141,7 +141,7 @@ impl FusedIterator for Windows {}
 /// Returns the windows of a whole layout whose buffer begins `offset` bytes into a larger buffer. The windows
 /// cover the bytes that [`validate`](super::validate) binds, before rounding. With
 /// [`DeviceLimits::base_offset_in_binding`] the windows begin near the first element. Without it they begin
-/// with the layout's buffer, from which the offsets of its index map count.
+/// with the layout's buffer, and the offsets of the layout's index map count from there.
 ///
 /// # Errors
 ///

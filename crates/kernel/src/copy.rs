@@ -189,7 +189,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// # Panics
     ///
-    /// If a buffer is shorter than the reach of the moved copy.
+    /// Panics if a moved offset passes the end of its buffer.
     pub fn run_moved(&self, (from, to): (usize, usize), source: &[u8], mut destination: Destination<'_>) {
         assert!(from <= source.len(), "a copy begins after its source");
         let length = destination.len();

@@ -65,7 +65,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Whether a shape describes a map: the type and width of the elements, their offsets, and the size of the
+/// Whether a shape has the type and width of a map's elements, their offsets, and the size of the map's
 /// buffer.
 ///
 /// The normal forms are compared, so the time does not depend on the sizes.

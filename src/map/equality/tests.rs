@@ -29,9 +29,9 @@ fn the_first_difference_of_fused_dimensions_is_that_of_a_walk() {
     }
 }
 
-/// One number of padding follows a tile of 31,500,003 numbers. Only the second tile has other offsets, in the
-/// last 500,010 indices of dimension 1. A walk in row-major order reaches the work limit before these
-/// indices.
+/// A tile of 31,500,003 elements is followed by one element of padding, so the offsets of the two maps differ
+/// in the last 500,010 indices of dimension 1 alone. A walk in row-major order reaches its work limit before
+/// the first of these indices.
 #[test]
 fn layouts_may_be_known_to_differ_where_the_first_difference_is_not() {
     let (packed, padded) = (map("u8[7,5000011]{0,1}"), map("u8[7,5000011]{0,1:T(*,31500003)(2)}"));

@@ -131,9 +131,9 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         let count = innermost(loops);
         return Shape::Reverse { unit: run, extent, count };
     }
-    // If lines compete for one set of the cache, the runs are copied in the order of the destination, and not
-    // as a plane. Runs of up to one line, and of two lines, are an exception: they have kernels
-    // (`in_source_order`).
+    // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but in
+    // the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
+    // kernels copy them in the order of the source (`in_source_order`).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))
         && let Some((columns, rows)) = take_pair(loops, run, source)

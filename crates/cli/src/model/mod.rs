@@ -66,8 +66,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
     /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan,
-    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none. A tensor that they
-    /// refuse is a failure then; without this option the table says what DirectML would refuse.
+    /// metal-tensor, metal-tensor:ml, vulkan-tensor, cuda-tensor-map, webnn or none. With this
+    /// option, a tensor that they refuse is a failure; without it, the table says what DirectML would refuse.
     #[arg(long, value_name = "NAME")]
     limits: Option<String>,
     /// Print the totals and what is wrong, without the table.

@@ -312,7 +312,8 @@ unsafe fn unzipped<const UNIT: usize>(a: uint8x16_t, b: uint8x16_t) -> Pair {
     }
 }
 
-/// Makes three registers of three other registers. `index` has the source index of each byte.
+/// Permutes the bytes of three registers. `index` has, for each byte of the result, the index of its source
+/// byte in the three registers together.
 ///
 /// # Safety
 ///

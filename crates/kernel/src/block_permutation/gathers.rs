@@ -110,7 +110,7 @@ impl Gathers {
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
     }
 
-    /// Makes the tables with windows of `window` bytes, at most `most` windows for a lane.
+    /// Makes the tables with windows of `window` bytes. Returns `None` if a lane needs more than `most` windows.
     ///
     /// The windows of all lanes are found first, which may show that there are too many. Then they are
     /// written to tables of the right length, sorted by their number.

@@ -65,7 +65,8 @@ pub(crate) unsafe fn short(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// Copies the first `SIZE` and the last `SIZE` of `bytes` bytes.
+/// Copies a run of `bytes` bytes as two copies of `SIZE` bytes, which may overlap: the first and the last
+/// bytes of the run. A run longer than two times `SIZE` is not copied between them.
 ///
 /// # Safety
 ///

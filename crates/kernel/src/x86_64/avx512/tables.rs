@@ -18,8 +18,8 @@ pub(super) const fn interleaved(unit: usize, start: usize) -> [u8; 64] {
     bytes
 }
 
-/// Returns the indices, into two registers together, of the bytes of the even units (`odd` is 0) or of the
-/// odd units (`odd` is 1).
+/// Returns the indices of the bytes of all even units (`odd` is 0) or of all odd units (`odd` is 1). The
+/// indices count through two registers.
 pub(super) const fn deinterleaved(unit: usize, odd: usize) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut i = 0;
