@@ -29,7 +29,7 @@ pub use width::{PackedWords, WidthChange, WidthRow};
 
 pub(crate) use fit::{Context, side_by_side};
 pub use fit::{Misfit, fills_lines, has_shuffle};
-pub(crate) use panels::{MOST_ROWS, STAGE, count};
+pub(crate) use panels::{MOST_ROWS, STAGE, STAGED_PITCH, count};
 pub(crate) use reach::{Reach, writes_are_disjoint};
 
 use crate::block_permutation::BlockPermutation;

@@ -95,12 +95,21 @@ pub(crate) const MOST_ROWS: usize = 512;
 
 /// Size of a staging buffer in bytes: 64 rows of eight lines, or 32 rows of sixteen lines, and one more line
 /// in each row.
-pub(crate) const STAGE: usize = MOST_COLUMNS * 9 * LINE;
+pub(crate) const STAGE: usize = MOST_COLUMNS * STAGED_PITCH;
+
+/// The pitch of the rows of a staging buffer, in bytes, unless rows are longer than eight lines: eight lines,
+/// and one line more.
+pub(crate) const STAGED_PITCH: usize = 9 * LINE;
 
 // The kept columns fill the staging buffer a whole number of times, for every length of a unit.
 const _: () = assert!(KEPT_COLUMNS.is_multiple_of(MOST_COLUMNS) && KEPT_COLUMNS.is_multiple_of(RUN_COLUMNS));
 
 impl Stage {
+    /// The pitch of the rows of a staging buffer that collects this many lines, in bytes.
+    pub(crate) fn pitch(lines: u8) -> usize {
+        ((usize::from(lines) + 1) * LINE).max(STAGED_PITCH)
+    }
+
     /// How many columns go into the staging buffer at a time. Units that registers hold go in by the columns
     /// of one block, which are a line of units. For longer units the number is fixed.
     pub(crate) fn columns_at_once(unit: usize) -> usize {
@@ -124,8 +133,8 @@ impl Panels {
     ///    all numbers. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
     ///    end.
     /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows, or
-    ///    as many rows as fill a line with [`Gather`](Stage::Gather). Each row has `n + 1` lines. The product
-    ///    is at most `STAGE`. The code writes at most `n` lines of a row, because a step of a panel has at
+    ///    as many rows as fill a line with [`Gather`](Stage::Gather). The rows are [`Stage::pitch`] bytes
+    ///    apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n` lines of a row, because a step of a panel has at
     ///    most `n * LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the
     ///    whole height of a panel, so the height is bounded here.
     /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows. With a staging buffer
@@ -154,8 +163,8 @@ impl Panels {
         let at_once = Stage::columns_at_once(unit);
         // Checks conditions 2 and 3, for `staged` rows of `lines` lines each.
         let has_room = |lines: u8, staged: usize| {
-            let lines = usize::from(lines);
-            (1..=16).contains(&lines) && staged * (lines + 1) * LINE <= STAGE && lines * LINE / unit <= MOST_ROWS
+            let has_rows = staged * Stage::pitch(lines) <= STAGE;
+            (1..=16).contains(&lines) && has_rows && usize::from(lines) * LINE / unit <= MOST_ROWS
         };
         let whole_lines = || {
             let rows_fit = height >= rows || (height * unit).is_multiple_of(LINE);

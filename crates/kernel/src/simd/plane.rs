@@ -31,14 +31,14 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::block::{How, Panel, TransposePanel, of_unit};
+use super::block::{DESTINATION, How, NEITHER, Panel, SOURCE, TransposePanel, of_unit};
 use super::leftover::Leftover;
 use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
 use super::run_panel::runs;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, Stage, count};
+use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, STAGED_PITCH, Stage, count};
 use crate::line::{LINE, PAGE};
 use order::{Later, Order};
 
@@ -51,6 +51,9 @@ pub(super) struct StagedPlanes<'a> {
     plane: &'a Plane,
     panels: &'a Panels,
     transpose: TransposePanel,
+    /// The code that transposes a panel from or to rows of a staging buffer that are [`STAGED_PITCH`] bytes
+    /// apart.
+    staged: TransposePanel,
     /// How many columns go into the staging buffer at a time.
     at_once: usize,
 }
@@ -59,8 +62,20 @@ impl<'a> StagedPlanes<'a> {
     /// Returns the panels of a plane. Units that registers hold are transposed in blocks, and longer units
     /// run by run.
     pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, panels: &'a Panels) -> StagedPlanes<'a> {
-        let transpose = of_unit::<V>(plane.unit).unwrap_or(runs::<V>);
-        StagedPlanes { walk, plane, panels, transpose, at_once: Stage::columns_at_once(plane.unit) }
+        let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
+        let staged = match panels.stage {
+            Stage::None => None,
+            Stage::Gather(_) => of_unit::<V, SOURCE>(plane.unit),
+            Stage::Lines(_) | Stage::Continue { .. } => of_unit::<V, DESTINATION>(plane.unit),
+        };
+        let (staged, at_once) = (staged.unwrap_or(transpose), Stage::columns_at_once(plane.unit));
+        StagedPlanes { walk, plane, panels, transpose, staged, at_once }
+    }
+
+    /// The code for panels from or to a staging buffer whose rows are `pitch` bytes apart.
+    #[inline(always)]
+    fn by_buffer(&self, pitch: usize) -> TransposePanel {
+        if pitch == STAGED_PITCH { self.staged } else { self.transpose }
     }
 }
 

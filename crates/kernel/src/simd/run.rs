@@ -1,6 +1,6 @@
 //! The dispatch from each kind of kernel to its code.
 
-use super::block::of_unit;
+use super::block::{NEITHER, of_unit};
 use super::byte_shuffle::shuffle_bytes;
 use super::copy::{CopyRuns, CopyTable};
 use super::gather_blocks::gather_blocks;
@@ -113,7 +113,7 @@ unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
                 apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: *unit, pitch, signed: false, by });
             }
             Transpose::Shuffle => shuffle_bytes::<V>(walk, ByteTable::of(plane, V::BYTES)),
-            Transpose::Panel { scattered } => one_panel(walk, plane, of_unit::<V>(*unit), scattered),
+            Transpose::Panel { scattered } => one_panel(walk, plane, of_unit::<V, NEITHER>(*unit), scattered),
             Transpose::Panels(cut) => panels::<V>(StagedPlanes::of::<V>(walk, plane, &cut)),
             Transpose::Runs(runs) => apart::<V, _>(TransposeRuns { walk, plane, runs }),
         }

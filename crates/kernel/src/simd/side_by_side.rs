@@ -113,6 +113,13 @@ pub(super) unsafe fn stream_run<V: Vector>(
     // from the end of the run in front. If the run in front begins a line or more before this run, the line
     // loaded at `end` ends inside this run.
     unsafe {
+        // Runs of one line are frequent, and the branches below take as long as the copy.
+        if head == 0 && run == LINE {
+            if let Some(later) = later {
+                V::prefetch(later);
+            }
+            return copy_lines::<V, 1>(from, to, true);
+        }
         if head > 0 || run < LINE {
             if let Some(later) = later {
                 V::prefetch(later);
@@ -133,6 +140,16 @@ pub(super) unsafe fn stream_run<V: Vector>(
             }
         }
         let mut at = head;
+        // Registers of half a line load four lines before they store the first.
+        while V::BYTES < LINE && at + 4 * LINE <= run {
+            if let Some(later) = later {
+                for line in 0..4 {
+                    V::prefetch(later.wrapping_add(at + line * LINE));
+                }
+            }
+            copy_lines::<V, 4>(from.add(at), to.add(at), true);
+            at += 4 * LINE;
+        }
         while at + LINE <= run {
             if let Some(later) = later {
                 V::prefetch(later.wrapping_add(at));

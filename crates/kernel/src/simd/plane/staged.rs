@@ -4,8 +4,10 @@
 use std::ops::Range;
 
 use super::super::block::{How, Panel};
+use super::super::copy::copy_run;
 use super::super::leftover::drain;
 use super::super::lines::{copy_lines, short};
+use super::super::offsets::Offsets;
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
 use super::{Buffers, PlanePanel, StagedPlanes};
@@ -34,14 +36,18 @@ impl Buffers<'_> {
                 // SAFETY: the rows and columns are in the contract.
                 return unsafe { part.direct(prefetch) };
             }
-            Stage::Lines(lines) | Stage::Continue { lines, joined: false } => (usize::from(lines) + 1) * LINE,
+            Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
             Stage::Continue { joined: true, .. } => bytes,
             Stage::Gather(lines) => {
                 let wide = usize::from(lines) * LINE / part.planes.plane.unit;
-                for first in columns.clone().step_by(wide) {
-                    let columns = first..(first + wide).min(columns.end);
-                    // SAFETY: the rows are in the contract, and the columns are some of its columns.
-                    unsafe { self.gathered::<V>(&mut part, columns, prefetch) };
+                let most = Offsets::MOST - Offsets::MOST % wide;
+                for first in columns.clone().step_by(most) {
+                    let listed = first..(first + most).min(columns.end);
+                    for first in listed.clone().step_by(wide) {
+                        let columns = first..(first + wide).min(listed.end);
+                        // SAFETY: the rows are in the contract, and the columns are some of its columns.
+                        unsafe { self.gathered::<V>(&mut part, listed.clone(), columns, prefetch) };
+                    }
                 }
                 return;
             }
@@ -73,7 +79,7 @@ impl Buffers<'_> {
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let PlanePanel { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &StagedPlanes { walk, plane, panels, transpose, at_once } = *planes;
+        let &StagedPlanes { walk, plane, panels, at_once, .. } = *planes;
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
         let first = self.rows.wrapping_add(LINE);
         self.columns.fill_strided(pitch, at_once);
@@ -91,7 +97,7 @@ impl Buffers<'_> {
         };
         // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
         // for the lines of `at_once` columns, after one line in front.
-        unsafe { transpose(&mut panel) };
+        unsafe { planes.by_buffer(pitch)(&mut panel) };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
         let (joined, continued) = match panels.stage {
@@ -125,37 +131,40 @@ impl Buffers<'_> {
 
 impl Buffers<'_> {
     /// Copies some columns of the rows into the staging buffer, and transposes them from the buffer to the
-    /// destination.
+    /// destination. The offsets of all `listed` columns are listed at once, because each line of rows needs
+    /// them again.
     ///
     /// # Safety
     ///
     /// * The conditions of [`panel`](Buffers::panel).
     /// * The rows are at most a line of the destination, and the columns at most a row of the staging buffer.
+    /// * The columns are some of the `listed` columns, which are columns of the plane.
     #[inline(always)]
     unsafe fn gathered<V: Vector>(
         &mut self,
         part: &mut PlanePanel<'_, '_, '_>,
+        listed: Range<usize>,
         columns: Range<usize>,
         prefetch: &mut PanelPrefetch<'_>,
     ) {
         let PlanePanel { planes, iteration, rows, column_offsets, how, .. } = part;
-        let (plane, transpose) = (planes.plane, planes.transpose);
+        let plane = planes.plane;
         let Stage::Gather(lines) = planes.panels.stage else { return };
-        let (unit, pitch) = (plane.unit, (usize::from(lines) + 1) * LINE);
+        let (unit, pitch) = (plane.unit, Stage::pitch(lines));
         let stage = self.rows.wrapping_add(LINE);
         for (i, row) in rows.clone().enumerate() {
             let from = iteration.from.wrapping_add(columns.start * unit + plane.rows.offset(row));
             // SAFETY: `from` is inside a row of the plane. `Panels::fit` checked that the buffer has room for
             // these rows.
-            unsafe { staged_row::<V>(from, stage.add(i * pitch), columns.len() * unit) };
+            unsafe { copy_run::<V>(from, stage.add(i * pitch), columns.len() * unit, None) };
         }
         self.columns.fill_strided(pitch, rows.len());
-        column_offsets.fill(&plane.columns, columns.clone());
+        column_offsets.fill(&plane.columns, listed.clone());
         let mut panel = Panel {
             from: stage,
             to: iteration.to.wrapping_add(rows.start * unit),
             rows: self.columns.as_ptr(),
-            columns: column_offsets.as_ptr(),
+            columns: column_offsets.as_ptr().wrapping_add(columns.start - listed.start),
             row_count: rows.len(),
             column_count: columns.len(),
             left: 0,
@@ -164,8 +173,8 @@ impl Buffers<'_> {
             prefetch: *prefetch,
         };
         // SAFETY: the rows of the buffer were just written. The destination rows and columns are inside the
-        // plane.
-        unsafe { transpose(&mut panel) };
+        // plane, and the list has the offsets of the columns from `listed.start` on.
+        unsafe { planes.by_buffer(pitch)(&mut panel) };
         *prefetch = panel.prefetch;
     }
 }
