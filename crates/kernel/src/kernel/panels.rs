@@ -134,7 +134,8 @@ impl Panels {
     ///    end.
     /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows, or
     ///    as many rows as fill a line with [`Gather`](Stage::Gather). The rows are [`Stage::pitch`] bytes
-    ///    apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n` lines of a row, because a step of a panel has at
+    ///    apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n`
+    ///    lines of a row, because a step of a panel has at
     ///    most `n * LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the
     ///    whole height of a panel, so the height is bounded here.
     /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows. With a staging buffer

@@ -98,8 +98,8 @@ pub(super) struct How {
 /// * Every column is writable for `row_count` units. If the destination is a staging buffer, the rows are
 ///   rounded up to whole lines, and the columns to a whole vector of units.
 /// * With `streaming`, the units of row 0 are at the start of a line in every column.
-/// * If the function was compiled for a staging buffer on one side, the offsets of that side are the multiples
-///   of [`STAGED_PITCH`].
+/// * If the function was compiled for a staging buffer on one side, the offsets of that side are the
+///   multiples of [`STAGED_PITCH`].
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
 /// The side of a panel that is a staging buffer, as an argument of generic code.
@@ -110,7 +110,7 @@ pub(super) const DESTINATION: u8 = 2;
 /// The function for units of this length in bytes; `None` if registers do not hold such units.
 ///
 /// If a side is `STAGED`, its rows are [`STAGED_PITCH`] bytes apart. The code then adds constants where it
-/// would load offsets. A block from or to a staging buffer takes 0.75 of the time (Zen 3).
+/// would load offsets. Small copies by a staging buffer take 0.9 to 0.97 of the time (Zen 3).
 #[inline(always)]
 pub(super) fn of_unit<V: Vector, const STAGED: u8>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {

@@ -64,6 +64,8 @@ impl<'a> StagedPlanes<'a> {
     pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, panels: &'a Panels) -> StagedPlanes<'a> {
         let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
         let staged = match panels.stage {
+            // For registers of a line this was not measured.
+            _ if V::BYTES == LINE => None,
             Stage::None => None,
             Stage::Gather(_) => of_unit::<V, SOURCE>(plane.unit),
             Stage::Lines(_) | Stage::Continue { .. } => of_unit::<V, DESTINATION>(plane.unit),
