@@ -1,4 +1,5 @@
 //! The owner of the gaps, sizes with one meaning each, and integers of any type.
+#![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};

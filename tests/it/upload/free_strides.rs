@@ -1,5 +1,6 @@
 //! Strides of axes of size 1 have no meaning. The values were worked out by hand, from the strides that
 //! PyTorch, NumPy, DLPack and XLA leave there.
+#![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
 use tensor_layout::notation::{Notated, Notation, all};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
