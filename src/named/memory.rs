@@ -99,7 +99,8 @@ impl Rule<'_> {
         Ok(parts)
     }
 
-    /// Returns the parts of a layout from one rule, the text between two `then`. The elements of the rule begin
+    /// Returns the parts of a layout from one rule, the text between two `then`. The elements of the rule
+    /// begin
     /// `before` elements into the buffer.
     fn piece(&self, text: &str, slices: &[Slice], before: u64, ends: bool) -> Result<Vec<LayoutPart>, Error> {
         let mut digits = self.digits(text)?;

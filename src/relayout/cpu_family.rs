@@ -98,8 +98,8 @@ pub(crate) struct Rules {
     /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. This is
     /// faster on CPUs whose L2 cache does not hold the contents of the L1 cache.
     pub(crate) panels_in_l1: bool,
-    /// Whether the hardware prefetcher follows a copy that reads all rows of a tile in turns (Zen 4). Where it
-    /// does not (Zen 5), the copy reads rows in pairs.
+    /// Whether the hardware prefetcher follows a copy that reads all rows of a tile in turns (Zen 4). Where
+    /// it does not (Zen 5), the copy reads rows in pairs.
     pub(crate) follows_rows: bool,
     /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
     /// evict each other in a cache of 8 ways (Zen 3). On a Zen 5 and a Zen 4, joining costs time.

@@ -175,8 +175,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns the tile that moves the digits from `place` on behind all others. Returns `None` if the digits are
-    /// not in the order of memory then. A tile that moves no digits has no entries.
+    /// Returns the tile that moves the digits from `place` on behind all others. Returns `None` if the digits
+    /// are not in the order of memory then. A tile that moves no digits has no entries.
     fn last_tile(&self, positions: &[Position], place: usize) -> Option<Tile> {
         let (mut next, mut next_moved) = (0, place);
         let mut tile: Dims = Dims::new();

@@ -81,8 +81,8 @@ impl Traffic {
         if row >= LONG_ROW { knobs.long_rows_streaming_from } else { knobs.streaming_from }
     }
 
-    /// The sum of the bytes that are read and the bytes that are written. The buffers may be much larger, for example if the copy writes a
-    /// slice of a cache.
+    /// The sum of the bytes that are read and the bytes that are written. The buffers may be much larger, for
+    /// example if the copy writes a slice of a cache.
     pub(crate) fn moved(&self) -> u64 {
         self.read.saturating_add(self.written)
     }

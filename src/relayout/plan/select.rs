@@ -131,8 +131,8 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         let count = innermost(loops);
         return Shape::Reverse { unit: run, extent, count };
     }
-    // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but in
-    // the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
+    // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
+    // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
     // kernels copy them in the order of the source (`in_source_order`).
     if run <= LONGEST_TRANSPOSED
         && (run <= LINE || run == LONGEST_TRANSPOSED || !writes_one_set(loops, run, knobs))

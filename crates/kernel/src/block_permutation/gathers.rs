@@ -68,7 +68,9 @@ pub(crate) struct Gathers {
     blocks: usize,
     /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
     times: usize,
-    groups: Vec<Group>,
+    /// The groups by rising number of rounds, and how many there are: at most one for each number of rounds.
+    groups: [Group; MOST_WINDOWS],
+    group_count: usize,
     /// The offset of each vector on the destination.
     offsets: Vec<u32>,
     /// The source offsets of windows, for each vector, shuffle, round and lane.
@@ -110,7 +112,8 @@ impl Gathers {
         whole.or_else(|| Gathers::of(&source, blocks, [register, LANE, most_windows.min(MOST_WINDOWS)]))
     }
 
-    /// Makes the tables with windows of `window` bytes. Returns `None` if a lane needs more than `most` windows.
+    /// Makes the tables with windows of `window` bytes. Returns `None` if a lane needs more than `most`
+    /// windows.
     ///
     /// The windows of all lanes are found first, which may show that there are too many. Then they are
     /// written to tables of the right length, sorted by their number.
@@ -142,7 +145,8 @@ impl Gathers {
             window,
             blocks,
             times,
-            groups: Vec::new(),
+            groups: [Group { rounds: 0, vectors: 0 }; MOST_WINDOWS],
+            group_count: 0,
             offsets: Vec::with_capacity(vectors.len()),
             windows: Vec::with_capacity(all_rounds * (register / window)),
             indices: vec![Line([NOTHING; 64]); bytes.div_ceil(64)],
@@ -166,9 +170,12 @@ impl Gathers {
         entry: &mut usize,
     ) -> Option<()> {
         let whole = self.of_registers();
-        match self.groups.last_mut() {
+        match self.groups[..self.group_count].last_mut() {
             Some(group) if group.rounds == rounds => group.vectors += 1,
-            _ => self.groups.push(Group { rounds, vectors: 1 }),
+            _ => {
+                *self.groups.get_mut(self.group_count)? = Group { rounds, vectors: 1 };
+                self.group_count += 1;
+            }
         }
         let number = self.offsets.len();
         self.offsets.push(u32::try_from(first).ok()?);
@@ -223,7 +230,7 @@ impl Gathers {
 
     /// The groups of vectors of a period, in the order of the tables.
     pub(crate) fn groups(&self) -> &[Group] {
-        &self.groups
+        &self.groups[..self.group_count]
     }
 
     /// Pointers to the tables.
@@ -232,7 +239,7 @@ impl Gathers {
     ///
     /// If a table has fewer entries than invariant 3 requires. That would be an error of this module.
     pub(crate) fn tables(&self) -> Tables {
-        let all = |entries: fn(&Group) -> usize| self.groups.iter().map(entries).sum::<usize>();
+        let all = |entries: fn(&Group) -> usize| self.groups().iter().map(entries).sum::<usize>();
         let (vectors, rounds) = (all(|group| group.vectors), all(|group| group.vectors * group.rounds));
         let shuffles = self.times * if self.of_registers() { vectors } else { rounds };
         assert!(self.offsets.len() == vectors, "an entry for each vector");

@@ -211,8 +211,8 @@ struct Corner {
 }
 
 impl Corner {
-    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns. On a side
-    /// that is `STAGED`, rows or columns are bytes of the buffer.
+    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns. On a
+    /// side that is `STAGED`, rows or columns are bytes of the buffer.
     #[inline(always)]
     fn moved<const STAGED: u8>(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
         let from = if STAGED == SOURCE { from + rows * STAGED_PITCH } else { from };

@@ -197,7 +197,8 @@ impl Peeling<'_> {
                 digits.sort_by_key(|(divisor, _)| *divisor);
                 let mut number = Sum::default();
                 for (divisor, digit) in digits.iter() {
-                    // In a ragged chain, some combinations of digits are no index of an element: they are skipped.
+                    // In a ragged chain, some combinations of digits are no index of an element: they are
+                    // skipped.
                     if *divisor > 1 {
                         valid = valid.and(below(code, &number, *divisor));
                     }
