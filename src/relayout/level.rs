@@ -30,12 +30,26 @@ pub enum KernelLevel {
     Avx2,
     /// x86-64 with AVX-512 F, BW, VL and VBMI: vectors of 64 bytes.
     Avx512,
+    /// Vectors of 32 bytes in plain Rust, for tests on any CPU.
+    #[cfg(feature = "software")]
+    Software32,
+    /// Vectors of 64 bytes in plain Rust, for tests on any CPU.
+    #[cfg(feature = "software")]
+    Software64,
 }
 
 impl KernelLevel {
     /// All levels, the lowest first.
     pub const ALL: [KernelLevel; 4] =
         [KernelLevel::Portable, KernelLevel::Neon, KernelLevel::Avx2, KernelLevel::Avx512];
+
+    /// The levels of vectors in plain Rust, for tests: none without the feature `software`.
+    pub const SOFTWARE: &[KernelLevel] = &[
+        #[cfg(feature = "software")]
+        KernelLevel::Software32,
+        #[cfg(feature = "software")]
+        KernelLevel::Software64,
+    ];
 
     /// Whether this CPU has the instructions that the level requires.
     #[must_use]
@@ -86,6 +100,10 @@ impl KernelLevel {
             KernelLevel::Neon => Level::Neon,
             KernelLevel::Avx2 => Level::Avx2,
             KernelLevel::Avx512 => Level::Avx512,
+            #[cfg(feature = "software")]
+            KernelLevel::Software32 => Level::Software32,
+            #[cfg(feature = "software")]
+            KernelLevel::Software64 => Level::Software64,
         }
     }
 

@@ -29,14 +29,6 @@ impl Relayout {
     fn with_cpu_family(self, family: CpuFamily) -> Relayout {
         self.set(|settings| settings.family = Some(family))
     }
-
-    /// Plans the copy again for a level that only tests have.
-    #[cfg(feature = "software")]
-    fn at_level(self, level: strided_copy::Available) -> Relayout {
-        let settings = Settings { kernels: Some(KernelLevel::Avx512), ..self.settings.clone() };
-        let knobs = super::plan::machine::Knobs { level, ..settings.knobs() };
-        Relayout::planned(&self.source, &self.destination, &settings, knobs).unwrap()
-    }
 }
 
 /// The family of the CPU decides which kernels use a staging buffer. This test runs the kernels of every
@@ -96,11 +88,9 @@ fn every_family_copies_the_same_bytes() {
                 None => plan,
             };
             assert!(bytes(&plan) == expected, "{}", plan.explain());
-            #[cfg(feature = "software")]
-            for level in [strided_copy::Level::Software32, strided_copy::Level::Software64] {
-                let level = strided_copy::Available::up_to(level);
-                let plan = plan.clone().at_level(level);
-                assert!(bytes(&plan) == expected, "{level:?}: {}", plan.explain());
+            for &level in KernelLevel::SOFTWARE {
+                let plan = plan.clone().with_kernel_level(level);
+                assert!(bytes(&plan) == expected, "{level}: {}", plan.explain());
             }
         }
     }

@@ -6,7 +6,7 @@
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "pages without access")]
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -16,10 +16,6 @@ use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_b
 use proptest::prelude::*;
 use tensor_layout::relayout::{CpuFamily, DestinationBytes, KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
-
-fn levels() -> impl Iterator<Item = KernelLevel> {
-    KernelLevel::ALL.into_iter().filter(|level| level.is_available())
-}
 
 /// The number of bytes that the elements of a side need. The whole layout may need more.
 fn needs(side: &Side) -> usize {
@@ -66,7 +62,7 @@ impl Buffers {
         let pieces = relayout.partition(3).unwrap();
         for (source, at) in sources.into_iter().zip(ends) {
             for end in ends {
-                for (level, streaming) in levels().flat_map(|level| [(level, false), (level, true)]) {
+                for (level, streaming) in levels().into_iter().flat_map(|level| [(level, false), (level, true)]) {
                     println!("{name}: {level}, streaming {streaming}, source at {at:?}, destination at {end:?}");
                     let relayout = relayout.clone().with_kernel_level(level).with_streaming(streaming);
                     let destination = self.destination.bytes(end, writes);
@@ -453,7 +449,7 @@ fn copies_inside_one_buffer() {
                 let mut expected = before.clone();
                 literal_copy(&from, &to, &before, &mut expected, Padding::Keep);
                 let length = needs(&from).max(needs(&to));
-                for (level, end) in levels().flat_map(|level| End::BOTH.map(|end| (level, end))) {
+                for (level, end) in levels().into_iter().flat_map(|level| End::BOTH.map(|end| (level, end))) {
                     println!("{:?} to {:?} in place: {level}, at {end:?}", from.map, to.map);
                     let bytes = memory.bytes(end, length);
                     bytes.copy_from_slice(&before[..length]);

@@ -1,7 +1,7 @@
 //! The allocations of a copy: planning allocates a few times, and running allocates nothing.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 
@@ -37,7 +37,7 @@ fn running_allocates_nothing() {
     let cases: Vec<_> = suite().filter(|(size, ..)| ["small", "tiny"].contains(size)).collect();
     assert!(cases.len() >= 20, "the suite has lost its small cases");
     for (size, name, from, to) in cases {
-        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in levels() {
             for padding in [Padding::Keep, Padding::Zero, Padding::Fill(1)] {
                 let relayout = Relayout::new(&from, &to).unwrap().with_kernel_level(level);
                 let relayout = relayout.with_padding_everywhere(padding).unwrap();

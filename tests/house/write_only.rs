@@ -7,7 +7,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![allow(unsafe_code, reason = "signal handlers, page protection, and memory by its pointer")]
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
@@ -88,10 +88,6 @@ fn parsed(text: &str) -> Notated {
 
 fn noise(length: u64) -> Vec<u8> {
     (0..length).map(|i| (i.wrapping_add(5).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
-}
-
-fn levels() -> impl Iterator<Item = KernelLevel> {
-    KernelLevel::ALL.into_iter().filter(|level| level.is_available())
 }
 
 /// How a copy is planned and run.
@@ -181,7 +177,7 @@ fn nothing_is_read_where_a_copy_is_only_written() {
     let trap = Trap::new(1 << 19);
     for (number, (from, to)) in PAIRS.iter().enumerate() {
         let relayout = Relayout::new(&parsed(from), &parsed(to)).unwrap();
-        for (place, level) in levels().enumerate() {
+        for (place, level) in levels().into_iter().enumerate() {
             // The safe kernels cannot read the destination, and write it in small parts. Every sixth of their
             // runs is enough.
             if level == KernelLevel::Portable && number % 6 > 0 {
@@ -229,7 +225,7 @@ fn random_pairs(trap: &Trap) {
             let (from, to) = (text(from), text(to));
             let relayout = Relayout::new(&parsed(&from), &parsed(&to)).unwrap();
             let padding = [Padding::Keep, Padding::Zero, Padding::Fill(5)][padding as usize];
-            for level in levels().filter(|&level| level != KernelLevel::Portable) {
+            for level in levels().into_iter().filter(|&level| level != KernelLevel::Portable) {
                 check(trap, &relayout, How { padding, level, streaming, shift, pieces }, &format!("{from} -> {to}"));
             }
             Ok(())

@@ -3,6 +3,13 @@
 
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 
+/// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32 and
+/// of 64 bytes on any CPU.
+pub fn levels() -> Vec<KernelLevel> {
+    let of_this_cpu = KernelLevel::ALL.into_iter().filter(|level| level.is_available());
+    of_this_cpu.chain(KernelLevel::SOFTWARE.iter().copied()).collect()
+}
+
 pub trait Replanned: Sized {
     fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout;
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
 
-use strided_copy::{Available, Level, take_streamed};
+use strided_copy::take_streamed;
 
 use crate::notation::Notated;
 
@@ -40,7 +40,7 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let program = relayout.passes.direct()?;
     let nests = program.prepared.iter().all(|planned| matches!(planned, PlannedBox::Copy(_)));
     let _ = take_streamed();
-    let software = relayout.clone().at_level(Available::up_to(Level::Software32));
+    let software = relayout.clone().with_kernel_level(KernelLevel::Software32);
     software.run(own, &mut destination.bytes[destination.start..][..expected.len()]).unwrap();
     assert!(destination.bytes[destination.start..][..expected.len()] == expected, "{}", relayout.explain());
     Some(take_streamed()).filter(|_| nests && !program.prepared.is_empty())

@@ -2,7 +2,7 @@
 //! literal copy reads each element at its literal offset on one side, and writes it at its literal offset on
 //! the other side.
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use std::mem::MaybeUninit;
 
 use crate::literal::cases;
@@ -15,7 +15,7 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 
 /// Every kernel level this CPU has.
 fn level() -> impl Strategy<Value = KernelLevel> {
-    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+    prop::sample::select(levels())
 }
 
 proptest! {
@@ -445,7 +445,7 @@ fn joined_runs_change_no_byte() {
 /// Planes of bits are cut into blocks, in either direction, with smaller blocks at the edges.
 #[test]
 fn large_planes_of_bits_are_copied() {
-    for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+    for level in levels() {
         for data_type in [DataType::S4, DataType::U2, DataType::S1] {
             for (rows, columns, gap) in
                 [(515, 1037, 1), (1040, 520, 0), (3, 17000, 3), (17000, 3, 0), (8, 5003, 5), (5000, 8, 0)]

@@ -2,7 +2,7 @@
 
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, memory, noise, padding, pair, with_own_bits, within};
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use proptest::prelude::*;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass};
@@ -12,7 +12,7 @@ fn axes_of(side: &Side, chosen: u8) -> Vec<usize> {
 }
 
 fn level() -> impl Strategy<Value = KernelLevel> {
-    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+    prop::sample::select(levels())
 }
 
 /// Runs a copy whole, in pieces and on threads, and compares each with the literal copy.
@@ -159,7 +159,7 @@ fn units_of_every_length_are_reversed_at_every_level() {
         mirrored.chunks_exact_mut(unit).chain(turned.chunks_exact_mut(unit)).for_each(<[u8]>::reverse);
         for (axis, expected) in [(1, &mirrored), (2, &turned)] {
             let relayout = Relayout::reversing(&image, &image, &[axis]).unwrap();
-            for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            for level in levels() {
                 let relayout = relayout.clone().with_kernel_level(level);
                 let mut destination = vec![0xa5; relayout.destination_size_in_bytes() as usize + 2];
                 relayout.run(&source[5..], &mut destination[1..]).unwrap();
@@ -222,7 +222,7 @@ fn widths_change_backwards_too() {
         ("s4[60,128]{1,0:T(64,128)(8,1)E(4)}", "s4[60,128]{1,0:T(8,128)}"),
     ] {
         let (packed, bytes) = (side(packed), side(bytes));
-        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in levels() {
             for axes in [&[0][..], &[1], &[0, 1]] {
                 check((&packed, &bytes), axes, Padding::Zero, (level, true), 0, 3).unwrap();
                 check((&bytes, &packed), axes, Padding::Zero, (level, false), 1, 3).unwrap();

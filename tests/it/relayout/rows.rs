@@ -1,8 +1,8 @@
 //! Rows of every short length, planes of units of several bytes, and rows that are interleaved are copied
 //! exactly. Nothing is written beside them.
 
-use crate::literal::replanned::Replanned;
-use tensor_layout::relayout::{KernelLevel, Relayout};
+use crate::literal::replanned::{Replanned, levels};
+use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// Copies `[sizes]` bytes between strides at every level, in buffers of exactly the needed length, and
@@ -15,7 +15,7 @@ fn check<const RANK: usize>(sizes: [u64; RANK], from: [u64; RANK], to: [u64; RAN
     for (from, to) in from.offsets().zip(to.offsets()) {
         expected[usize::try_from(to).unwrap()] = source[usize::try_from(from).unwrap()];
     }
-    for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+    for level in levels() {
         for stream in [false, true] {
             let relayout = Relayout::new(&from, &to).unwrap().with_kernel_level(level).with_streaming(stream);
             let mut destination = vec![0; expected.len()];

@@ -1,7 +1,7 @@
 //! Copies that are large enough for threads give equal bytes on any number of threads.
 #![cfg(feature = "rayon")]
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use rayon::ThreadPoolBuilder;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
@@ -29,7 +29,7 @@ fn threads_write_what_one_does() {
         let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
         let relayout = Relayout::new(&from, &to).unwrap();
         for padding in [Padding::Keep, Padding::Fill(1)] {
-            for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+            for level in levels() {
                 let relayout = relayout.clone().with_padding_everywhere(padding).unwrap().with_kernel_level(level);
                 let source = noise(relayout.source_size_in_bytes(), 1);
                 let mut expected = noise(relayout.destination_size_in_bytes(), 2);
@@ -54,7 +54,7 @@ fn threads_share_rows_that_are_mirrored() {
         let source: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
         let rows = source.chunks(unit * pixels);
         let expected: Vec<u8> = rows.flat_map(|row| row.chunks(unit).rev().flatten().copied()).collect();
-        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in levels() {
             let relayout = relayout.clone().with_kernel_level(level);
             let mut found = vec![0; expected.len()];
             let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();

@@ -2,7 +2,7 @@
 //! unpacked to 8 bits, and packed.
 
 use crate::literal::pairs::{Side, literal_copy, memory, noise, of_bounded_size, strided_side};
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, levels};
 use crate::literal::{Tiles, cases, shape_of, sizes};
 use proptest::prelude::*;
 use tensor_layout::notation::Notated;
@@ -70,7 +70,7 @@ fn weights() -> impl Strategy<Value = (Side, Side)> {
 }
 
 fn level() -> impl Strategy<Value = KernelLevel> {
-    prop::sample::select(KernelLevel::ALL.into_iter().filter(|level| level.is_available()).collect::<Vec<_>>())
+    prop::sample::select(levels())
 }
 
 /// Runs a copy whole, in pieces and on threads, and compares each with the literal copy.
@@ -164,7 +164,7 @@ fn numbers_keep_their_value() {
         let [narrow, wide]: [ArrayShape; 2] = [format!("{{0:E({bits})}}"), "{0}".into()]
             .map(|layout| format!("{text}[{}]{layout}", unpacked.len()).parse().unwrap());
         let expected: Vec<u8> = unpacked.iter().map(|&number| number as u8).collect();
-        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in levels() {
             let mut bytes = vec![0x55; expected.len()];
             Relayout::new(&narrow, &wide).unwrap().with_kernel_level(level).run(&packed, &mut bytes).unwrap();
             assert_eq!(bytes, expected, "{text} at {level}");
@@ -190,7 +190,7 @@ fn large_arrays_are_unpacked_and_packed() {
     ] {
         let side = |text: &str| Side::tiled(&text.parse().unwrap());
         let (packed, bytes) = (side(packed), side(bytes));
-        for level in KernelLevel::ALL.into_iter().filter(|level| level.is_available()) {
+        for level in levels() {
             check((&packed, &bytes), Padding::Zero, level, true, 0, 4).unwrap();
             check((&bytes, &packed), Padding::Zero, level, false, 1, 3).unwrap();
         }
