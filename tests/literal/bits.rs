@@ -35,10 +35,11 @@ pub fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
     })
 }
 
-/// Writes the low `width` bits of `value` from bit `start` on.
+/// Writes the low `width` bits of `value` from bit `start` on. Bits past the 128th are 0.
 pub fn write_bits(bytes: &mut [u8], start: u64, width: u32, value: u128) -> Option<()> {
     if let Some(range) = whole_bytes(start, width) {
-        bytes.get_mut(range.clone())?.copy_from_slice(&value.to_le_bytes()[..range.len()]);
+        let value = value.to_le_bytes().into_iter().chain(std::iter::repeat(0));
+        bytes.get_mut(range)?.iter_mut().zip(value).for_each(|(byte, own)| *byte = own);
         return Some(());
     }
     if let Some((place, shift)) = within_byte(start, width) {

@@ -53,26 +53,33 @@ impl Side {
     }
 }
 
-/// Types of every width, with the `E(n)` that makes the tiled side as wide as the strided side.
+/// Types of every width that a descriptor has.
 pub fn data_type() -> impl Strategy<Value = DataType> {
-    prop::sample::select(vec![
-        DataType::U8,
-        DataType::BF16,
-        DataType::F32,
-        DataType::F64,
-        DataType::C128,
-        DataType::S4,
-        DataType::U2,
-        DataType::S1,
-    ])
+    use DataType::{BF16, C128, F6E2M3FN, F32, F64, S1, S4, U2, U8};
+    prop::sample::select(vec![U8, BF16, F32, F64, C128, S4, U2, S1, F6E2M3FN])
 }
 
-pub fn with_own_bits(shape: ArrayShape) -> ArrayShape {
-    let mut layout = shape.layout().clone();
-    if shape.data_type().bits() < 8 {
-        layout.element_bits = Some(shape.data_type().bits());
-    }
-    ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
+/// A type, and a width that the elements of both sides have: that of the type, or any other one.
+fn equal_widths() -> impl Strategy<Value = (DataType, [u32; 2])> {
+    let odd =
+        prop_oneof![3 => 1..=32_u32, 1 => 33..=140_u32, 1 => prop::sample::select(vec![24_u32, 48, 96, 192, 256])];
+    // Elements of more than 128 bits are whole bytes.
+    let odd = odd.prop_map(|bits| if bits > 128 { bits.next_multiple_of(8) } else { bits });
+    let other = (prop::sample::select(vec![DataType::S4, DataType::U8, DataType::F32]), odd);
+    prop_oneof![
+        4 => data_type().prop_map(|data_type| (data_type, [data_type.bits(); 2])),
+        1 => other.prop_map(|(data_type, bits)| (data_type, [bits; 2])),
+    ]
+}
+
+/// A type, and the widths of its elements packed and in a byte each. The type's own width may be less.
+pub fn packed_and_bytes() -> impl Strategy<Value = (DataType, [u32; 2])> {
+    use DataType::{F4E2M1FN, F6E2M3FN, F6E3M2FN, Pred, S1, S2, S4, U1, U2, U4};
+    let fours = [(S4, 4), (U4, 4), (S2, 4), (F4E2M1FN, 4)];
+    let sixes = [(F6E2M3FN, 6), (F6E3M2FN, 6), (F4E2M1FN, 6), (S4, 6), (U1, 6)];
+    let others = [(S2, 2), (U2, 2), (S1, 1), (U1, 1), (Pred, 1)];
+    let all = [&fours[..], &sixes, &others].concat();
+    prop::sample::select(all).prop_map(|(data_type, bits)| (data_type, [bits, 8]))
 }
 
 /// Removes the last tiles of a shape until the shape is small.
@@ -85,8 +92,17 @@ pub fn of_bounded_size(mut shape: ArrayShape) -> ArrayShape {
     shape
 }
 
-pub fn tiled_side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
-    shape_of(sizes, kind, data_type).prop_map(|shape| Side::tiled(&with_own_bits(of_bounded_size(shape))))
+/// The shape with this many bits for each element.
+pub fn with_bits(shape: ArrayShape, bits: u32) -> ArrayShape {
+    let mut layout = shape.layout().clone();
+    layout.element_bits = Some(bits).filter(|&bits| bits != shape.data_type().bits().next_multiple_of(8));
+    ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap()
+}
+
+/// The shape with elements as wide as its type.
+pub fn with_own_bits(shape: ArrayShape) -> ArrayShape {
+    let bits = shape.data_type().bits();
+    with_bits(shape, bits)
 }
 
 /// A strided side: packed in some order, with gaps, broadcast, or with any strides. Some sides do not start
@@ -109,17 +125,39 @@ pub fn strided_side(sizes: Vec<u64>, data_type: DataType) -> impl Strategy<Value
     })
 }
 
-pub fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType) -> impl Strategy<Value = Side> {
-    prop_oneof![
-        2 => tiled_side(sizes.clone(), kind, data_type),
-        1 => strided_side(sizes, data_type),
-    ]
+/// A side of any layout with this many bits for each element. It is tiled if its type has another width.
+pub fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
+    let shape = shape_of(sizes.clone(), kind, data_type);
+    let tiled = shape.prop_map(move |shape| Side::tiled(&with_bits(of_bounded_size(shape), bits)));
+    if bits == data_type.bits() {
+        prop_oneof![2 => tiled, 1 => strided_side(sizes, data_type)].boxed()
+    } else {
+        tiled.boxed()
+    }
 }
 
-pub fn pair() -> impl Strategy<Value = (Side, Side)> {
+/// Two layouts of equal sizes, with these types and widths.
+pub fn pair_of(widths: impl Strategy<Value = (DataType, [u32; 2])>) -> impl Strategy<Value = (Side, Side)> {
     let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
-    (sizes(4, 7), kind, data_type())
-        .prop_flat_map(|(sizes, kind, data_type)| (side(sizes.clone(), kind, data_type), side(sizes, kind, data_type)))
+    let sizes = prop_oneof![6 => sizes(4, 7), 1 => prop::collection::vec(1..=40_u64, 2)];
+    (sizes, kind, widths).prop_flat_map(|(sizes, kind, (data_type, [from, to]))| {
+        (side(sizes.clone(), kind, data_type, from), side(sizes, kind, data_type, to))
+    })
+}
+
+/// Two layouts with elements of equal widths.
+pub fn pair() -> impl Strategy<Value = (Side, Side)> {
+    pair_of(equal_widths())
+}
+
+/// Two layouts whose elements have any pair of widths that `Relayout` takes: equal ones, and also a packed side
+/// and a side with a byte for each element.
+pub fn pair_of_any_widths() -> impl Strategy<Value = (Side, Side)> {
+    let change = (packed_and_bytes(), any::<bool>());
+    let change = change.prop_map(|((data_type, [packed, byte]), unpack)| {
+        (data_type, if unpack { [packed, byte] } else { [byte, packed] })
+    });
+    pair_of(prop_oneof![3 => equal_widths(), 2 => change])
 }
 
 pub fn padding() -> impl Strategy<Value = Padding> {
@@ -152,6 +190,8 @@ pub fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8
         Padding::Zero => Some(0),
         Padding::Fill(pattern) => Some(pattern),
     };
+    // An element of more than 128 bits is copied in parts.
+    let parts = |bits: u32| (0..bits).step_by(128).map(move |part| (u64::from(part), (bits - part).min(128)));
     if let Some(pattern) = pattern {
         destination[..to.bytes()].fill(0);
         for offset in 0..to.elements {
@@ -160,10 +200,12 @@ pub fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8
     }
     let signed = from.map.data_type().kind() == ElementKind::Signed;
     for (&a, &b) in from.offsets.iter().zip(&to.offsets) {
-        let mut value = read_bits(source, at(a, bits), bits).unwrap();
-        if bits < to_bits && signed && value >> (bits - 1) == 1 {
-            value |= u128::MAX << bits;
+        for ((part, from_bits), (_, to_bits)) in parts(bits).zip(parts(to_bits)) {
+            let mut value = read_bits(source, at(a, bits) + part, from_bits).unwrap();
+            if from_bits < to_bits && signed && value >> (from_bits - 1) == 1 {
+                value |= u128::MAX << from_bits;
+            }
+            write_bits(destination, at(b, to.map.element_bits()) + part, to_bits, value).unwrap();
         }
-        write_bits(destination, at(b, to_bits), to_bits, value).unwrap();
     }
 }

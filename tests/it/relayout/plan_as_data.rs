@@ -30,8 +30,12 @@ fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
 
 fn copy_elements(pairs: impl IntoIterator<Item = (u64, u64)>, bits: u32, source: &[u8], destination: &mut [u8]) {
     for (a, b) in pairs {
-        let value = read_bits(source, a * u64::from(bits), bits).unwrap();
-        write_bits(destination, b * u64::from(bits), bits, value).unwrap();
+        // An element of more than 128 bits is copied in parts.
+        for part in (0..bits).step_by(128) {
+            let at = |offset: u64| offset * u64::from(bits) + u64::from(part);
+            let value = read_bits(source, at(a), (bits - part).min(128)).unwrap();
+            write_bits(destination, at(b), (bits - part).min(128), value).unwrap();
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::literal::replanned::{Replanned, levels};
 use std::mem::MaybeUninit;
 
 use crate::literal::cases;
-use crate::literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_own_bits, within};
+use crate::literal::pairs::{Side, data_type, literal_copy, noise, padding, pair, with_bits, with_own_bits, within};
 use proptest::prelude::*;
 use tensor_layout::relayout::{CpuFamily, DestinationBytes, KernelLevel, Padding, Relayout};
 use tensor_layout::strided::Slice;
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn there_and_back_again_is_the_identity((from, to) in pair()) {
         let packed = ArrayShape::new(from.map.data_type(), from.map.sizes(), Layout::row_major(from.map.sizes().len())).unwrap();
-        let packed = with_own_bits(packed);
+        let packed = with_bits(packed, from.map.element_bits());
         let bytes = (from.offsets.len() * from.map.element_bits() as usize).div_ceil(8);
         let Ok(there) = Relayout::new(&packed, &to.map) else { return Ok(()) };
         let back = Relayout::new(&to.map, &packed).unwrap();

@@ -1,43 +1,13 @@
 //! Copies that change the storage width of their elements, against the literal copy: 1, 2, 4 and 6 bits are
 //! unpacked to 8 bits, and packed.
 
-use crate::literal::pairs::{Side, literal_copy, memory, noise, of_bounded_size, strided_side};
+use crate::literal::cases;
+use crate::literal::pairs::{Side, literal_copy, memory, noise, packed_and_bytes, pair_of};
 use crate::literal::replanned::{Replanned, levels};
-use crate::literal::{Tiles, cases, shape_of, sizes};
 use proptest::prelude::*;
+use tensor_layout::ArrayShape;
 use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
-use tensor_layout::{ArrayShape, DataType};
-
-/// Small types, and truth values as bits. Each has the number of bits of a packed element.
-fn data_type() -> impl Strategy<Value = (DataType, u32)> {
-    use DataType::{F4E2M1FN, F6E2M3FN, F6E3M2FN, Pred, S1, S2, S4, U1, U2, U4};
-    let fours = [(S4, 4), (U4, 4), (S2, 4), (F4E2M1FN, 4)];
-    let others = [(S2, 2), (U2, 2), (S1, 1), (U1, 1), (Pred, 1), (F6E2M3FN, 6), (F6E3M2FN, 6), (F4E2M1FN, 6)];
-    prop::sample::select([&fours[..], &others[..]].concat())
-}
-
-/// A tiled shape with this many bits for each element, or a descriptor if its elements have this many bits.
-fn side(sizes: Vec<u64>, kind: Tiles, data_type: DataType, bits: u32) -> impl Strategy<Value = Side> {
-    let tiled = shape_of(sizes.clone(), kind, data_type).prop_map(move |shape| {
-        let shape = of_bounded_size(shape);
-        let mut layout = shape.layout().clone();
-        layout.element_bits = Some(bits).filter(|&bits| bits != 8);
-        Side::tiled(&ArrayShape::new(shape.data_type(), shape.sizes(), layout).unwrap())
-    });
-    (strided_side(sizes, data_type), tiled, any::<bool>()).prop_map(move |(strided, tiled, take)| {
-        if take && strided.map.element_bits() == bits { strided } else { tiled }
-    })
-}
-
-/// A packed side, and a side with a byte for each element. Both have any layout.
-fn pair() -> impl Strategy<Value = (Side, Side)> {
-    let kind = prop::sample::select(vec![Tiles::PowersOfTwo, Tiles::Ragged, Tiles::Combined]);
-    let sizes = prop_oneof![3 => sizes(4, 7), 1 => prop::collection::vec(1..=40_u64, 2)];
-    (sizes, kind, data_type()).prop_flat_map(|(sizes, kind, (data_type, bits))| {
-        (side(sizes.clone(), kind, data_type, bits), side(sizes, kind, data_type, 8))
-    })
-}
 
 /// The layouts of weights, around the lengths of registers, lines and the staging buffer.
 fn weights() -> impl Strategy<Value = (Side, Side)> {
@@ -59,14 +29,16 @@ fn weights() -> impl Strategy<Value = (Side, Side)> {
             "1,0:T(32,96)(32,1)",
         ])
     };
-    (length(), length(), data_type(), layout(), layout()).prop_map(|(rows, columns, (data_type, bits), from, to)| {
-        let colon = |layout: &str| if layout.contains(':') { "" } else { ":" };
-        let shape = |layout: &str, end: String| -> ArrayShape {
-            format!("{data_type}[{rows},{columns}]{{{layout}{end}}}").parse().unwrap()
-        };
-        let packed = shape(from, format!("{}E({bits})", colon(from)));
-        (Side::tiled(&packed), Side::tiled(&shape(to, String::new())))
-    })
+    (length(), length(), packed_and_bytes(), layout(), layout()).prop_map(
+        |(rows, columns, (data_type, [bits, _]), from, to)| {
+            let colon = |layout: &str| if layout.contains(':') { "" } else { ":" };
+            let shape = |layout: &str, end: String| -> ArrayShape {
+                format!("{data_type}[{rows},{columns}]{{{layout}{end}}}").parse().unwrap()
+            };
+            let packed = shape(from, format!("{}E({bits})", colon(from)));
+            (Side::tiled(&packed), Side::tiled(&shape(to, String::new())))
+        },
+    )
 }
 
 fn level() -> impl Strategy<Value = KernelLevel> {
@@ -126,7 +98,7 @@ proptest! {
 
     #[test]
     fn any_pair_is_unpacked_and_packed_as_literally(
-        (packed, bytes) in pair(), unpack: bool, level in level(), streaming: bool, shift in 0..3_usize, pieces in 0..5_usize,
+        (packed, bytes) in pair_of(packed_and_bytes()), unpack: bool, level in level(), streaming: bool, shift in 0..3_usize, pieces in 0..5_usize,
         padding in prop_oneof![Just(Padding::Keep), Just(Padding::Zero), Just(Padding::Fill(1))],
     ) {
         let sides = if unpack { (&packed, &bytes) } else { (&bytes, &packed) };

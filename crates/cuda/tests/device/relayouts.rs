@@ -6,7 +6,7 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc};
 use tensor_layout_cuda::{KernelCache, Sizes, read_back, upload};
 
-use crate::literal::pairs::{noise, padding, pair, within};
+use crate::literal::pairs::{noise, padding, pair_of_any_widths, within};
 use crate::planes::planes;
 use crate::{Gpu, Test};
 
@@ -25,10 +25,10 @@ fn random_pairs(gpu: &Gpu) {
     let uniforms = constants.clone().with_sizes(Sizes::Uniforms);
     for case in 0..cases {
         let (from, to) = match case % 2 {
-            0 => pair().new_tree(&mut runner).unwrap().current(),
+            0 => pair_of_any_widths().new_tree(&mut runner).unwrap().current(),
             _ => planes().new_tree(&mut runner).unwrap().current(),
         };
-        let padding = within(padding().new_tree(&mut runner).unwrap().current(), from.map.element_bits());
+        let padding = within(padding().new_tree(&mut runner).unwrap().current(), to.map.element_bits());
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { continue };
         let relayout = relayout.with_padding_everywhere(padding).unwrap();
         for cache in [&constants, &uniforms] {

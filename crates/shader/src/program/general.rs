@@ -106,7 +106,9 @@ impl General<'_> {
                 let (word, shift) = self.source_width.place(code, offset, from);
                 let read = |code: &mut Code| {
                     let index = code.bind("index", word.clone().wrapping_sub(first));
-                    let goes_on = self.width.straddles(&shift, &bits);
+                    let stored =
+                        if self.source_width.bits < self.width.bits { self.source_width.bits.into() } else { bits };
+                    let goes_on = self.source_width.straddles(&shift, &stored);
                     let found = code.load_across("bits", source, &index, &shift, goes_on);
                     let element = self.converted(found) & &mask;
                     code.assign(&value, Expr::from(&value) | (element << &at));

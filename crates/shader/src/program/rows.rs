@@ -51,7 +51,10 @@ pub(super) fn draft(
     let last = &first + apart(EACH.saturating_sub(1));
     // With many loops, each offset takes many divisions. The code of four groups would be long, and their
     // loads would wait for the divisions anyway.
-    let all = if copy.steps.len() > MOST_LOOPS { Condition::False } else { last.less(&count) };
+    let (all, end) = match copy.steps.len() > MOST_LOOPS {
+        true => (Condition::False, code.bind("end", (&last + 1).min(&count))),
+        false => (last.less(&count), count),
+    };
     code.when_else(
         all,
         |code| {
@@ -62,7 +65,7 @@ pub(super) fn draft(
             }
         },
         |code| {
-            code.repeat("own", &first, &count, invocations, |code, own| {
+            code.repeat("own", &first, &end, invocations, |code, own| {
                 let (to, words) = body.load(code, own);
                 code.store_group(&body.destination, to, &words);
             });

@@ -94,7 +94,7 @@ impl Width {
         }
         if period == 1 {
             let offset = code.bind("offset", offset);
-            return (code.bind("word", &offset / in_period), code.bind("shift", (offset % in_period) * bits));
+            return (code.bind("word", &offset / in_period), code.bind("shift", (offset % in_period) * bits + from));
         }
         let offset = code.bind("offset", offset);
         let bit = code.bind("bit", (&offset % in_period) * bits + from);

@@ -12,7 +12,7 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 use tensor_layout_shader::{Access, BoundBuffer, Form, IndexFunctions, Profile, Program, Sizes};
 
-use crate::literal::pairs::{noise, padding, pair, within};
+use crate::literal::pairs::{noise, padding, pair_of_any_widths, within};
 use crate::planes::planes;
 
 /// The random pairs.
@@ -66,10 +66,10 @@ fn cuda_texts_copy_as_the_cpu_does() {
     let mut number = 0;
     while number < PAIRS {
         let (from, to) = match number % 3 {
-            0 => pair().new_tree(&mut runner).unwrap().current(),
+            0 => pair_of_any_widths().new_tree(&mut runner).unwrap().current(),
             _ => planes().new_tree(&mut runner).unwrap().current(),
         };
-        let padding = within(padding().new_tree(&mut runner).unwrap().current(), from.map.element_bits());
+        let padding = within(padding().new_tree(&mut runner).unwrap().current(), to.map.element_bits());
         let Ok(relayout) = Relayout::new(&from.map, &to.map) else { continue };
         let relayout = relayout.with_padding_everywhere(padding).unwrap();
         let mut profile = Profile::cuda();

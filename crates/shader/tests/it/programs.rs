@@ -2,7 +2,7 @@
 //! with bytes before and after that must stay.
 
 use crate::literal::cases;
-use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, within};
+use crate::literal::pairs::{Side, literal_copy, noise, padding, pair_of_any_widths, within};
 use crate::planes::planes;
 use proptest::prelude::*;
 use tensor_layout::relayout::{Padding, Relayout};
@@ -69,7 +69,7 @@ fn check(
     form: Option<Form>,
     shift: [u64; 2],
 ) -> Result<(), Error> {
-    let padding = within(padding, from.map.element_bits());
+    let padding = within(padding, to.map.element_bits());
     let relayout = Relayout::new(&from.map, &to.map)?.with_padding_everywhere(padding)?;
     let options = ProgramOptions { form, source_offset: shift[0] * 4, destination_offset: shift[1] * 4 };
     let program = Program::with_options(&relayout, profile, &options)?;
@@ -117,7 +117,7 @@ proptest! {
 
     #[test]
     fn every_pair_has_a_program_in_the_general_form(
-        (from, to) in pair(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
+        (from, to) in pair_of_any_widths(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
     ) {
         if Relayout::new(&from.map, &to.map).is_ok() {
             let profile = with_few_windows(profile, &from, &to);
@@ -132,7 +132,7 @@ proptest! {
 
     #[test]
     fn the_form_that_is_taken_copies_every_pair(
-        (from, to) in pair(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
+        (from, to) in pair_of_any_widths(), padding in padding(), profile in profile(), a in 0..70_u64, b in 0..70_u64,
     ) {
         if Relayout::new(&from.map, &to.map).is_ok() {
             let profile = with_few_windows(profile, &from, &to);
@@ -286,6 +286,14 @@ fn equal_shaders_have_equal_keys() {
     assert_ne!(one, program(["f32[64,66]{1,0}", "f32[64,66]{0,1}"]));
     // Copies of any length are one pipeline.
     assert_eq!(program(["f32[64]{0}", "f32[64]{0}"]), program(["f32[640]{0}", "f32[640]{0}"]));
+}
+
+/// With many loops the groups of an invocation are copied in a loop, which ends before the next workgroup's.
+#[test]
+fn copies_of_many_loops_write_every_word_once() {
+    let side = |text: &str| Side::tiled(&text.parse().unwrap());
+    let (from, to) = (side("f32[2,3,2,3,2,3,2,32]"), side("f32[2,3,2,3,2,3,2,32]{7,0,1,2,3,4,5,6}"));
+    check(&from, &to, Padding::Keep, &Profile::webgpu(), Some(Form::Rows), [0, 0]).unwrap();
 }
 
 /// 25 bytes: a copy that ends inside a word, between neighbours.
