@@ -54,7 +54,6 @@ fn own() -> Vec<String> {
     add("reshape packed", measure::measure(|| black_box(&desc).reshape(black_box(&[8, 64, 3136])).unwrap()));
     add("reshape padded", measure::measure(|| black_box(&padded).reshape(black_box(&[8, 4, 16, 56, 56])).unwrap()));
     add("coalesce", measure::measure(|| black_box(&padded).coalesce()));
-    add("gemm operand", measure::measure(|| black_box(&padded).gemm_operand().unwrap()));
     add("validate an upload", measure::measure(|| validate(black_box(&desc), &buffer, &limits).unwrap()));
     lines
 }

@@ -170,13 +170,9 @@ fn take(state: &State, step: &Step) -> Option<State> {
             let axis = a % (rank + 1);
             let mut new = sizes.clone();
             new.insert(axis, 1);
+            let wide = new.clone();
             let offsets = Offsets { sizes: new, list: list.clone() };
-            strided(state, offsets, |desc| desc.unsqueeze(axis))
-        }
-        4 if rank > 0 && sizes[axis] == 1 => {
-            let mut new = sizes.clone();
-            new.remove(axis);
-            strided(state, Offsets { sizes: new, list: list.clone() }, |desc| desc.squeeze(axis))
+            strided(state, offsets, |desc| desc.reshape(&wide))
         }
         5..=7 => reshape(state, &reshaped(list.len() as u64, step)),
         8 => {
@@ -190,36 +186,6 @@ fn take(state: &State, step: &Step) -> Option<State> {
                 }
             });
             both(state, offsets, |desc| desc.broadcast_to(&new), |map| map.broadcast_to(&new))
-        }
-        9 => {
-            let back: Vec<u64> = step.c[..b % 2].iter().map(|&byte| 1 + u64::from(byte) % 3).collect();
-            let new: Vec<u64> = sizes.iter().chain(&back).copied().collect();
-            let offsets = state.offsets.view(new.clone(), |new, old| old.copy_from_slice(&new[..rank]));
-            strided(state, offsets, |desc| desc.broadcast_at(&new, &(0..rank).collect::<Vec<_>>()))
-        }
-        10 if rank > 1 => {
-            let second = (axis + 1 + b % (rank - 1)) % rank;
-            let mut new: Vec<u64> = (0..rank).filter(|&at| at != axis && at != second).map(|at| sizes[at]).collect();
-            new.push(sizes[axis].min(sizes[second]));
-            let offsets = state.offsets.view(new, |new, old| {
-                let mut rest = new.iter();
-                let along = new[new.len() - 1];
-                for (at, old) in old.iter_mut().enumerate() {
-                    *old = if at == axis || at == second { along } else { *rest.next().unwrap() };
-                }
-            });
-            strided(state, offsets, |desc| desc.diagonal(axis, second))
-        }
-        11 if rank > 0 && sizes[axis] > 0 => {
-            let (length, step) = (1 + u64::from(step.b) % sizes[axis], 1 + u64::from(step.c[0]) % 3);
-            let mut new = sizes.clone();
-            new[axis] = (sizes[axis] - length) / step + 1;
-            new.push(length);
-            let offsets = state.offsets.view(new, |new, old| {
-                old.copy_from_slice(&new[..rank]);
-                old[axis] = new[axis] * step + new[rank];
-            });
-            strided(state, offsets, |desc| desc.windows(axis, length, step))
         }
         12 if rank > 0 => {
             let first = u64::from(step.b) % (sizes[axis] + 1);
@@ -239,31 +205,6 @@ fn take(state: &State, step: &Step) -> Option<State> {
             (rank..wanted).for_each(|_| new.insert(if side == Side::Front { 0 } else { new.len() }, 1));
             strided(state, Offsets { sizes: new, list: list.clone() }, |desc| Ok(desc.rank_at_least(wanted, side)))
         }
-        14 if !is_empty && rank > 1 => {
-            let wanted = 1 + a % rank;
-            let side = if b % 2 == 0 { Side::Front } else { Side::Back };
-            let mut new = sizes.clone();
-            let range = if side == Side::Front { 0..rank - wanted + 1 } else { wanted - 1..rank };
-            let product = new[range.clone()].iter().product();
-            new.splice(range, [product]);
-            let desc = state.desc.as_ref()?;
-            match desc.rank_at_most(wanted, side) {
-                Ok(view) => {
-                    let map = view.to_index_map().unwrap();
-                    Some(State { map, desc: Some(view), offsets: Offsets { sizes: new, list: list.clone() } })
-                }
-                Err(error) => {
-                    assert!(!state.offsets.has_strides(&new), "{desc} to {wanted} axes: {error}");
-                    None
-                }
-            }
-        }
-        16 => {
-            let mut new = sizes.clone();
-            let axes: Vec<usize> = (0..rank).map(|axis| axis + usize::from(axis >= a % (rank + 1))).collect();
-            new.insert(a % (rank + 1), 1);
-            strided(state, Offsets { sizes: new.clone(), list: list.clone() }, |desc| desc.broadcast_at(&new, &axes))
-        }
         17 if rank > 1 => {
             let second = b % rank;
             let mut new = sizes.clone();
@@ -274,7 +215,6 @@ fn take(state: &State, step: &Step) -> Option<State> {
             });
             strided(state, offsets, |desc| desc.transpose(axis, second))
         }
-        18 => parts(state, step),
         _ => {
             let base = u64::from(step.a);
             let first = state.map.base();
@@ -320,26 +260,4 @@ fn reshape(state: &State, new: &[u64]) -> Option<State> {
         }
     };
     Some(State { desc: desc.and_then(Result::ok), map, offsets: Offsets { sizes: new.to_vec(), list } })
-}
-
-/// Elements as several of another type, and back.
-fn parts(state: &State, step: &Step) -> Option<State> {
-    let desc = state.desc.as_ref()?;
-    let types = [DataType::U8, DataType::U16, DataType::U4, DataType::F32, DataType::F64];
-    let narrow = types[usize::from(step.a) % types.len()];
-    let (bits, narrow_bits) = (u64::from(desc.data_type().bits()), u64::from(narrow.bits()));
-    let split = match desc.split_elements(narrow) {
-        Ok(split) => split,
-        Err(_) => {
-            assert!(narrow_bits > bits || !bits.is_multiple_of(narrow_bits), "{desc} as {narrow}");
-            return None;
-        }
-    };
-    let times = bits / narrow_bits;
-    let list = state.offsets.list.iter().flat_map(|offset| (0..times).map(move |part| offset * times + part)).collect();
-    let mut sizes = state.offsets.sizes.clone();
-    sizes.push(times);
-    let joined = split.join_elements(desc.data_type()).unwrap();
-    assert!(same_layout(&joined, desc).unwrap(), "{desc} as {narrow}: {joined}");
-    Some(State { map: split.to_index_map().unwrap(), desc: Some(split), offsets: Offsets { sizes, list } })
 }

@@ -4,13 +4,17 @@
 //! other. Inside a group, each side becomes one chain, and the common refinement of the two chains is a short
 //! list of segments. Every choice of one segment from each group is a box, and the boxes cover every index
 //! once.
+//!
+//! A pair that no short list of segments describes is copied index by index: each box is a table of the
+//! offsets of a few thousand indices. This is slow, and the rule for Irreducible layouts alone.
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "invariant 1: offsets stay below the physical sizes; products of logical sizes were checked"
 )]
 
-use crate::checked::{Exact, count, next_index};
+use crate::checked::{Dims, Exact, at, count, next_index};
 use crate::short_sort::sort_by_key;
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::num::NonZeroU64;
@@ -20,6 +24,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
+use super::levels::unfuse_into;
 use super::refine::{Loop, Loops, Segment, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
@@ -68,6 +73,50 @@ pub(crate) struct BoxGroups {
     pub(super) segments: Segments,
     /// The number of segments in each group.
     pub(super) groups: SmallVec<[usize; 8]>,
+    /// A pair that is copied index by index. It has no segments.
+    by_index: Option<Box<ByIndex>>,
+}
+
+/// A pair of layouts whose boxes are tables of the offsets of all indices, in row-major order.
+#[derive(Debug, Clone)]
+struct ByIndex {
+    source: IndexMap,
+    destination: IndexMap,
+    /// The dimensions that the source walks backwards.
+    reversed: SmallVec<[usize; 8]>,
+}
+
+/// The number of indices in each table of a pair that is copied index by index: 64 KiB of offsets. Not tuned.
+const TABLE: u64 = 1 << 12;
+
+impl ByIndex {
+    fn count(&self) -> u64 {
+        self.source.element_count().div_ceil(TABLE)
+    }
+
+    /// Returns the box of the indices from `number * TABLE` on.
+    fn copy_box(&self, number: u64) -> CopyBox {
+        let sizes = self.source.sizes();
+        let start = number * TABLE;
+        let length = (self.source.element_count() - start).min(TABLE);
+        let mut index = Dims::from_elem(0, sizes.len());
+        unfuse_into(&mut index, 0..sizes.len(), sizes, start);
+        let mut entries = Vec::new();
+        for _ in 0..length {
+            let mut mirrored = index.clone();
+            for &dim in &self.reversed {
+                if let Some(slot) = mirrored.get_mut(dim) {
+                    *slot = at(sizes, dim) - 1 - *slot;
+                }
+            }
+            entries.push((self.source.offset_inside(&mirrored), self.destination.offset_inside(&index)));
+            next_index(&mut index, sizes);
+        }
+        let (source, destination) =
+            entries.iter().fold((u64::MAX, u64::MAX), |(from, to), entry| (from.min(entry.0), to.min(entry.1)));
+        entries.iter_mut().for_each(|entry| *entry = (entry.0 - source, entry.1 - destination));
+        CopyBox { source, destination, loops: smallvec![Loop::Table(entries)] }
+    }
 }
 
 impl CopyBox {
@@ -117,7 +166,8 @@ impl CopyBox {
 impl BoxGroups {
     /// Returns no boxes, for tensors without elements.
     pub(crate) fn none() -> BoxGroups {
-        BoxGroups { source: 0, destination: 0, segments: Segments::with_capacity(0), groups: smallvec![0] }
+        let segments = Segments::with_capacity(0);
+        BoxGroups { source: 0, destination: 0, segments, groups: smallvec![0], by_index: None }
     }
 
     /// Returns these boxes.
@@ -125,7 +175,15 @@ impl BoxGroups {
         let segments =
             Segments::of(list.map(|CopyBox { source, destination, loops }| Segment { source, destination, loops }));
         let groups = smallvec![segments.list.len()];
-        BoxGroups { source: 0, destination: 0, segments, groups }
+        BoxGroups { source: 0, destination: 0, segments, groups, by_index: None }
+    }
+
+    /// Returns the boxes that copy `source` to `destination` index by index, for any two layouts with equal
+    /// sizes. The dimensions in `reversed` are walked backwards on one of the two sides.
+    pub(crate) fn by_index(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> BoxGroups {
+        let (source, destination) = (source.clone(), destination.clone());
+        let by_index = ByIndex { source, destination, reversed: SmallVec::from_slice(reversed) };
+        BoxGroups { by_index: Some(Box::new(by_index)), ..BoxGroups::none() }
     }
 
     /// Returns the boxes that copy `source` to `destination`, which must have equal sizes. The dimensions in
@@ -133,8 +191,7 @@ impl BoxGroups {
     ///
     /// Returns `None` if no list of reasonable size exists. The reasons are: one side is Irreducible, the two
     /// sides fuse dimensions in contradicting orders, a table would be too long, there would be too many
-    /// segments, or both sides cut blocks of a reversed dimension. A copy of these layouts goes through a
-    /// packed buffer.
+    /// segments, or both sides cut blocks of a reversed dimension.
     pub(crate) fn new(source: &IndexMap, destination: &IndexMap, reversed: &[usize]) -> Option<BoxGroups> {
         if source.levels.is_some() || destination.levels.is_some() {
             return None;
@@ -144,7 +201,8 @@ impl BoxGroups {
             return Some(BoxGroups::none());
         }
         let (segments, groups) = (Segments::with_capacity(source.components.len()), SmallVec::new());
-        let mut boxes = BoxGroups { source: source.base(), destination: destination.base(), segments, groups };
+        let (from, to) = (source.base(), destination.base());
+        let mut boxes = BoxGroups { source: from, destination: to, segments, groups, by_index: None };
         let fused = |component: &&Component| component.dims().len() > 1;
         let (first, second) = (&source.components[..], &destination.components[..]);
         if !first.iter().chain(second).any(|component| fused(&component)) {
@@ -190,11 +248,17 @@ impl BoxGroups {
     /// Returns the number of boxes, or `u64::MAX` if the number does not fit. The result is only compared
     /// with limits.
     pub(crate) fn count(&self) -> u64 {
+        if let Some(by_index) = &self.by_index {
+            return by_index.count();
+        }
         self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
     }
 
     /// Returns the number of table entries of all boxes together.
     pub(crate) fn entries(&self) -> u64 {
+        if let Some(by_index) = &self.by_index {
+            return by_index.source.element_count();
+        }
         let mut rest = self.segments.list.as_slice();
         let groups = self.groups.iter().map(|&group| {
             let (own, after) = rest.split_at_checked(group).unwrap_or((&[], &[]));
@@ -213,9 +277,10 @@ impl BoxGroups {
     /// Iterates over the boxes. The loops are in the order of descending destination stride. Neighbouring
     /// loops are merged if they form one loop on both sides.
     pub(crate) fn iter(&self) -> impl Iterator<Item = CopyBox> + '_ {
+        let by_index = self.by_index.iter().flat_map(|pair| (0..pair.count()).map(|number| pair.copy_box(number)));
         let mut choice: SmallVec<[usize; 8]> = smallvec![0; self.groups.len()];
         let mut done = self.groups.contains(&0);
-        core::iter::from_fn(move || {
+        by_index.chain(core::iter::from_fn(move || {
             if done {
                 return None;
             }
@@ -232,7 +297,7 @@ impl BoxGroups {
             done = !next_index(&mut choice, &self.groups);
             simplify(&mut result.loops);
             Some(result)
-        })
+        }))
     }
 }
 

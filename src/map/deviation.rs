@@ -21,8 +21,8 @@ use super::digits::{Chain, Digit, below};
 /// [`Error::Undecided`].
 ///
 /// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent are; two to four
-/// digits are usual. Irreducible layouts may take more steps: all combinations of the digits that `*` joined
-/// are tried, except digits that both layouts have in common.
+/// digits are usual. An Irreducible layout is compared index by index, and each index takes a step for each
+/// of its tiles.
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
 pub(super) fn undecided() -> Error {

@@ -5,21 +5,48 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{Dims, Exact, next_index};
+use crate::checked::{Dims, Exact, count, next_index};
 use crate::error::Error;
 
 use super::boxes::{joined_chain, linked_dims};
 use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, undecided};
-use super::difference::{Deviations, by_atoms};
 use super::index_map::{IndexMap, ToIndexMap};
 use super::levels::unfuse_into;
+
+/// The differences of two layouts that were found so far.
+#[derive(Default)]
+struct Deviations {
+    differs: bool,
+    /// The first index, among the indices found so far, at which the layouts differ.
+    first: Option<Vec<u64>>,
+    /// The reason why the search was incomplete, so that there may be more differences or an earlier one.
+    unknown: Option<Error>,
+}
+
+impl Deviations {
+    fn include(&mut self, index: Vec<u64>) {
+        self.differs = true;
+        if self.first.as_ref().is_none_or(|first| index < *first) {
+            self.first = Some(index);
+        }
+    }
+
+    fn include_walked(&mut self, walked: Result<Option<Vec<u64>>, Error>) {
+        match walked {
+            Ok(Some(index)) => self.include(index),
+            Ok(None) => {}
+            Err(error) => self.unknown = Some(error),
+        }
+    }
+}
 
 impl IndexMap {
     /// Whether both maps put every index at the same offset. Only sizes and offsets are compared.
     /// [`same_layout`] compares the types as well.
     ///
-    /// The result is exact for every layout, however it was spelled. Chains are compared by their digits and
-    /// not index by index.
+    /// The result is exact for every layout, however it was spelled. Chains are compared by their digits, in a
+    /// time that does not depend on the sizes. Two forms of an Irreducible layout, and layouts that fuse
+    /// dimensions in contradicting orders, are compared index by index.
     ///
     /// # Errors
     ///
@@ -88,12 +115,18 @@ impl IndexMap {
         }
         let groups = (self.levels.is_none() && other.levels.is_none())
             .then(|| linked_dims(self.sizes.len(), &self.components, &other.components));
-        let Some(groups) = groups.flatten() else { return by_atoms(self, other) };
+        let Some(groups) = groups.flatten() else {
+            found.include_walked(self.walk(other, |_| true));
+            return found;
+        };
         for dims in groups {
             let bounds: Dims = dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
             let extent = bounds.iter().fold(1, |product: u64, &bound| product.times(bound));
             let chain = |map: &IndexMap| joined_chain(&map.components, &dims, &self.sizes, extent);
-            let (Some(a), Some(b)) = (chain(self), chain(other)) else { return by_atoms(self, other) };
+            let (Some(a), Some(b)) = (chain(self), chain(other)) else {
+                found.include_walked(self.walk(other, |dim| dims.contains(&dim)));
+                continue;
+            };
             match first_deviation(&a, &b, extent) {
                 Ok(None) => {}
                 Err(error) => found.unknown = Some(error),
@@ -102,10 +135,7 @@ impl IndexMap {
                 Ok(Some(number)) if dims.is_sorted() => found.include(self.at(&dims, &bounds, number)),
                 Ok(Some(_)) => {
                     found.differs = true;
-                    match self.walk(other, &dims) {
-                        Some(index) => found.include(index),
-                        None => found.unknown = Some(undecided()),
-                    }
+                    found.include_walked(self.walk(other, |dim| dims.contains(&dim)));
                 }
             }
         }
@@ -119,21 +149,23 @@ impl IndexMap {
         index
     }
 
-    /// Returns the first difference among the indices whose dimensions outside `dims` are 0. `None` if the
-    /// first [`EQUALITY_WORK_LIMIT`] indices do not differ.
-    fn walk(&self, other: &IndexMap, dims: &[usize]) -> Option<Vec<u64>> {
+    /// Returns the first difference among the indices whose dimensions that are not `walked` are 0. The offset
+    /// of each index is computed.
+    fn walk(&self, other: &IndexMap, walked: impl Fn(usize) -> bool) -> Result<Option<Vec<u64>>, Error> {
         let sizes: Dims =
-            self.sizes.iter().enumerate().map(|(dim, &size)| if dims.contains(&dim) { size } else { 1 }).collect();
+            self.sizes.iter().enumerate().map(|(dim, &size)| if walked(dim) { size } else { 1 }).collect();
         let mut index: Dims = sizes.iter().map(|_| 0).collect();
-        for _ in 0..EQUALITY_WORK_LIMIT {
+        let tiles = |map: &IndexMap| map.levels.as_ref().map_or(0, |levels| count(levels.levels.len()));
+        let (work, mut left) = (tiles(self).plus(tiles(other)).plus(1), EQUALITY_WORK_LIMIT);
+        loop {
+            left = left.checked_sub(work).ok_or_else(undecided)?;
             if self.offset_inside(&index) != other.offset_inside(&index) {
-                return Some(index.into());
+                return Ok(Some(index.into()));
             }
             if !next_index(&mut index, &sizes) {
-                break;
+                return Ok(None);
             }
         }
-        None
     }
 
     fn has_form_of(&self, other: &IndexMap) -> bool {

@@ -41,12 +41,9 @@
 // This module comes first, so that the constructors come first on the page of `IndexMap`.
 mod index_map;
 
-mod atoms;
 mod besides;
 mod boxes;
-mod contiguous;
 mod deviation;
-mod difference;
 mod digits;
 mod equality;
 mod from_digits;
@@ -79,7 +76,7 @@ pub(crate) use besides::{Besides, StorageRule};
 pub(crate) use boxes::{BoxGroups, each_element};
 pub(crate) use levels::TileEntries;
 pub(crate) use plan::*;
-pub(crate) use refine::{Loops, MAX_REFINED};
+pub(crate) use refine::Loops;
 
 /// The items of this folder that [`crate::plan`] re-exports.
 pub(crate) mod plan {

@@ -23,7 +23,7 @@ const MAX_TABLE: u64 = 1 << 16;
 /// The most entries of all tables of a pair of layouts, where each segment counts as [`SEGMENT`] entries. A
 /// pair that needs more goes through a packed buffer. If the digits do not divide each other, each digit
 /// doubles the number of segments.
-pub(crate) const MAX_REFINED: u64 = 1 << 20;
+const MAX_REFINED: u64 = 1 << 20;
 
 /// The number of table entries that a segment counts for in [`MAX_REFINED`].
 const SEGMENT: u64 = 16;

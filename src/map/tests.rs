@@ -13,9 +13,8 @@
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
-use super::contiguous::extremes;
 use super::deviation::first_deviation;
-use super::digits::{Chain, Digit, whole_blocks};
+use super::digits::{Chain, Digit};
 use super::index_map::{IndexMap, ToIndexMap};
 use super::refine::{Loop, Segments, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
@@ -105,29 +104,6 @@ fn chains_equal_their_functions_and_exact_ones_have_one_form() {
                 check(&[(high, strides / 25), (low, strides / 5 % 5), (1, strides % 5)]);
             }
         }
-    }
-}
-
-/// Tests every range of 23 x 16 x 24 chains of two digits, and of 253 x 27 chains of three digits.
-#[test]
-fn the_extremes_of_a_range_are_those_of_a_walk() {
-    let check = |digits: &Digits, extent: u64| {
-        let (chain, walked) = (chain(digits, extent), values(digits, extent));
-        let blocks = whole_blocks(chain.digits());
-        for start in 0..extent {
-            let (mut least, mut most) = (u64::MAX, 0);
-            for (&value, last) in walked.iter().zip(0..).skip(start as usize) {
-                (least, most) = (least.min(value), most.max(value));
-                let found = extremes(chain.digits(), &blocks, start, last + 1);
-                assert_eq!(found, (least, most), "{digits:?} on {start}..={last}");
-            }
-        }
-    };
-    for (extent, divisor) in (1..=MOST).flat_map(|extent| (2..=MOST).map(move |divisor| (extent, divisor))) {
-        (0..16).for_each(|strides| check(&[(divisor, strides / 4), (1, strides % 4)], extent));
-    }
-    for (high, low) in pairs_of_divisors() {
-        (0..27).for_each(|strides| check(&[(high, strides / 9), (low, strides / 3 % 3), (1, strides % 3)], MOST));
     }
 }
 

@@ -27,7 +27,7 @@ impl Relayout {
     pub fn explain(&self) -> String {
         let mut text = String::new();
         let Passes { before, last } = &self.passes;
-        let passes = before.len().saturating_add(1);
+        let passes = if before.is_some() { 2 } else { 1 };
         for (index, pass) in before.iter().enumerate() {
             let pass_number = index.saturating_add(1);
             let buffer = Size(checked::bytes_for(pass.elements, pass.bits).unwrap_or(u64::MAX));

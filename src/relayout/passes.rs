@@ -26,13 +26,11 @@ use super::settings::Padding;
 /// assert_eq!((passes[0].source_elements, passes[0].destination_elements), (6, 7));
 /// let elements: u64 = passes[0].boxes().map(|part| part.elements()).sum();
 /// assert_eq!((passes[0].box_count(), elements), (1, 6));
-/// assert_eq!(passes[0].recovering_boxes().count(), 0, "of use between the passes of Irreducible layouts");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct CopyPass<'a> {
     program: &'a Program,
-    recover: Option<&'a Program>,
     /// The number of elements of the buffer that is read, padding included.
     pub source_elements: u64,
     /// The number of elements of the buffer that is filled, padding included.
@@ -53,16 +51,6 @@ impl CopyPass<'_> {
     /// [changes the width](Relayout::changes_width).
     pub fn boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
         self.program.boxes.iter()
-    }
-
-    /// The boxes that copy the padding of an Irreducible destination back, from the buffer that the *next*
-    /// pass fills to the buffer that this pass fills. Other passes have no such boxes.
-    ///
-    /// Padding inside the tiles of such a layout goes through the levels like the elements. If padding is
-    /// kept, these boxes run before all passes, in the reverse order of the passes. If padding is set, every
-    /// intermediate buffer is filled with the pattern instead.
-    pub fn recovering_boxes(&self) -> impl Iterator<Item = CopyBox> + '_ {
-        self.recover.into_iter().flat_map(|program| program.boxes.iter())
     }
 }
 
@@ -117,13 +105,11 @@ impl Relayout {
         let mut elements = self.source.physical_elements();
         let last = CopyPass {
             program: last,
-            recover: None,
-            source_elements: before.last().map_or(elements, |pass| pass.elements),
+            source_elements: before.as_ref().map_or(elements, |pass| pass.elements),
             destination_elements: self.destination.physical_elements(),
         };
         let before = before.iter().map(move |pass| CopyPass {
             program: &pass.program,
-            recover: pass.recover.as_deref(),
             source_elements: std::mem::replace(&mut elements, pass.elements),
             destination_elements: pass.elements,
         });

@@ -337,7 +337,7 @@ impl Relayout {
             return Ok(());
         }
         exec::fill_before(&self.fill, destination);
-        exec::run_passes(&self.passes, source, destination, self.settings.padding.pattern())?;
+        exec::run_passes(&self.passes, source, destination)?;
         exec::fill_after(&self.fill, destination.into());
         Ok(())
     }

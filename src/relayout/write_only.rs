@@ -14,7 +14,6 @@ use crate::checked;
 use crate::error::{ArgumentRule, Error};
 
 use super::exec;
-use super::exec::OldPadding;
 use super::piece::{ClippedPart, Piece, PieceCopy, Spans};
 use super::plan::clip::Room;
 use super::plan::cost::{MOST_CLIPPED, WRITE_BLOCK};
@@ -71,11 +70,6 @@ impl Relayout {
 
     /// The reason why the destination must be read, as the end of an error's sentence about padding.
     fn why_read(&self) -> Option<&'static str> {
-        if self.keeps_padding() && self.passes.recovers() {
-            return Some(
-                "it goes through the levels of an Irreducible layout: set it, with `with_padding`, or use `run`",
-            );
-        }
         let shared = self.keeps_padding() && self.passes.last.has_sub_byte_boxes();
         shared.then_some(SHARED_BYTES)
     }
@@ -178,9 +172,7 @@ impl Relayout {
         let whole: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
         let Some(destination) = destination.part(0..whole.min(destination.len())) else { return Ok(()) };
         let elements = 0..self.destination.physical_elements();
-        // A copy that keeps the padding of intermediate buffers never gets here, so any pattern will do.
-        let padding = OldPadding::Pattern(self.settings.padding.pattern().unwrap_or(0));
-        let from = exec::all_but_last(&self.passes, source, padding)?;
+        let from = exec::all_but_last(&self.passes, source)?;
         let last = &self.passes.last;
         self.write_part(last, (last, &self.fill), elements, &from, destination)
     }

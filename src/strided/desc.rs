@@ -401,16 +401,6 @@ impl BufferTensorDesc {
         self.base_offset
     }
 
-    /// The offset where the tensor begins in its buffer, in bytes, as a `usize` to index slices of bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte) if the tensor begins inside a
-    /// byte. [`Error::Overflow`] if the offset does not fit a `usize`.
-    pub fn base_offset_in_bytes(&self) -> Result<usize, Error> {
-        self.in_whole_bytes(self.base_offset)
-    }
-
     /// The offset of an index, in bytes from the start of the buffer, as a `usize` to index slices of bytes.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ mod size;
 mod slice;
 mod view;
 
-pub use access::{BlockIter, Blocks, GemmOperand, ManyBlocks, Offsets, UniformBlocks};
+pub use access::{BlockIter, Blocks, ManyBlocks, Offsets, UniformBlocks};
 pub use axes::AxisOrder;
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
@@ -49,7 +49,7 @@ pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
-pub use view::{Side, broadcast_sizes, concat};
+pub use view::Side;
 
 pub(crate) use free_strides::set_free_strides;
 pub(crate) use overlap::find_overlap;

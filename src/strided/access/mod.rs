@@ -2,10 +2,8 @@
 //! offsets, and operands of matrix multiplications.
 
 mod blocks;
-mod gemm;
 mod offsets;
 mod runs;
 
 pub use blocks::{BlockIter, Blocks, ManyBlocks, UniformBlocks};
-pub use gemm::GemmOperand;
 pub use offsets::Offsets;

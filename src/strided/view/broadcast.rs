@@ -1,11 +1,8 @@
 //! Repeats a tensor along axes of size 1.
 
-use crate::checked::Exact;
 use crate::error::{ArgumentRule, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
-use alloc::vec;
-use alloc::vec::Vec;
 
 impl BufferTensorDesc {
     /// Returns the tensor repeated along axes of size 1 until it has `sizes`. New axes appear in front.
@@ -45,55 +42,4 @@ impl BufferTensorDesc {
         }
         self.view(list)
     }
-
-    /// Does the work of [`broadcast_to`](Self::broadcast_to) with a given position for every axis: axis `k`
-    /// of this tensor becomes axis `axes[k]` of the view.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`broadcast_to`](Self::broadcast_to). [`RankMismatch`](crate::ArgumentRule) if `axes`
-    /// does not have one entry for each axis. [`AxisOutOfRange`](crate::ArgumentRule) if an entry is not
-    /// below the new rank. [`NotAPermutation`](crate::ArgumentRule) for a repeated entry.
-    /// [`NotAscending`](crate::ArgumentRule) if the entries do not ascend.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let bias = BufferTensorDesc::packed(DataType::F32, &[16])?.broadcast_at(&[2, 16, 7, 7], &[1])?;
-    /// assert_eq!(bias.strides(), [0, 1, 0, 0]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn broadcast_at(&self, sizes: &[u64], axes: &[usize]) -> Result<Self, Error> {
-        self.scatter_axes(sizes.len(), axes)?.broadcast_to(sizes)
-    }
-}
-
-/// Returns the sizes to which all of `shapes` can be broadcast. By NumPy's rules, shapes are aligned at the
-/// last axis, and a size of 1 is replaced by the size of another shape.
-///
-/// # Errors
-///
-/// [`SizeMismatch`](crate::ArgumentRule) if two sizes of an axis differ and neither size is 1.
-///
-/// ```
-/// use tensor_layout::strided::broadcast_sizes;
-///
-/// assert_eq!(broadcast_sizes(&[&[8, 1, 6], &[7, 1], &[]])?, [8, 7, 6]);
-/// assert_eq!(broadcast_sizes(&[&[0, 3], &[1, 3]])?, [0, 3]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn broadcast_sizes(shapes: &[&[u64]]) -> Result<Vec<u64>, Error> {
-    let rank = shapes.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
-    let mut common = vec![1; rank];
-    for sizes in shapes {
-        let new_axes = rank.minus(sizes.len());
-        for (axis, (slot, &size)) in common.iter_mut().skip(new_axes).zip(*sizes).enumerate() {
-            if *slot == 1 {
-                *slot = size;
-            } else if size != 1 && size != *slot {
-                return Err(ArgumentRule::SizeMismatch.at(axis.plus(new_axes), size, *slot));
-            }
-        }
-    }
-    Ok(common)
 }

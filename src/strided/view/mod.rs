@@ -5,7 +5,6 @@
 //! minimum as its total size.
 
 mod broadcast;
-mod diagonal;
 mod join;
 mod permute;
 mod rank;
@@ -13,9 +12,6 @@ mod reinterpret;
 mod reshape;
 mod slice;
 
-pub use broadcast::broadcast_sizes;
-pub use join::concat;
-pub(super) use join::joined_axes;
 pub use rank::Side;
 
 use crate::error::Error;

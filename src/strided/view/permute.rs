@@ -1,9 +1,7 @@
 //! Changes the order of axes, and adds new axes between them.
 
-use crate::checked::Dims;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
-use crate::strided::axis_list::AxisList;
 
 impl BufferTensorDesc {
     /// Returns a view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
@@ -52,28 +50,6 @@ impl BufferTensorDesc {
             _ => own,
         };
         Ok(self.same_elements(self.axes().enumerate().map(swapped)))
-    }
-
-    /// Returns a tensor of `rank` axes whose axis `axes[k]` is axis `k` of this tensor. The other axes have
-    /// size 1 and stride 0, as [`broadcast_to`](Self::broadcast_to) needs them. `axes` must ascend.
-    pub(super) fn scatter_axes(&self, rank: usize, axes: &[usize]) -> Result<Self, Error> {
-        if axes.len() != self.rank() {
-            return Err(Error::rank_mismatch("axes", self.rank(), axes.len()));
-        }
-        check_distinct("the list of axes", axes)?;
-        let (mut sizes, mut strides) = (Dims::from_elem(1, rank), Dims::from_elem(0, rank));
-        let mut before = 0;
-        for (position, (&axis, (size, stride))) in axes.iter().zip(self.axes()).enumerate() {
-            if axis < before {
-                return Err(Error::not_ascending("the list of axes", position, axis, before));
-            }
-            before = axis;
-            let (Some(size_slot), Some(stride_slot)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
-                return Err(Error::axis_out_of_range(axis, rank));
-            };
-            (*size_slot, *stride_slot) = (size, stride);
-        }
-        self.view(AxisList::new(&sizes, &strides))
     }
 }
 

@@ -85,7 +85,7 @@ impl BufferTensorDesc {
     /// assert_eq!(parts.join_elements(DataType::C64)?, repeated);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
+    fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(self.data_type().bits(), data_type.bits())?;
         let mut list = AxisList::EMPTY;
         for (size, stride) in self.axes() {
@@ -104,7 +104,7 @@ impl BufferTensorDesc {
     /// contiguous, or if a wider element would begin at an offset that is not a multiple of its width.
     /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new width.
     /// [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
-    pub fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
+    fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
         let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });
         let last = self.rank().saturating_sub(1);

@@ -123,35 +123,6 @@ impl BufferTensorDesc {
         };
         lengths.iter().map(part).collect()
     }
-
-    /// Returns windows that slide along an axis, `step` indices from one window to the next. The axis then
-    /// counts windows, and a new last axis of size `length` counts the indices inside a window. Convolutions
-    /// read these windows.
-    ///
-    /// # Errors
-    ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist. [`Error::OutOfLimits`] for a
-    /// length or a step of 0, or for a length above the size.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 10])?.windows(1, 4, 3)?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[2, 3, 4][..], &[10, 3, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn windows(&self, axis: usize, length: u64, step: u64) -> Result<Self, Error> {
-        let (size, stride) = self.axis(axis)?;
-        if length == 0 || length > size {
-            return Err(Error::OutOfLimits { what: "the length of a window", value: length, min: 1, max: size });
-        }
-        if step == 0 {
-            return Err(Error::OutOfLimits { what: "the step of a window", value: 0, min: 1, max: u64::MAX });
-        }
-        let last_start = size.minus(length);
-        let starts = self.slice_axis(axis, Slice::from(..last_start.plus(1)).step_by(step))?;
-        self.view_of(starts.axes().chain([(length, stride)]))
-    }
 }
 
 /// Changes the size, the stride and the base of one axis, so that only the indices of `slice` remain.

@@ -5,7 +5,7 @@ use crate::literal::cases;
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::{Side, Slice, broadcast_sizes, concat};
+use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The offset of every index, straight from the definition.
@@ -133,36 +133,16 @@ proptest! {
     }
 
     #[test]
-    fn windows_read_what_a_convolution_reads(desc in desc(3, 1), length in 1..4_u64, step in 1..3_u64) {
-        for axis in 0..desc.rank() {
-            let size = desc.sizes()[axis];
-            let Ok(view) = desc.windows(axis, length, step) else {
-                prop_assert!(length > size);
-                continue;
-            };
-            let all = offsets(&desc);
-            prop_assert_eq!(view.sizes()[axis], (size - length) / step + 1);
-            for (index, &offset) in offsets(&view).indexed_iter() {
-                let mut source: Vec<usize> = (0..desc.rank()).map(|a| index[a]).collect();
-                source[axis] = index[axis] * step as usize + index[desc.rank()];
-                prop_assert_eq!(offset, all[IxDyn(&source)]);
-            }
-        }
-    }
-
-    #[test]
     fn broadcast(desc in desc(3, 1), front in proptest::collection::vec(1..4_u64, 0..2), times in 1..4_u64) {
         let mut sizes = front;
         sizes.extend(desc.sizes().iter().map(|&n| if n == 1 { times } else { n }));
         let shape: Vec<usize> = sizes.iter().map(|&n| n as usize).collect();
         let expected = offsets(&desc).broadcast(IxDyn(&shape)).unwrap().to_owned();
         assert_same(&desc.broadcast_to(&sizes).unwrap(), &expected);
-        assert_eq!(broadcast_sizes(&[&sizes, desc.sizes()]).unwrap(), sizes);
         if let Some(axis) = desc.sizes().iter().position(|&n| n > 1) {
             let axis_in_wide = axis + sizes.len() - desc.rank();
             sizes[axis_in_wide] += 1;
             assert_eq!(desc.broadcast_to(&sizes).unwrap_err().code(), "size_mismatch");
-            assert!(broadcast_sizes(&[&sizes, desc.sizes()]).is_err());
         }
     }
 
@@ -185,27 +165,6 @@ proptest! {
     }
 
     #[test]
-    fn folds_are_made_exactly_when_they_can_be(desc in desc(4, 1), rank in 1..4_usize) {
-        let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
-        for side in [Side::Front, Side::Back] {
-            let mut sizes = desc.sizes().to_vec();
-            if sizes.len() > rank {
-                let surplus = sizes.len() - rank + 1;
-                let range = if side == Side::Front { 0..surplus } else { rank - 1..desc.rank() };
-                let product = sizes[range.clone()].iter().product();
-                sizes.splice(range, [product]);
-            }
-            match desc.rank_at_most(rank, side) {
-                Ok(view) => {
-                    assert_eq!(view.sizes(), sizes);
-                    assert_eq!(offsets(&view).iter().copied().collect::<Vec<_>>(), flat);
-                }
-                Err(_) => assert!(!view_exists(&flat, &sizes), "{desc} -> {sizes:?}"),
-            }
-        }
-    }
-
-    #[test]
     fn coalesce_leaves_nothing_to_join(desc in desc(4, 1)) {
         let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
         let few = desc.coalesce();
@@ -220,29 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn diagonal(desc in desc(4, 1), seed in any::<usize>()) {
-        if desc.rank() < 2 {
-            return Ok(());
-        }
-        let first = seed % desc.rank();
-        let second = (first + 1 + seed / 7 % (desc.rank() - 1)) % desc.rank();
-        let view = desc.diagonal(first, second).unwrap();
-        let all = offsets(&desc);
-        for (index, &offset) in offsets(&view).indexed_iter() {
-            let along = index[view.rank() - 1];
-            let mut rest = (0..view.rank() - 1).map(|a| index[a]);
-            let source: Vec<usize> =
-                (0..desc.rank()).map(|a| if a == first || a == second { along } else { rest.next().unwrap() }).collect();
-            prop_assert_eq!(offset, all[IxDyn(&source)]);
-        }
-    }
-
-    #[test]
     fn reinterpreted_bytes_are_the_same_bytes(desc in desc(3, 1)) {
-        let parts = desc.split_elements(DataType::U8).unwrap();
-        let bytes: Vec<u64> = offsets(&desc).iter().flat_map(|&o| (0..4).map(move |b| 4 * o + b)).collect();
-        assert_eq!(offsets(&parts).iter().copied().collect::<Vec<_>>(), bytes);
-        assert!(same_layout(&parts.join_elements(DataType::F32).unwrap(), &desc).unwrap());
         match desc.reinterpret(DataType::F16) {
             Ok(halves) => {
                 let expected: Vec<u64> = offsets(&desc).iter().flat_map(|&o| [2 * o, 2 * o + 1]).collect();
@@ -253,27 +190,6 @@ proptest! {
             Err(_) => assert!(desc.rank() == 0 || desc.sizes().last() > Some(&1) && desc.strides().last() != Some(&1)),
         }
     }
-
-    #[test]
-    fn expand_and_squeeze(desc in desc(3, 0), axis in 0..4_usize) {
-        let axis = axis.min(desc.rank());
-        let wide = desc.unsqueeze(axis).unwrap();
-        assert_same(&wide, &offsets(&desc).insert_axis(Axis(axis)));
-        assert_eq!(wide.squeeze(axis).unwrap(), desc);
-    }
-}
-
-#[test]
-fn concat_places_its_parts_side_by_side() {
-    let (whole, parts) = concat(DataType::U8, &[&[2, 1, 4], &[2, 3, 4], &[2, 0, 4]], 1).unwrap();
-    assert_eq!(whole.sizes(), [2, 4, 4]);
-    let all: Vec<u64> = parts.iter().flat_map(|part| offsets(part).into_iter()).collect();
-    let mut sorted = all.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, (0..32).collect::<Vec<_>>());
-    assert_eq!(concat(DataType::U8, &[&[2, 1], &[3, 1]], 1).unwrap_err().code(), "size_mismatch");
-    assert_eq!(concat(DataType::U8, &[&[2], &[3]], 1).unwrap_err().code(), "axis_out_of_range");
-    assert_eq!(concat(DataType::U8, &[], 0).unwrap_err().code(), "axis_out_of_range");
 }
 
 #[test]
@@ -287,9 +203,7 @@ fn refusals_name_the_axis_and_the_reason() {
     );
     assert_eq!(sentence(desc.reshape(&[5, 4])), "the new sizes hold 20 elements, but there are 24");
     assert_eq!(sentence(desc.reshape(&[1 << 40, 1 << 40])), "the number of elements does not fit into 64 bits");
-    assert_eq!(sentence(desc.squeeze(1)), "axis 1 has size 3, but size 1 was expected");
     assert_eq!(sentence(desc.permute(&[0, 1, 0])), "the order of axes names axis 0 a second time, at position 2");
-    assert_eq!(sentence(desc.diagonal(1, 1)), "the pair of axes names axis 1 a second time, at position 1");
     assert_eq!(sentence(desc.slice_axis(1, 2..4)), "index 3 on axis 1 is out of range: its size is 3");
     assert_eq!(
         sentence(desc.reinterpret(DataType::F16)),
@@ -305,42 +219,8 @@ fn refusals_name_the_axis_and_the_reason() {
     assert!(sentence(pitched.reinterpret(DataType::F32)).contains("axis 0 has stride 3"));
 }
 
-/// One wider element is several narrow elements side by side, with the alignment of the wide element.
-#[test]
-fn elements_are_joined_where_they_fill_wider_ones() {
-    let join =
-        |text: &str, to| text.parse::<BufferTensorDesc>().unwrap().join_elements(to).map(|desc| desc.to_string());
-    assert_eq!(join("u8[6,4]:[8,1]+16", DataType::F32).unwrap(), "f32[6]:[2]+4");
-    // An axis of one element is an element of the same width for every stride.
-    assert_eq!(join("u32[3,1]:[2,7]", DataType::F32).unwrap(), "f32[3]:[2]");
-    for (text, to, sentence) in [
-        ("u8[6,2]:[8,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 4:1"),
-        ("u8[6,4]:[8,2]", DataType::F32, "axis 1 is 4:2, but one wider element is 4:1"),
-        ("u32[3,2]:[2,1]", DataType::F32, "axis 1 is 2:1, but one wider element is 1:1"),
-        ("u8[6,4]:[6,1]", DataType::F32, "axis 0 has stride 6, which is not a multiple of 4"),
-        ("u8[6,4]:[8,1]+2", DataType::F32, "axis 1 begins at element 2, which is not a multiple of 4"),
-        ("u8[]:[]", DataType::F32, "axis 0 is missing: rank 0 has no axis to join"),
-    ] {
-        let error = join(text, to).unwrap_err();
-        assert!(error.to_string().ends_with(sentence), "{text}: {error}");
-    }
-    assert_eq!(join("u32[4,1]:[1,1]", DataType::F16).unwrap_err().code(), "unsupported_element_bits");
-    // A promise of 2 bytes is too little for elements of 4 bytes.
-    let promised = BufferTensorDesc::packed(DataType::U8, &[4]).unwrap().with_base_offset_alignment(2).unwrap();
-    assert_eq!(promised.join_elements(DataType::F32).unwrap_err().code(), "bad_alignment");
-}
-
 #[test]
 fn what_views_leave_of_strides_and_bases_that_are_not_used() {
-    // The diagonal of one element takes no step. Strides that add up to more than 64 bits do not matter.
-    let wide = BufferTensorDesc::new(DataType::U8, &[1, 4, 1], Some(&[u64::MAX, 1, u64::MAX])).unwrap();
-    assert_eq!(wide.diagonal(0, 1).unwrap().sizes(), [1, 1]);
-    assert_eq!(wide.diagonal(0, 2).unwrap().sizes(), [4, 1]);
-    let empty = BufferTensorDesc::new(DataType::U8, &[2, 2, 0], Some(&[u64::MAX, u64::MAX, 1])).unwrap();
-    assert_eq!(empty.diagonal(0, 1).unwrap().sizes(), [0, 2]);
-    // A diagonal with all elements is the whole tensor. Any other diagonal is a part of a larger buffer.
-    let is_part = |first, second| wide.diagonal(first, second).unwrap().to_string().contains('+');
-    assert!(!is_part(0, 2) && is_part(0, 1));
     // An empty slice has no first element, and keeps base offset 0.
     let rows = BufferTensorDesc::packed(DataType::F32, &[4, 3]).unwrap();
     assert_eq!(rows.slice_axis(0, 2..2).unwrap().base_offset(), 0);
@@ -370,9 +250,9 @@ fn a_total_set_by_hand_survives_views_and_flags_do_too() {
 fn views_of_huge_tensors_are_exact_or_refused() {
     let desc = BufferTensorDesc::new(DataType::U8, &[2, 1], Some(&[1 << 62, u64::MAX])).unwrap();
     assert_eq!(desc.reshape(&[1, 2]).unwrap().strides()[1], 1 << 62);
-    assert_eq!(desc.split_elements(DataType::U4).unwrap().strides(), [1 << 63, 0, 1]);
-    let wide = BufferTensorDesc::new(DataType::U64, &[2], Some(&[1_u64 << 60])).unwrap();
-    assert_eq!(wide.split_elements(DataType::U1).unwrap_err().code(), "overflow");
+    assert_eq!(desc.reinterpret(DataType::U4).unwrap().strides(), [1 << 63, 1]);
+    let wide = BufferTensorDesc::new(DataType::U64, &[2, 1], Some(&[1_u64 << 60, 1])).unwrap();
+    assert_eq!(wide.reinterpret(DataType::U1).unwrap_err().code(), "overflow");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn constructors_views_and_offsets_take_an_engines_integers() {
     assert_eq!(BufferTensorDesc::ndhwc(DataType::U8, [1_u32, 3, 4, 5, 6]).unwrap().strides(), [360, 1, 90, 18, 3]);
     let t: usize = 1;
     let token = cache.slice_axis(1, t..t + 1).unwrap();
-    assert_eq!((token.base_offset(), token.base_offset_in_bytes()), (4, Ok(8)));
+    assert_eq!((token.base_offset(), token.offset_in_bytes(&[0, 0, 0])), (4, Ok(8)));
     assert_eq!(cache.slice_axis(1, ..t).unwrap().sizes(), [2, 1, 4]);
     assert_eq!(cache.select(1, t).unwrap().sizes(), [2, 4]);
     let buffer = [0_u8; 48];
@@ -150,7 +150,7 @@ fn base_offsets_are_in_bytes_too() {
     let nibbles = BufferTensorDesc::packed(DataType::S4, &[3]).unwrap();
     let at = |bytes: u64| nibbles.clone().with_base_offset_in_bytes(bytes).unwrap();
     assert_eq!((at(5).base_offset(), at(0).is_part()), (10, true));
-    assert_eq!(nibbles.with_base_offset(3).unwrap().base_offset_in_bytes().unwrap_err().code(), "offset_inside_byte");
+    assert_eq!(nibbles.with_base_offset(3).unwrap().offset_in_bytes(&[0]).unwrap_err().code(), "offset_inside_byte");
     let words = BufferTensorDesc::packed(DataType::F32, &[3]).unwrap().with_base_offset_in_bytes(6).unwrap_err();
     assert_eq!(words.to_string(), "no base offset describes this layout: byte 6 is inside an element of 32 bits");
     let six = BufferTensorDesc::packed(DataType::F6E2M3FN, &[3]).unwrap();

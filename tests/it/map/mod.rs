@@ -4,7 +4,6 @@ mod equality;
 mod golden_layouts;
 mod limits;
 mod lowering;
-mod parts;
 mod properties;
 mod views;
 mod with_base;

@@ -189,41 +189,6 @@ proptest! {
         prop_assert_eq!(a.first_difference(&b), Ok(walked.clone()), "{} {}", shape, changed);
         prop_assert_eq!(a.same_places(&b), Ok(walked.is_none()));
     }
-
-    #[test]
-    fn contiguous_parts_are_those_of_a_search(
-        shape in any_shape(2000),
-        cuts in prop::collection::vec((0..=9_u64, 0..=9_u64), 4),
-    ) {
-        let map = shape.to_index_map().unwrap();
-        let ranges: Vec<_> =
-            shape.sizes().iter().zip(&cuts).map(|(&size, &(a, b))| a.min(b).min(size)..a.max(b).min(size)).collect();
-        let places = |ranges: &[std::ops::Range<u64>]| -> Vec<u64> {
-            let inside = indices(shape.sizes()).filter(|index| index.iter().zip(ranges).all(|(i, r)| r.contains(i)));
-            let mut places: Vec<u64> = inside.map(|index| map.offset(&index).unwrap()).collect();
-            places.sort_unstable();
-            places
-        };
-        let in_one_piece = |places: &[u64]| places.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let found = places(&ranges);
-        let expected = match (found.first(), found.last()) {
-            (Some(&low), Some(&high)) => in_one_piece(&found).then_some(low..high + 1),
-            _ => Some(0..0),
-        };
-        prop_assert_eq!(map.contiguous_part(&ranges).unwrap(), expected);
-
-        for axis in 0..shape.rank() {
-            if shape.element_count() == 0 {
-                continue;
-            }
-            for row in 0..shape.sizes()[axis] {
-                let mut ranges: Vec<_> = shape.sizes().iter().map(|&size| 0..size).collect();
-                ranges[axis] = row..row + 1;
-                let found = map.contiguous_part(&ranges).unwrap();
-                prop_assert_eq!(found.is_some(), in_one_piece(&places(&ranges)));
-            }
-        }
-    }
 }
 
 fn check_partition(elements: &[OffsetBox], padding: &[OffsetBox], holds: &[bool]) -> Result<(), TestCaseError> {
@@ -269,17 +234,45 @@ fn a_large_buffer_has_few_boxes() {
 }
 
 #[test]
-fn rows_of_a_tiled_buffer_are_not_addressable() {
-    // If the block dimension is inside the tile, neighbouring blocks share 32-bit words.
-    let row = |text: &str| {
-        let map = map(text);
-        let mut ranges: Vec<_> = map.sizes().iter().map(|&size| 0..size).collect();
-        ranges[0] = 1..2;
-        map.contiguous_part(&ranges).unwrap()
-    };
-    assert_eq!(row("bf16[512,3,2048]{2,0,1:T(8,128)(2,1)}"), None);
-    assert_eq!(row("f32[4,128,128]{2,1,0:T(8,128)}"), Some(16384..32768));
-    assert_eq!(row("s4[3,5]{1,0:E(4)}"), Some(5..10));
+fn one_row_of_a_combined_layout_is_no_longer_fused() {
+    let whole = map("f32[3,5]{1,0:T(*,4)(2,1)}");
+    let row = whole.slice(&[(0..1).into(), (0..5).into()]).unwrap();
+    assert_eq!(row.class(), LayoutClass::Split);
+    assert_eq!(row.components().iter().map(|component| component.dims().to_vec()).collect::<Vec<_>>(), [[1]]);
+    for column in 0..5 {
+        assert_eq!(row.offset(&[0, column]), whole.offset(&[0, column]));
+    }
+    let packed = map("f32[1,5]{1,0}");
+    let source: Vec<u32> = (0..u32::try_from(row.physical_elements()).unwrap()).collect();
+    let mut copied = [0_u32; 5];
+    Relayout::new(&row, &packed)
+        .unwrap()
+        .run(bytemuck::cast_slice(&source), bytemuck::cast_slice_mut(&mut copied))
+        .unwrap();
+    let expected: Vec<u64> = (0..5).map(|column| row.offset(&[0, column]).unwrap()).collect();
+    assert_eq!(copied.map(u64::from).to_vec(), expected);
+}
+
+/// A dimension of size 1 that a tile pads is always 0, but the number that `*` makes of it counts its
+/// padding. `f32[7,5,1]` with `T(2)` is at 2 (5 i + j), and the next tile takes digits of this number.
+#[test]
+fn padding_of_a_dimension_that_is_always_0_is_counted_where_a_star_joins_it() {
+    for sizes in ["7,5,1", "7,1,5", "1,7,5", "4,5,1", "6,1,1", "2,3,2"] {
+        for (pad, tile, last) in (1..=4).flat_map(|p| (1..=6).flat_map(move |t| (1..=5).map(move |l| (p, t, l)))) {
+            for tiles in [
+                format!("T({pad})(*,*,*,{tile})({last})"),
+                format!("T({pad},1)(*,*,*,{tile},1)({last},1)"),
+                format!("T({pad},1)(*,*,*,*,{tile})({last})"),
+                format!("T(1,{pad},1)(*,*,{tile},*,*,1)({last},1)"),
+            ] {
+                let shape: ArrayShape = format!("f32[{sizes}]{{2,1,0:{tiles}}}").parse().unwrap();
+                let map = shape.to_index_map().unwrap();
+                for (index, offset) in indices(shape.sizes()).zip(offsets(&shape)) {
+                    assert_eq!(map.offset(&index), Ok(offset as u64), "{shape} at {index:?}: {map:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

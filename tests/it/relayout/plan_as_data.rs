@@ -53,15 +53,7 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
     let mut buffers: Vec<Vec<u8>> = passes.iter().map(|pass| vec![0; size(pass.destination_elements)]).collect();
     *buffers.last_mut().unwrap() = destination.to_vec();
     let pattern = match relayout.padding() {
-        Padding::Keep => {
-            for place in (0..passes.len() - 1).rev() {
-                let (before, after) = buffers.split_at_mut(place + 1);
-                for copy in passes[place].recovering_boxes() {
-                    copy_elements(elements(&copy), bits, &after[0], &mut before[place]);
-                }
-            }
-            None
-        }
+        Padding::Keep => None,
         Padding::Zero => Some(0),
         Padding::Fill(pattern) => Some(pattern),
     };
@@ -71,10 +63,6 @@ fn run_boxes(relayout: &Relayout, source: &[u8], destination: &mut [u8]) {
         set(&relayout.destination().buffer_boxes().unwrap().padding, bits, pattern, last);
         if !whole.is_multiple_of(8) {
             last[whole / 8] &= 0xff >> (8 - whole % 8);
-        }
-        for (pass, buffer) in passes.iter().zip(&mut buffers).rev().skip(1) {
-            (0..pass.destination_elements)
-                .for_each(|at| write_bits(buffer, at * u64::from(bits), bits, pattern).unwrap());
         }
     }
     let mut from = source.to_vec();

@@ -765,7 +765,6 @@ fn the_gaps_of_a_slice_are_not_its_own() {
         cache.slice_axis(1, 0..1).unwrap().permute(&[2, 0, 1]).unwrap(),
         cache.select(1, 0).unwrap(),
         cache.slice_axis(1, 0..1).unwrap().coalesce(),
-        BufferTensorDesc::packed(DataType::U8, &[3, 3]).unwrap().diagonal(0, 1).unwrap(),
         "u8[3,1,2]:[8,2,1]+0".parse().unwrap(),
         "u8[3,1,2]:[8,2,1]+5".parse().unwrap(),
     ];

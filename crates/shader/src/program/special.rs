@@ -82,7 +82,7 @@ impl Planner<'_> {
         }
         let mut passes = self.relayout.passes();
         let (Some(pass), None) = (passes.next(), passes.next()) else {
-            return refused("the copy takes several steps, one a tile level");
+            return refused("the copy goes through a packed buffer");
         };
         if pass.box_count() > MOST_BOXES {
             return refused(&format!("the copy falls into {} boxes, more than {MOST_BOXES}", pass.box_count()));
