@@ -30,7 +30,6 @@ fn public_types_are_send_and_sync() {
     shared::<tensor_layout::cursor::Cursor<'_>>();
     shared::<strided::BlockIter>();
     shared::<strided::Blocks>();
-    shared::<strided::GemmOperand>();
     shared::<strided::IndexWidth>();
     shared::<strided::ManyBlocks>();
     shared::<strided::Offsets>();

@@ -4,6 +4,7 @@ use crate::literal::{any_shape, cases, indices, offsets, physical, strided_offse
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::OffsetBox;
+use tensor_layout::relayout::Relayout;
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};

@@ -197,8 +197,8 @@ fn plans_that_go_backwards_say_so() {
     }
 }
 
-/// A dimension that is fused with another dimension is reversed, on the way to a layout that is built by one
-/// pass for each tile level.
+/// A dimension that is fused with another dimension is reversed, on the way to a layout that is copied index
+/// by index.
 #[test]
 fn one_of_two_fused_dimensions_is_reversed_for_an_irreducible_layout() {
     let fused = Side::tiled(&"f32[7,5]{0,1:T(*,3)(2,1)}".parse().unwrap());
