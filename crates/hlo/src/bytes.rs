@@ -14,12 +14,13 @@ pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     if appended { checked::add(bytes, dimensions.saturating_mul(4), "the bytes of a buffer") } else { Ok(bytes) }
 }
 
-/// Writes a number of bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded down.
+/// Writes a number of bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded to the nearest tenth.
 ///
 /// ```
 /// use tensor_layout_hlo::short_bytes;
 ///
 /// assert_eq!([short_bytes(96_u64), short_bytes(4096_u64), short_bytes(1_u128 << 40)], ["96 B", "4.0 KiB", "1.0 TiB"]);
+/// assert_eq!([short_bytes(2040_u64), short_bytes((1_u64 << 20) - 1)], ["2.0 KiB", "1.0 MiB"]);
 /// ```
 #[must_use]
 pub fn short_bytes(bytes: impl Into<u128>) -> String {
@@ -27,12 +28,9 @@ pub fn short_bytes(bytes: impl Into<u128>) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let mut tenths = bytes.saturating_mul(10) >> 10;
-    let mut units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"].into_iter().peekable();
-    let mut unit = units.next();
-    while tenths >= 10_240 && units.peek().is_some() {
-        tenths >>= 10;
-        unit = units.next();
-    }
-    format!("{}.{} {}", tenths.div_euclid(10), tenths.rem_euclid(10), unit.unwrap_or(""))
+    let tenths_of = |shift: u32| bytes.saturating_mul(10).saturating_add(1_u128 << (shift - 1)) >> shift;
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut scaled = (10_u32..).step_by(10).zip(units).map(|(shift, unit)| (tenths_of(shift), unit));
+    let (tenths, unit) = scaled.find(|(tenths, unit)| *tenths < 10_240 || *unit == "EiB").unwrap_or((0, "KiB"));
+    format!("{}.{} {unit}", tenths.div_euclid(10), tenths.rem_euclid(10))
 }

@@ -43,7 +43,7 @@ pub use memory::{
     AssignedValue, BufferAssignment, BufferUse, InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory,
     MemoryTotal, Module, SpaceUse, hbm_bytes,
 };
-pub use out_of_memory::{OutOfMemoryReport, ReportedArray};
+pub use out_of_memory::{OutOfMemoryReport, ReportedArray, ReportedSize};
 pub use padding::{PaddedDimension, smaller_layout};
 pub use reader::{Reader, Record, UnreadableLine};
 pub use sources::SourceLine;

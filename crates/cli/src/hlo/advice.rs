@@ -1,10 +1,12 @@
 //! The advice of `hlo`: whether a program fits its device, what would make its peak smaller, and which arrays
 //! an out-of-memory report names.
 
+use serde_json::{Value, json};
 use tensor_layout::ArrayShape;
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{
-    Lever, LeverKind, LiveMemory, OutOfMemoryReport, PaddedDimension, ReportedArray, hbm_bytes, smaller_layout,
+    Lever, LeverKind, LiveMemory, OutOfMemoryReport, PaddedDimension, ReportedArray, ReportedSize, hbm_bytes,
+    smaller_layout,
 };
 
 use super::space::small;
@@ -89,6 +91,9 @@ fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
         Some(PaddedDimension { axis, size, stored, .. }) => {
             format!("dimension {axis} is {size} and stored as {stored}")
         }
+        None if shape.element_bits() > shape.data_type().bits() => {
+            format!("an element of {} bits is stored in {}", shape.data_type().bits(), shape.element_bits())
+        }
         None => "its rows are padded".to_owned(),
     };
     match smaller_layout(shape, tpu.unwrap_or(TpuGeneration::V5e)) {
@@ -104,23 +109,26 @@ pub(super) fn print_report(
     rows: usize,
     output: &mut Output,
 ) -> Result<(), Stop> {
-    if let (Some(used), Some(capacity)) = (report.used_bytes, report.capacity_bytes) {
-        let missing = short_bytes(used.saturating_sub(capacity));
-        let (used, capacity) = (short_bytes(used), short_bytes(capacity));
-        output.sentence(format_args!("The program needs {used} of {capacity}: {missing} are missing.\n"))?;
+    for sentence in totals(report) {
+        output.sentence(sentence)?;
     }
     let arrays: Vec<&ReportedArray> = report.allocations.iter().take(rows).collect();
     if arrays.is_empty() {
-        return output.line(
-            "The report names no arrays, as those of newer compilers do not. The dump of the program does: run it with\n\
-             XLA_FLAGS=--xla_dump_to=FOLDER and read its file ...after_optimizations.txt, or the one of a smaller batch.",
-        );
+        let what = if report.has_sizes() || report.failed.is_some() {
+            "lists no arrays"
+        } else {
+            "names neither sizes nor arrays"
+        };
+        return output.line(format_args!(
+            "The report {what}. The dump of the program does: run it with\n\
+             XLA_FLAGS=--xla_dump_to=FOLDER and read its file ...after_optimizations.txt, or the one of a smaller batch."
+        ));
     }
     let sum = |bytes: fn(&ReportedArray) -> u64| arrays.iter().map(|array| u128::from(bytes(array))).sum::<u128>();
     let (bytes, unpadded) = (sum(|array| array.bytes), sum(|array| array.unpadded_bytes));
     let padded = bytes.saturating_sub(unpadded);
     output.sentence(format_args!(
-        "Largest arrays: {} with {}, of which {} ({}) are padding.\n",
+        "Largest allocations: {} with {}, of which {} ({}) are padding.\n",
         arrays.len(),
         short_bytes(bytes),
         short_bytes(padded),
@@ -129,11 +137,11 @@ pub(super) fn print_report(
     let mut table = Table::new(">bytes|>padding|used as|instruction|shape|op_name");
     for array in &arrays {
         table.row([
-            short_bytes(array.bytes),
+            array.size.as_ref().map_or_else(|| short_bytes(array.bytes), ReportedSize::to_string),
             short_bytes(array.bytes.saturating_sub(array.unpadded_bytes)),
             array.kind.clone(),
             array.instruction.clone(),
-            array.shape.clone(),
+            if array.shape.is_empty() { "(no array)".to_owned() } else { array.shape.clone() },
             array.op_name.clone(),
         ]);
     }
@@ -168,9 +176,51 @@ pub(super) fn print_report_objects(
             .with("advice", shape.map(|shape| padding(shape, tpu)));
         output.line(object)?;
     }
+    let bytes = |size: &Option<ReportedSize>| size.as_ref().map(|size| size.bytes);
+    let parts: Vec<Value> =
+        report.parts.iter().map(|(name, size)| json!({"part": name, "bytes": size.bytes})).collect();
     output.line(
         Object::of("out_of_memory")
-            .with("needed_bytes", report.used_bytes)
-            .with("available_bytes", report.capacity_bytes),
+            .with("memory", report.memory.as_str())
+            .with("needed_bytes", bytes(&report.used))
+            .with("available_bytes", bytes(&report.capacity))
+            .with("missing_bytes", bytes(&report.missing))
+            .with("asked_bytes", bytes(&report.asked))
+            .with("free_bytes", bytes(&report.free))
+            .with("total_bytes", bytes(&report.total))
+            .with("parts", parts)
+            .with("failed_instruction", report.failed.as_ref().map(|failed| failed.instruction.as_str()))
+            .with("failed_shape", report.failed.as_ref().map(|failed| failed.shape.as_str())),
     )
+}
+
+/// Says how much memory was needed, how much there is, and what takes it, in the numbers of the report.
+fn totals(report: &OutOfMemoryReport) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let missing = report.missing.as_ref().map(|missing| format!(": {missing} are missing")).unwrap_or_default();
+    let memory = if report.memory.is_empty() { String::new() } else { format!(" of {}", report.memory) };
+    let of = report.capacity.as_ref().map(|capacity| format!(" of {capacity}{memory}")).unwrap_or_default();
+    if let Some(used) = &report.used {
+        sentences.push(format!("The program needs {used}{of}{missing}."));
+    }
+    if let Some(asked) = &report.asked {
+        let exact =
+            if asked.to_string().ends_with(" bytes") { String::new() } else { format!(" ({} bytes)", asked.bytes) };
+        let free = report.free.as_ref().map(|free| format!("; {free}{of} are free")).unwrap_or_default();
+        let missing = if report.used.is_none() { missing.as_str() } else { "" };
+        sentences.push(format!("An allocation asks for {asked}{exact}{free}{missing}."));
+    }
+    if let Some(failed) = &report.failed {
+        let ReportedArray { instruction, kind, shape, .. } = failed;
+        sentences.push(format!("It was needed on the {kind} for {instruction}, which makes {shape}."));
+    }
+    if let Some(total) = &report.total {
+        let parts: Vec<String> = report.parts.iter().map(|(name, size)| format!("{size} {name}")).collect();
+        let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+        sentences.push(format!("In all {total}{parts}."));
+    }
+    if let Some(last) = sentences.last_mut() {
+        last.push('\n');
+    }
+    sentences
 }

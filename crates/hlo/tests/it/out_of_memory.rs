@@ -42,7 +42,10 @@ fn the_arrays_of_a_report_are_read() {
         assert!(OutOfMemoryReport::is_in(text));
         let report = OutOfMemoryReport::read(text.as_bytes()).unwrap();
         let gib = |hundredths: u64| (hundredths << 30) / 100;
-        assert_eq!((report.used_bytes, report.capacity_bytes), (Some(gib(4174)), Some(gib(1575))));
+        assert_eq!(
+            (report.used.as_ref().map(|size| size.bytes), report.capacity.as_ref().map(|size| size.bytes)),
+            (Some(gib(4174)), Some(gib(1575)))
+        );
         let [first, second] = &report.allocations[..] else { panic!("{report:?}") };
         assert_eq!((first.bytes, first.unpadded_bytes), (32 << 30, 1 << 30));
         assert_eq!((first.op_name.as_str(), first.instruction.as_str()), ("jit(paint)/mod", "copy.404"));
@@ -64,10 +67,117 @@ fn a_report_without_arrays() {
     let text = "RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO \
                 temporaries (18.36G) exceeds available HBM (15.75G). HLO module: jit_too_big.";
     let report = OutOfMemoryReport::read(text.as_bytes()).unwrap();
-    assert_eq!((report.used_bytes, report.capacity_bytes), (Some((1836 << 30) / 100), Some((1575 << 30) / 100)));
+    assert_eq!(
+        (report.used.as_ref().map(|size| size.bytes), report.capacity.as_ref().map(|size| size.bytes)),
+        (Some((1836 << 30) / 100), Some((1575 << 30) / 100))
+    );
     assert!(report.allocations.is_empty());
     for odd in ["1. Size: x", " 1. Size: 1..2G", " 1. Size: 99999999999999999999999G", "Used 1G", " Shape: f32[2]", ""]
     {
         assert!(OutOfMemoryReport::read(odd.as_bytes()).unwrap().allocations.is_empty(), "{odd}");
     }
+}
+
+/// Lists lose their numbers where somebody pasted them as Markdown, and others use bullets.
+#[test]
+fn a_list_may_have_any_marks() {
+    for mark in ["3. ", "", "- ", "* ", "12) ", "> 4. "] {
+        let text = format!(
+            "Ran out of memory in memory space vmem. Used 76.58M of 64.00M vmem. Exceeded vmem capacity by 12.58M.\n\n\
+             {mark}Size: 50.23M\n   XLA label: register allocator spill slots call depth 2\n   Allocation type: scoped\n"
+        );
+        let report = OutOfMemoryReport::read(text.as_bytes()).unwrap();
+        let [spills] = &report.allocations[..] else { panic!("{mark:?}") };
+        assert_eq!(spills.instruction, "register allocator spill slots call depth 2");
+        assert_eq!((spills.shape.as_str(), spills.size.as_ref().unwrap().to_string()), ("", "50.23M".to_owned()));
+        assert_eq!((report.memory.as_str(), report.missing.unwrap().to_string()), ("vmem", "12.58M".to_owned()));
+        assert_eq!(report.used.unwrap().to_string(), "76.58M");
+    }
+}
+
+/// The padding of `E(32)` is in no tile: the array without padding has a byte for each element.
+#[test]
+fn the_report_states_the_size_without_padding() {
+    let text = "  2. Size: 16.00M\n Shape: pred[4096,1024]{1,0:T(8,128)E(32)}\n Unpadded size: 4.00M\n";
+    let report = OutOfMemoryReport::read(text.as_bytes()).unwrap();
+    assert_eq!((report.allocations[0].bytes, report.allocations[0].unpadded_bytes), (16 << 20, 4 << 20));
+}
+
+/// The form of the GPU backend (`BufferAssignment OOM Debugging`).
+#[test]
+fn buffers_of_a_gpu() {
+    let text = "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 3145728 bytes.
+BufferAssignment stats:
+             parameter allocation:    3.00MiB
+              constant allocation:         0B
+        maybe_live_out allocation:    3.00MiB
+                 total allocation:    6.00MiB
+              total fragmentation:         0B (0.00%)
+Peak buffers:
+\tBuffer 1:
+\t\tSize: 3.00MiB
+\t\tOperator: op_name=\"jit(join)/concatenate\" source_file=\"a.py\" source_line=6
+\t\tXLA Label: concatenate
+\t\tShape: f32[2048,128,3]
+\t\t==========================
+
+\tBuffer 2:
+\t\tSize: 384.0KiB
+\t\tEntry Parameter Subshape: f32[256,128,3]
+";
+    let report = OutOfMemoryReport::read(text.as_bytes()).unwrap();
+    assert_eq!(report.asked.unwrap().bytes, 3 << 20);
+    assert_eq!(report.total.unwrap().bytes, 6 << 20);
+    let parts: Vec<_> = report.parts.iter().map(|(name, size)| (name.as_str(), size.bytes)).collect();
+    assert_eq!(parts, [("parameter allocation", 3 << 20), ("maybe_live_out allocation", 3 << 20)]);
+    let [made, given] = &report.allocations[..] else { panic!() };
+    assert_eq!((made.bytes, made.instruction.as_str(), made.kind.as_str()), (3 << 20, "concatenate", ""));
+    assert_eq!((given.bytes, given.shape.as_str(), given.kind.as_str()), (384 << 10, "f32[256,128,3]", "argument"));
+}
+
+/// A stack in VMEM, a reservation of the allocator with exact bytes, and the sum of what a program takes.
+#[test]
+fn sizes_without_a_list_of_arrays() {
+    let stack = "Ran out of memory in memory space vmem while allocating on stack for %k.1 = bf16[16,80]{1,0:T(8,128)(2,1)} \
+                 custom-call(%p0), custom_call_target=\"tpu_custom_call\". Scoped allocation with size 37.22M and limit 32.00M \
+                 exceeded scoped vmem limit by 5.22M.";
+    let report = OutOfMemoryReport::read(stack.as_bytes()).unwrap();
+    let text = |size: Option<tensor_layout_hlo::ReportedSize>| size.map(|size| size.to_string()).unwrap_or_default();
+    assert_eq!(
+        (text(report.used), text(report.capacity), text(report.missing)),
+        ("37.22M".into(), "32.00M".into(), "5.22M".into())
+    );
+    let failed = report.failed.unwrap();
+    assert_eq!((failed.instruction.as_str(), failed.shape.as_str()), ("k.1", "bf16[16,80]{1,0:T(8,128)(2,1)}"));
+
+    let reserve =
+        "Attempting to reserve 3.95G at the bottom of memory. That was not possible. There are 1.92G free, 0B \
+                   reserved, and 1.92G reservable.;
+HBM capacity 8.00G:
+          Program requirement:    3.95G (   4,237,689,856 bytes)
+      Available after request:   -2.55G (  -2,735,391,744 bytes)
+
+Total hbm usage >= 10.94G:
+    reserved(Infeed/Outfeed/Continuations) 529.00M
+    heap allocations (without fragmentation)   6.08G
+    program                    4.34G
+
+Persistent allocations include some or all of:
+    arguments                478.07M (89.4% utilization)
+";
+    let report = OutOfMemoryReport::read(reserve.as_bytes()).unwrap();
+    assert_eq!((report.asked.unwrap().bytes, report.missing.unwrap().bytes), (4_237_689_856, 2_735_391_744));
+    assert_eq!(
+        (text(report.free), text(report.capacity), text(report.total)),
+        ("1.92G".into(), "8.00G".into(), "10.94G".into())
+    );
+    let parts: Vec<_> = report.parts.iter().map(|(name, size)| format!("{name} {size}")).collect();
+    assert_eq!(
+        parts,
+        [
+            "reserved(Infeed/Outfeed/Continuations) 529.00M",
+            "heap allocations (without fragmentation) 6.08G",
+            "program 4.34G"
+        ]
+    );
 }
