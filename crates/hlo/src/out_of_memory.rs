@@ -295,9 +295,19 @@ impl ReportedSize {
         Some(ReportedSize { bytes, step, text: text.get(..end)?.to_owned() })
     }
 
-    /// A size that no report writes, as text with two decimals like theirs.
+    /// A size that the report does not state, written as a TPU's reports write theirs: two decimals and a letter.
     fn rounded(bytes: u64) -> ReportedSize {
-        ReportedSize { bytes, step: 1, text: crate::short_bytes(bytes) }
+        let units = (1_u32..).map(|unit| unit.saturating_mul(10)).zip(["K", "M", "G", "T", "P", "E"]);
+        let found = units.take_while(|&(shift, _)| bytes.checked_shr(shift).unwrap_or(0) > 0).last();
+        let text = found.map_or_else(
+            || format!("{bytes}B"),
+            |(shift, letter)| {
+                let half = 1_u128.checked_shl(shift.saturating_sub(1)).unwrap_or(0);
+                let hundredths = u128::from(bytes).saturating_mul(100).saturating_add(half) >> shift;
+                format!("{}.{:02}{letter}", hundredths.div_euclid(100), hundredths.rem_euclid(100))
+            },
+        );
+        ReportedSize { bytes, step: 1, text }
     }
 
     /// Whether an exact size is what the report rounded.

@@ -199,7 +199,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
     assert_eq!(found.status, 0, "{}", found.stderr);
     let memory = found.stdout.strip_prefix("HBM: ").unwrap();
     assert!(
-        memory.starts_with("704734208 bytes (672.0 MiB) at the peak, instruction 21 of 36: fusion.22 (fusion, line ")
+        memory.starts_with("704734208 bytes (672.1 MiB) at the peak, instruction 21 of 36: fusion.22 (fusion, line ")
     );
     for line in ["parameters   218140672 bytes (208.0 MiB)  31.0%", "results      117477888 bytes (112.0 MiB)  16.7%"] {
         assert!(memory.contains(line), "{memory}");
@@ -212,7 +212,7 @@ fn the_peak_of_a_program_and_what_is_alive_there() {
         "{memory}"
     );
     assert!(memory.contains("\nVMEM: 117440512 bytes") && memory.contains("\nOther memories: SFLAG 8 B.\n"));
-    assert!(memory.contains("\npeak_memory_in_bytes of JAX is about 672.0 MiB, "), "{memory}");
+    assert!(memory.contains("\npeak_memory_in_bytes of JAX is about 672.1 MiB, "), "{memory}");
     assert!(memory.contains("\nNot in the text: scratch memory of single operations"), "{memory}");
     // Padding comes last, and only where there is some.
     assert!(
@@ -313,7 +313,7 @@ fn live_memory_is_drawn() {
     let dump = "crates/hlo/tests/data/memory_tpu_mlp_step.hlo";
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg)]).status, 0);
     let picture = fs::read_to_string(&svg).unwrap();
-    assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.0 MiB at the peak"), "{picture}");
+    assert!(picture.starts_with("<svg ") && picture.contains("HBM: 672.1 MiB at the peak"), "{picture}");
     assert!(picture.contains("fusion.22{1}, 64.0 MiB"));
     assert_eq!(run(&["hlo", dump, "--svg", text(&svg), "--space", "1"]).status, 0);
     assert!(fs::read_to_string(&svg).unwrap().contains("VMEM: 112.0 MiB at the peak"));

@@ -1,6 +1,9 @@
 //! docs/FIRST_STEPS.md, docs/CASES.md and README.md: their commands print and draw what the pages show.
+//!
+//! `TENSOR_LAYOUT_WRITE_PAGES=1 cargo test -p tensor-layout-cli --test it first_steps` writes the answers of today into
+//! the first two pages; read the diff.
 
-use crate::command_line::run;
+use crate::command_line::{in_repository, run};
 
 /// The words of a command line: single quotes keep blanks and brackets.
 fn words(line: &str) -> Vec<String> {
@@ -18,30 +21,42 @@ fn words(line: &str) -> Vec<String> {
 
 #[test]
 fn the_first_steps_print_what_they_show() {
-    let commands = run_all(include_str!("../../../../docs/FIRST_STEPS.md"));
+    let commands = run_all("docs/FIRST_STEPS.md");
     assert!(commands > 10, "{commands}");
 }
 
 #[test]
 fn the_cases_are_answered_as_they_show() {
-    let commands = run_all(include_str!("../../../../docs/CASES.md"));
+    let commands = run_all("docs/CASES.md");
     assert!(commands > 40, "{commands}");
 }
 
 /// Runs the commands of a page, and compares what they print with what it shows; `...` stands for the rest.
 fn run_all(page: &str) -> usize {
-    let mut commands = 0;
-    for block in page.split("```console\n").skip(1) {
-        let (block, _) = block.split_once("\n```").unwrap();
+    let path = in_repository(page);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut blocks = text.split("```console\n");
+    let (mut commands, mut answered) = (0, blocks.next().unwrap().to_owned());
+    for part in blocks {
+        let (block, after) = part.split_once("\n```").unwrap();
         let (command, shown) = block.split_once('\n').unwrap();
         let words = words(command.strip_prefix("$ tensor-layout ").expect(command));
         let run = run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let printed = format!("{}{}", run.stdout, run.stderr);
-        match shown.strip_suffix("\n...") {
-            Some(beginning) => assert!(printed.starts_with(&format!("{beginning}\n")), "{command}\n{printed}"),
-            None => assert_eq!(printed.trim_end(), shown, "{command}"),
+        let mut lines: Vec<&str> = printed.trim_end().lines().collect();
+        if shown.ends_with("\n...") {
+            lines.truncate(shown.lines().count() - 1);
+            lines.push("...");
         }
+        answered += &format!("```console\n{command}\n{}\n```{after}", lines.join("\n"));
         commands += 1;
+    }
+    if std::env::var_os("TENSOR_LAYOUT_WRITE_PAGES").is_some() {
+        std::fs::write(&path, &answered).unwrap();
+    } else {
+        for (printed, shown) in answered.split("```console\n").zip(text.split("```console\n")) {
+            assert_eq!(printed, shown, "{page}");
+        }
     }
     commands
 }

@@ -76,7 +76,7 @@ fn a_device_has_room_and_levers_have_bytes() {
     let found = run_with_input(&["hlo", "-", "--tpu", "v5e"], big).stdout;
     assert!(found.contains("A v5e has 16.0 GiB of HBM: 22.1 GiB are missing."), "{found}");
     let unpad =
-        "37.2 GiB  points and 1 more: dimension 1 is 3 and stored as 128; f32[40000000,3]{0,1:T(4,128)} is 610.3 MiB";
+        "37.3 GiB  points and 1 more: dimension 1 is 3 and stored as 128; f32[40000000,3]{0,1:T(4,128)} is 610.4 MiB";
     assert!(found.contains(unpad), "{found}");
     let objects = run_with_input(&["hlo", "-", "--tpu", "v5e", "--json"], big).objects();
     let room = objects.iter().find(|object| object["tpu"] == "v5e").unwrap();
@@ -135,9 +135,9 @@ fn a_report_of_too_little_memory_names_its_padding() {
     let found = run_with_input(&["hlo", "-"], report);
     assert_eq!(found.status, 0, "{found:?}");
     for words in [
-        "The program needs 41.7 GiB of 15.7 GiB: 25.9 GiB are missing.",
-        "Largest arrays: 1 with 32.0 GiB, of which 31.0 GiB (96.9%) are padding.",
-        "32.0 GiB  31.0 GiB  HLO temp  copy.404     s32[8388608,8,4]{2,1,0:T(8,128)}  jit(paint)/mod",
+        "The program needs 41.74G of 15.75G of hbm: 25.99G are missing.",
+        "Largest allocations: 1 with 32.0 GiB, of which 31.0 GiB (96.9%) are padding.",
+        "32.00G  31.0 GiB  HLO temp  copy.404     s32[8388608,8,4]{2,1,0:T(8,128)}  jit(paint)/mod",
         "dimension 2 is 4 and stored as 128; s32[8388608,8,4]{0,2,1:T(4,128)} is 1.0 GiB.",
     ] {
         assert!(found.stdout.contains(words), "{words}\n{}", found.stdout);
@@ -145,7 +145,7 @@ fn a_report_of_too_little_memory_names_its_padding() {
     let objects = run_with_input(&["hlo", "-", "--json"], report).objects();
     assert_eq!((&objects[0]["wasted_bytes"], objects.len()), (&json!(31_u64 << 30), 2));
     let new = run_with_input(&["hlo", "-"], "RESOURCE_EXHAUSTED: Ran out of memory on HBM.\n");
-    assert!(new.status == 0 && new.stdout.contains("names no arrays"), "{new:?}");
+    assert!(new.status == 0 && new.stdout.contains("names neither sizes nor arrays"), "{new:?}");
 }
 
 /// Where a line is missing, or a size, no figure is said to be the whole.

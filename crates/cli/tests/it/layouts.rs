@@ -470,7 +470,7 @@ fn what_is_not_a_number_or_not_a_part_is_named() {
 #[test]
 fn check_without_a_buffer_says_how_large_it_must_be() {
     let well = run(&["check", "f16[4,128]:[128,1]+384", "--limits", "directml"]);
-    assert!(well.status == 0 && well.stdout.contains("  buffer           at least 1792 bytes (1.7 KiB)\n"), "{well:?}");
+    assert!(well.status == 0 && well.stdout.contains("  buffer           at least 1792 bytes (1.8 KiB)\n"), "{well:?}");
     let bound_at = |offset: &str| run(&["check", "f16[2,3]:[5,1]", "--limits", "webgpu", "--offset", offset]);
     assert!(bound_at("256").stdout.contains("  buffer           at least 272 bytes\n"), "{:?}", bound_at("256"));
     // The size that is printed is accepted, and 1 byte less is not.
