@@ -3,7 +3,7 @@
 //! The module needs the feature `plan`.
 //!
 //! All sizes, strides and offsets of the crate are `u64`. No function of this module wraps. A result that
-//! does not fit is an [`Error::Overflow`], which says what was being computed. Back ends that compute with
+//! does not fit is an `overflow`, which says what was being computed. Back ends that compute with
 //! layouts can use the same functions.
 //!
 //! ```
@@ -44,14 +44,14 @@ pub(crate) fn element_count(sizes: &[u64]) -> u64 {
 
 #[cold]
 pub(crate) fn overflow(quantity: &'static str, bits: u32) -> Error {
-    Error::Overflow { quantity, bits }
+    Error::overflow(quantity, bits)
 }
 
 /// Returns the sum of two numbers. `quantity` says what the sum is, for the error message.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the sum passes 64 bits.
+/// `overflow` if the sum passes 64 bits.
 pub fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_add(b).ok_or_else(|| overflow(quantity, 64))
 }
@@ -60,7 +60,7 @@ pub fn add(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the product passes 64 bits.
+/// `overflow` if the product passes 64 bits.
 pub fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
     a.checked_mul(b).ok_or_else(|| overflow(quantity, 64))
 }
@@ -115,7 +115,7 @@ pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Res
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the number does not fit the type; the error also names the bits of the type.
+/// `overflow` if the number does not fit the type; the error also names the bits of the type.
 pub fn narrow<T: PrimInt>(value: impl PrimInt, quantity: &'static str) -> Result<T, Error> {
     T::from(value).ok_or_else(|| overflow(quantity, bits_of::<T>()))
 }
@@ -146,7 +146,7 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the number of bytes passes 64 bits.
+/// `overflow` if the number of bytes passes 64 bits.
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }

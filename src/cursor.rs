@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if another text is next.
+    /// `parse` if another text is next.
     pub fn expect(&mut self, token: &str, expected: &str) -> Result<(), Error> {
         if self.eat(token) { Ok(()) } else { Err(self.error(expected)) }
     }
@@ -124,7 +124,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if no number is next, or if the number is 2^64 or more.
+    /// `parse` if no number is next, or if the number is 2^64 or more.
     pub fn number(&mut self, expected: &str) -> Result<u64, Error> {
         let rest = self.rest();
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
@@ -142,7 +142,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if no number is next, or if the number is 2^63 or more.
+    /// `parse` if no number is next, or if the number is 2^63 or more.
     pub fn number_below_2_63(&mut self, expected: &str) -> Result<u64, Error> {
         let start = self.position();
         let number = self.number(expected)?;
@@ -156,7 +156,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if neither a comma nor `close` follows an item, and the errors of `item`.
+    /// `parse` if neither a comma nor `close` follows an item, and the errors of `item`.
     pub fn list<T>(
         &mut self,
         close: &str,
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if a token is left.
+    /// `parse` if a token is left.
     pub fn end(&mut self, expected: &str) -> Result<(), Error> {
         if self.rest().is_empty() { Ok(()) } else { Err(self.error(expected)) }
     }
@@ -193,7 +193,7 @@ impl<'a> Cursor<'a> {
             Some(first) if end == 0 => format!("`{first}`"),
             Some(_) => format!("`{}`", rest.get(..end.min(24)).unwrap_or("")),
         };
-        Error::Parse { text: self.text.to_owned(), column: self.at + 1, expected: expected.to_owned(), found }
+        Error::parse(self.text.to_owned(), self.at + 1, expected.to_owned(), found)
     }
 
     /// Moves the cursor to `position` and returns the [`error`](Self::error) for this position.
@@ -208,7 +208,7 @@ impl<'a> Cursor<'a> {
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the names of all items, if no item has this name.
+/// `parse` with the names of all items, if no item has this name.
 ///
 /// ```
 /// use tensor_layout::cursor::one_of;
@@ -223,6 +223,6 @@ pub fn one_of<T: Copy>(text: &str, what: &str, all: &[T], name: impl Fn(T) -> &'
     found.ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|&item| name(item)).collect();
         let expected = format!("{what}: {}", names.join(", "));
-        Error::Parse { text: text.to_owned(), column: 1, expected, found: format!("`{text}`") }
+        Error::parse(text.to_owned(), 1, expected, format!("`{text}`"))
     })
 }

@@ -1,183 +1,460 @@
-//! The error type of the crate. An error names the axis, the value and the limit.
+//! The error type of the crate: a row of [one table](table), with the axis, the value and the limit at hand.
 
-mod kind;
-mod model;
-mod rule_words;
-mod rules;
-mod words;
+mod table;
 
-use alloc::string::String;
-use alloc::vec::Vec;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
 
-pub use kind::ErrorKind;
-pub use model::ModelFault;
-pub use rules::{ArgumentRule, DeviceRule};
+use crate::exact::count;
 
-use alloc::borrow::Cow;
+pub use table::Code;
+#[cfg(feature = "plan")]
+pub use table::Row;
 
 /// The reason why a layout, a size or a buffer was refused.
 ///
 /// `Display` writes a whole sentence for people. [`Error::code`] is a stable word for programs, and
-/// [`Error::kind`] sorts the variants into a few kinds.
+/// [`Error::kind`] sorts the codes into a few kinds. The page docs/ERRORS.md lists them all.
 ///
 /// ```
-/// use tensor_layout::{calc_buffer_tensor_size, DataType};
+/// use tensor_layout::{BufferTensorDesc, DataType, ErrorKind, calc_buffer_tensor_size};
 ///
 /// let error = calc_buffer_tensor_size(DataType::F32, &[2, 0, 3], None).unwrap_err();
 /// assert_eq!(error.code(), "zero_size");
 /// assert_eq!(error.to_string(), "axis 1 has size 0, but every size must be at least 1 here");
+///
+/// let error = BufferTensorDesc::packed(DataType::F32, &[2, 3])?.with_total_size_in_bytes(20).unwrap_err();
+/// assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidArgument, "total_size_too_small"));
+/// assert_eq!((error.axis(), error.value(), error.limit()), (None, Some(20), Some(24)));
+/// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Error {
-    /// A size or an offset does not fit its integer type.
-    Overflow {
-        /// The quantity that was computed, as a noun phrase.
-        quantity: &'static str,
-        /// The bits of the integer type that the quantity has to fit.
-        bits: u32,
-    },
-    /// A data type has no counterpart in another vocabulary.
-    UnsupportedDataType {
-        /// The data type, in XLA's spelling.
-        data_type: &'static str,
-        /// The vocabulary or the device that has no such data type.
-        by: Cow<'static, str>,
-    },
-    /// Two tensors have different data types, but an operation needs equal data types.
-    DataTypeMismatch {
-        /// The data type that was required, in XLA's spelling.
-        expected: &'static str,
-        /// The data type that was found, in XLA's spelling.
-        found: &'static str,
-    },
-    /// A text does not follow its grammar.
-    Parse {
-        /// The whole text.
-        text: String,
-        /// The column where reading stopped, in bytes. The first byte is column 1.
-        column: usize,
-        /// The text that would be correct at this column.
-        expected: String,
-        /// The text that was found at this column.
-        found: String,
-    },
-    /// A buffer ends before the layout or the binding does.
-    BufferTooShort {
-        /// The name of the buffer, as a noun phrase for the error message.
-        what: &'static str,
-        /// The offset where the binding begins, in bytes. `None` for a layout, which begins at the start of
-        /// the buffer.
-        offset: Option<u64>,
-        /// The number of bytes that the layout or the binding takes.
-        needed: u64,
-        /// The number of bytes in the buffer.
-        found: u64,
-    },
-    /// Two indices of a destination share one offset, so one of the two writes would be lost.
-    OverlappingDestination {
-        /// The first of the two indices.
-        first: Vec<u64>,
-        /// The second of the two indices.
-        second: Vec<u64>,
-        /// The offset where both elements are stored, in elements.
-        offset: u64,
-    },
-    /// A search reached its work limit before it found the answer.
-    Undecided {
-        /// The question that the search was to decide.
-        question: &'static str,
-        /// The work limit, in search steps.
-        work: u64,
-    },
-    /// A layout cannot be described in the form that was requested.
-    NotExpressible {
-        /// The form that was requested, such as a tiled layout.
-        target: &'static str,
-        /// The reason why the layout cannot be described.
-        reason: String,
-    },
-    /// A fill pattern has set bits above the width of one element.
-    FillTooWide {
-        /// The fill pattern.
-        pattern: u128,
-        /// The number of bits of an element.
-        bits: u32,
-    },
-    /// A view would need the data to move, or makes no sense for the tensor.
-    NotAView {
-        /// The operation that was requested.
-        operation: &'static str,
-        /// The axis where the operation fails.
-        axis: usize,
-        /// The reason why the operation fails, as the end of a sentence.
-        reason: String,
-    },
-    /// A value is outside the range that an operation accepts.
-    OutOfLimits {
-        /// The name of the value, as a noun phrase for the error message.
-        what: &'static str,
-        /// The value that was given.
-        value: u64,
-        /// The smallest accepted value.
-        min: u64,
-        /// The largest accepted value.
-        max: u64,
-    },
-    /// A model file is damaged or contradicts itself, or the parts of a sharded model do not fit together.
-    Model(ModelFault),
-    /// A name is unknown, such as the name of a data type or of limits, or the letters of an axis order are
-    /// wrong.
-    UnknownName {
-        /// The [code](Error::code), such as `unknown_data_type`, `unknown_limits` or `bad_axis_order`.
-        code: &'static str,
-        /// The name that was given.
-        name: String,
-        /// The mistake in the name, as the end of a sentence.
-        reason: Cow<'static, str>,
-    },
-    /// Arguments break a rule that holds on every device.
-    InvalidArgument {
-        /// The rule that is broken.
-        rule: ArgumentRule,
-        /// A noun or a reason for the error message. Empty for rules with a fixed message.
-        what: &'static str,
-        /// The axis, or the entry of a tile, where the rule is broken.
-        axis: Option<usize>,
-        /// The value that was given, or its position in a list. 0 if the rule has no value.
-        value: u64,
-        /// The number that the value is compared with. 0 if the rule has no such number.
-        limit: u64,
-    },
-    /// A device does not accept a tensor, a buffer or a binding.
-    DeviceLimit {
-        /// The rule that is broken.
-        rule: DeviceRule,
-        /// The axis where the rule is broken.
-        axis: Option<usize>,
-        /// The value that is refused: a rank, a size or stride in elements, or a number of bytes. 0 if the
-        /// rule has no value.
-        value: u64,
-        /// The smallest rank that the device accepts, if a rank is refused. 0 for all other rules.
-        least: u64,
-        /// The largest value, the multiple, or the exact value that the device accepts. 0 if the rule has no
-        /// limit.
-        limit: u64,
-        /// The bits of an element, if the limit is in bytes and the value is in elements. 0 for all other
-        /// rules.
-        bits: u32,
-    },
-    /// Two bindings may not be used together, because they share bytes and at least one of them is written.
-    BindingConflict {
-        /// The position of the first binding in the list.
-        first: usize,
-        /// The position of the second binding in the list.
-        second: usize,
-        /// The first byte of the buffer that both bindings cover. `None` if the bindings share no byte, but
-        /// the device requires that a dispatch only reads or only writes all bindings of one buffer.
-        byte: Option<u64>,
-    },
+pub struct Error(Box<Inner>);
+
+/// The row of an error, and what its sentence names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Inner {
+    code: Code,
+    axis: Option<usize>,
+    value: Option<u64>,
+    limit: Option<u64>,
+    /// A further number, which only few sentences have: `{min}`, `{bits}` or `{from}`.
+    other: Option<u64>,
+    what: Cow<'static, str>,
+    expected: Cow<'static, str>,
+    /// What was found, or the reason: `{found}` or `{reason}`.
+    found: Cow<'static, str>,
 }
 
-#[cfg(test)]
-mod tests;
+/// The kind of an error, for callers that do not look at every code. New codes fall into these kinds.
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, ErrorKind};
+///
+/// let desc = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
+/// // A padded tensor has no flat view: copy it.
+/// assert_eq!(desc.reshape(&[24]).unwrap_err().kind(), ErrorKind::NotExpressible);
+/// assert_eq!(desc.reshape(&[25]).unwrap_err().kind(), ErrorKind::InvalidArgument);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A text does not follow its grammar, or names something that does not exist.
+    Parse,
+    /// Arguments contradict each other, or break a rule that holds on every device. The caller made a
+    /// mistake.
+    InvalidArgument,
+    /// An axis, an index, an offset or another number is outside its range. The caller made a mistake.
+    OutOfRange,
+    /// A size or an offset does not fit its integer type.
+    Overflow,
+    /// An operation does not handle this data type or this element width.
+    Unsupported,
+    /// The question makes sense, but there is no such view, description or copy. The caller has to move the
+    /// data instead.
+    NotExpressible,
+    /// A search was stopped at its work limit.
+    Undecided,
+    /// A buffer is too short for its layout.
+    Buffer,
+    /// Elements that are written share memory with other elements.
+    Overlap,
+    /// A device does not accept the tensor, the buffer or the binding.
+    DeviceLimit,
+    /// A model file, or the index of a sharded model, is damaged or contradicts itself.
+    Model,
+}
+
+impl Error {
+    /// A stable word for the error. The word is part of the interface and does not change when a sentence is
+    /// reworded.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code.row().code
+    }
+
+    /// The kind of this error.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.code.row().kind
+    }
+
+    /// The axis at fault.
+    #[must_use]
+    pub fn axis(&self) -> Option<usize> {
+        self.0.axis
+    }
+
+    /// The value that is refused, in the unit that the sentence names.
+    #[must_use]
+    pub fn value(&self) -> Option<u64> {
+        self.0.value
+    }
+
+    /// The number that the value is compared with, in the unit that the sentence names.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
+        self.0.limit
+    }
+
+    /// What the sentence is about: the text of a parse error, the name of an unknown thing, or a noun phrase.
+    /// Empty if the sentence is about nothing but numbers.
+    #[must_use]
+    pub fn what(&self) -> &str {
+        &self.0.what
+    }
+
+    /// What was expected: the text that would be right in the column of a parse error, or a data type. Empty
+    /// for most other errors.
+    #[must_use]
+    pub fn expected(&self) -> &str {
+        &self.0.expected
+    }
+
+    /// What was found in the column of a parse error, or the reason for a refusal, as the end of a sentence.
+    /// Empty for most other errors.
+    #[must_use]
+    pub fn found(&self) -> &str {
+        &self.0.found
+    }
+
+    /// The column that a parse error points at, in bytes. The first byte of the text is column 1.
+    ///
+    /// ```
+    /// let error = "f32[3,5]{1,0:T(2,x)}".parse::<tensor_layout::ArrayShape>().unwrap_err();
+    /// assert_eq!(error.column(), Some(18));
+    /// println!("{error}\n{}", error.pointer().unwrap()); // the text, with a mark below the place
+    /// let other = tensor_layout::BufferTensorDesc::packed(tensor_layout::DataType::F32, &[u64::MAX, 2]).unwrap_err();
+    /// assert_eq!((other.code(), other.column()), ("overflow", None));
+    /// ```
+    #[must_use]
+    pub fn column(&self) -> Option<usize> {
+        let column = self.0.other.filter(|_| self.0.code == Code::Parse)?;
+        usize::try_from(column).ok()
+    }
+
+    /// Returns the text of a parse error, with a caret under the byte where reading stopped. Returns `None`
+    /// for other errors.
+    ///
+    /// ```
+    /// let error = "f32[2,3".parse::<tensor_layout::ArrayShape>().unwrap_err();
+    /// assert_eq!(error.pointer().unwrap(), "f32[2,3\n       ^");
+    /// ```
+    #[must_use]
+    pub fn pointer(&self) -> Option<String> {
+        let before = self.column()?.saturating_sub(1).min(self.0.what.len());
+        Some(format!("{}\n{}^", self.0.what, " ".repeat(before)))
+    }
+
+    /// Returns the error that `text` cannot be read, because `expected` should be at this column and `found`
+    /// is there. The column is counted in bytes from 1. Readers of other notations report their errors by
+    /// this function.
+    ///
+    /// ```
+    /// let error = tensor_layout::Error::parse("(3,x)", 4, "a number", "`x`");
+    /// assert_eq!(error.to_string(), "column 4 of `(3,x)`: expected a number, found `x`");
+    /// ```
+    #[cold]
+    #[must_use]
+    pub fn parse(
+        text: impl Into<String>,
+        column: usize,
+        expected: impl Into<Cow<'static, str>>,
+        found: impl Into<Cow<'static, str>>,
+    ) -> Error {
+        let (what, expected, found) = (text.into().into(), expected.into(), found.into());
+        Error(Box::new(Inner { other: Some(count(column)), what, expected, found, ..Code::Parse.empty() }))
+    }
+}
+
+impl Code {
+    fn empty(self) -> Inner {
+        let none = Cow::Borrowed("");
+        let (axis, value, limit, other) = (None, None, None, None);
+        Inner { code: self, axis, value, limit, other, what: none.clone(), expected: none.clone(), found: none }
+    }
+
+    /// Returns the error with this code for `value` on `axis`.
+    #[cold]
+    #[must_use]
+    pub fn at(self, axis: usize, value: u64, limit: u64) -> Error {
+        Error(Box::new(Inner { axis: Some(axis), value: Some(value), limit: Some(limit), ..self.empty() }))
+    }
+
+    /// Returns the error with this code for `value`, without an axis.
+    #[cold]
+    #[must_use]
+    pub fn by(self, value: u64, limit: u64) -> Error {
+        Error(Box::new(Inner { value: Some(value), limit: Some(limit), ..self.empty() }))
+    }
+
+    /// Returns the error with this code about `what`, with a reason as the end of its sentence.
+    #[cold]
+    #[must_use]
+    pub fn because(self, what: impl Into<Cow<'static, str>>, reason: impl Into<Cow<'static, str>>) -> Error {
+        Error(Box::new(Inner { what: what.into(), found: reason.into(), ..self.empty() }))
+    }
+}
+
+impl Error {
+    /// Returns the error with a noun phrase that its sentence is about.
+    fn about(mut self, what: impl Into<Cow<'static, str>>) -> Error {
+        self.0.what = what.into();
+        self
+    }
+
+    /// Returns the error with the number that only few sentences have.
+    fn and(mut self, other: u64) -> Error {
+        self.0.other = Some(other);
+        self
+    }
+
+    fn without_value(mut self) -> Error {
+        self.0.value = None;
+        self
+    }
+}
+
+/// Defines errors of the library. Crates that work on layouts report such errors too: with the feature `plan`
+/// the functions are public.
+macro_rules! errors {
+    ($($(#[$about:meta])* fn $name:ident($($argument:ident: $type:ty),*) { $error:expr })*) => {
+        impl Error {$(
+            $(#[$about])*
+            #[cfg(feature = "plan")]
+            #[cold]
+            #[must_use]
+            pub fn $name($($argument: $type),*) -> Error {
+                $error
+            }
+
+            #[cfg(not(feature = "plan"))]
+            #[cold]
+            pub(crate) fn $name($($argument: $type),*) -> Error {
+                $error
+            }
+        )*}
+    };
+}
+
+errors! {
+    /// `quantity`, a noun phrase, does not fit an integer of `bits` bits.
+    fn overflow(quantity: &'static str, bits: u32) {
+        Code::Overflow.by(0, bits.into()).without_value().about(quantity)
+    }
+
+    /// `what`, a noun phrase, is `value`, but must be between `min` and `max`.
+    fn out_of_limits(what: &'static str, value: u64, min: u64, max: u64) {
+        Code::OutOfLimits.by(value, max).and(min).about(what)
+    }
+
+    /// A layout cannot be described as a `target`. The reason is the end of a sentence.
+    fn not_expressible(target: &'static str, reason: impl Into<Cow<'static, str>>) {
+        Code::NotExpressible.because(target, reason)
+    }
+
+    /// A search for the answer to `question` took more than `work` steps.
+    fn undecided(question: &'static str, work: u64) {
+        Code::Undecided.by(0, work).without_value().about(question)
+    }
+
+    /// `by`, a vocabulary or a device, has no such data type.
+    fn unsupported_data_type(data_type: &'static str, by: impl Into<Cow<'static, str>>) {
+        Code::UnsupportedDataType.because(by, data_type)
+    }
+
+    /// Elements have a width that is not among the supported ones.
+    fn unsupported_bits(bits: u32, supported: &'static str) {
+        Code::UnsupportedElementBits.by(bits.into(), 0).about(supported)
+    }
+
+    /// A buffer, named by a noun phrase, has `found` bytes, but its layout needs more.
+    fn buffer_too_short(what: &'static str, needed: u64, found: u64) {
+        Code::BufferTooShort.by(found, needed).about(what)
+    }
+
+    /// An axis does not exist.
+    fn axis_out_of_range(axis: usize, rank: usize) {
+        Code::AxisOutOfRange.at(axis, 0, count(rank))
+    }
+
+    /// A number of a list is negative.
+    fn negative(what: &'static str, axis: usize) {
+        Code::Negative.at(axis, 0, 0).about(what)
+    }
+
+    /// A fault of a model. The table says which texts the sentence of a code has.
+    fn model(code: Code, what: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) {{
+        let mut error = code.because(what.into(), found.into());
+        error.0.expected = expected.into().into();
+        error
+    }}
+
+    /// A model ends before `what`, which would be `needed` bytes long.
+    fn model_truncated(what: &'static str, needed: u64, found: u64) {
+        Code::ModelTruncated.by(found, needed).about(what)
+    }
+}
+
+impl Error {
+    pub(crate) fn binding_outside(offset: u64, needed: u64, found: u64) -> Error {
+        Code::BindingOutsideBuffer.by(found, needed).and(offset).about("buffer")
+    }
+
+    pub(crate) fn in_bits(code: Code, axis: Option<usize>, value: u64, limit: u64, bits: u32) -> Error {
+        let mut error = code.by(value, limit).and(bits.into());
+        error.0.axis = axis;
+        error
+    }
+
+    pub(crate) fn data_type_mismatch(expected: &'static str, found: &'static str) -> Error {
+        let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
+        let mixed = narrow(expected) != narrow(found);
+        let hint = " (a byte for each element of a type below a byte is said by `with_byte_elements`)";
+        let mut error = Code::DataTypeMismatch.because(if mixed { hint } else { "" }, found);
+        error.0.expected = expected.into();
+        error
+    }
+
+    pub(crate) fn overlapping_destination(first: &[u64], second: &[u64], offset: u64) -> Error {
+        let mut error = Code::OverlappingDestination.because(format!("{first:?}"), format!("{second:?}"));
+        error.0.value = Some(offset);
+        error
+    }
+
+    /// Two bindings share `byte`, or without a byte share a buffer that is both read and written.
+    pub(crate) fn binding_conflict(first: usize, second: usize, byte: Option<u64>) -> Error {
+        let (first, second) = (count(first), count(second));
+        match byte {
+            Some(byte) => Code::BindingsOverlap.by(first, second).and(byte),
+            None => Code::BufferReadAndWritten.by(first, second),
+        }
+    }
+
+    #[cfg(feature = "relayout")]
+    pub(crate) fn fill_too_wide(pattern: u128, bits: u32) -> Error {
+        Code::FillTooWide.by(0, bits.into()).without_value().about(format!("{pattern:#x}"))
+    }
+
+    pub(crate) fn not_a_view(operation: &'static str, axis: usize, reason: impl Into<Cow<'static, str>>) -> Error {
+        let mut error = Code::NotAView.because(operation, reason);
+        error.0.axis = Some(axis);
+        error
+    }
+
+    pub(crate) fn rank_mismatch(what: &'static str, expected: usize, found: usize) -> Error {
+        Code::RankMismatch.by(count(found), count(expected)).about(what)
+    }
+
+    pub(crate) fn not_a_permutation(what: &'static str, position: usize, axis: usize) -> Error {
+        Code::NotAPermutation.at(axis, count(position), 0).about(what)
+    }
+
+    pub(crate) fn zero_tile(tile: u64, entry: usize) -> Error {
+        Code::ZeroTile.at(entry, tile, 0)
+    }
+
+    #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
+    pub(crate) fn bad_pointer(what: &'static str, alignment: usize) -> Error {
+        Code::BadPointer.by(0, count(alignment)).about(what)
+    }
+
+    pub(crate) fn rank_limit(rank: usize, least: usize, most: usize) -> Error {
+        Code::RankLimit.by(count(rank), count(most)).and(count(least))
+    }
+
+    pub(crate) fn unknown_data_type(name: String) -> Error {
+        let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn";
+        Code::UnknownDataType.because(name, reason)
+    }
+
+    pub(crate) fn unknown_limits(name: String) -> Error {
+        let reason = "names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
+                      vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn, webnn:chromium, metal, webgpu-uniform, \
+                      vulkan-uniform, d3d12-constant or none, perhaps with limits of your own after it, as in webgpu:max_binding=2GiB";
+        Code::UnknownLimits.because(name, reason)
+    }
+
+    pub(crate) fn unknown_limit(name: &str, fields: &[&str]) -> Error {
+        let reason = format!("is no limit that can be set by name: expected one of {}", fields.join(", "));
+        Code::UnknownLimits.because(name.to_owned(), reason)
+    }
+
+    pub(crate) fn bad_axis_order(name: String, reason: String) -> Error {
+        Code::BadAxisOrder.because(name, reason)
+    }
+}
+
+impl fmt::Display for Error {
+    /// Writes the sentence of the table, with the numbers and the texts of this error.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { code, axis, value, limit, other, what, expected, found } = &*self.0;
+        let number = |number: Option<u64>| Cow::Owned(number.unwrap_or_default().to_string());
+        let row = code.row();
+        let mut rest = row.sentence;
+        while let Some((before, name, after)) = rest
+            .split_once('{')
+            .and_then(|(before, rest)| rest.split_once('}').map(|(name, after)| (before, name, after)))
+        {
+            let word: Cow<'_, str> = match name {
+                "axis" => number(axis.map(count)),
+                "value" => number(*value),
+                "limit" => number(*limit),
+                "what" => Cow::Borrowed(what),
+                "expected" => Cow::Borrowed(expected),
+                "found" | "reason" => Cow::Borrowed(found),
+                _ => number(*other),
+            };
+            f.write_str(before)?;
+            if row.kind == ErrorKind::Model {
+                write_foreign(f, &word)?
+            } else {
+                f.write_str(&word)?
+            }
+            rest = after;
+        }
+        f.write_str(rest)
+    }
+}
+
+/// The most characters that are printed of a text from a file.
+const LONGEST_FOREIGN_TEXT: usize = 400;
+
+/// Writes a text from a file by somebody else. Characters that would move a cursor are escaped, and the text
+/// is cut to the length of a sentence.
+fn write_foreign(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    use fmt::Write;
+    for (position, character) in text.chars().enumerate() {
+        if position == LONGEST_FOREIGN_TEXT {
+            return f.write_str("...");
+        }
+        if character.is_control() { write!(f, "{}", character.escape_debug())? } else { f.write_char(character)? }
+    }
+    Ok(())
+}
+
+impl core::error::Error for Error {}

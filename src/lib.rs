@@ -50,7 +50,7 @@ pub use bridge::lower;
 pub use dims::Dims;
 #[doc(inline)]
 pub use element::DataType;
-pub use error::{ArgumentRule, DeviceRule, Error, ErrorKind, ModelFault};
+pub use error::{Error, ErrorKind};
 #[doc(inline)]
 pub use map::{IndexMap, LayoutClass, ToIndexMap};
 #[cfg(feature = "relayout")]

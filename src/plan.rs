@@ -24,6 +24,7 @@
 
 #[cfg(feature = "notation")]
 pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
+pub use crate::error::{Code, Row};
 pub use crate::map::plan::{
     BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
     OffsetBox, PADDING_SEARCH_LIMIT, TileGroup, TileLevel, TileLevels,

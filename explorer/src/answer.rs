@@ -31,6 +31,6 @@ pub(crate) fn number(text: &str, what: &str) -> Result<Option<u64>, Error> {
     }
     match read_list(text, what)?.as_slice() {
         [number] => Ok(Some(*number)),
-        _ => Err(Error::Parse { text: text.to_owned(), column: 1, expected: what.to_owned(), found: "a list".into() }),
+        _ => Err(Error::parse(text.to_owned(), 1, what.to_owned(), "a list")),
     }
 }

@@ -41,7 +41,7 @@ fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str
         Lowering::Strided(desc) => Ok((desc, None)),
         Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
         other => {
-            Err(Error::NotExpressible { target: "strided descriptor", reason: other.reason().unwrap_or_default() })
+            Err(Error::not_expressible("strided descriptor", other.reason().unwrap_or_default()))
         }
     }
 }

@@ -37,7 +37,11 @@ fuzz_target!(|data: &[u8]| {
     let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
     let relayout = match Relayout::reversing(&from.map, &to.map, &axes) {
         Ok(relayout) => relayout,
-        Err(Error::OverlappingDestination { first, second, offset }) => {
+        Err(error) if error.code() == "overlapping_destination" => {
+            let index = |text: &str| -> Vec<u64> {
+                text.trim_matches(['[', ']']).split(", ").flat_map(str::parse).collect()
+            };
+            let (first, second, offset) = (index(error.what()), index(error.found()), error.value().unwrap());
             assert!(first != second && to.has_repeats());
             assert_eq!((to.map.offset(&first), to.map.offset(&second)), (Ok(offset), Ok(offset)));
             return;

@@ -170,7 +170,7 @@ fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyRe
         return from_numpy(array);
     }
     let name = data_type.name_in(Naming::Numpy).ok_or_else(|| {
-        refused(tensor_layout::Error::UnsupportedDataType { data_type: "float", by: "PyTorch".into() })
+        refused(tensor_layout::Error::unsupported_data_type("float", "PyTorch"))
     })?;
     let integers = array.call_method1("view", (format!("i{}", data_type.bits().div_ceil(8)),))?;
     let tensor = from_numpy(&integers)?;

@@ -40,7 +40,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if an offset or the size of the buffer passes 64 bits.
+    /// `overflow` if an offset or the size of the buffer passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
@@ -65,7 +65,7 @@ impl ToIndexMap for ArrayShape {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         if let Some(split) = self.layout().split_configs.first() {
             let reason = format!("SC{split} divides it among several memories, so it is stored in several buffers");
-            return Err(Error::NotExpressible { target: "index map", reason });
+            return Err(Error::not_expressible("index map", reason));
         }
         let order = self.layout().minor_to_major().iter().rev().copied().collect();
         let tiles: SmallVec<[TileEntries; 2]> = self.layout().tiles().iter().map(entries).collect();

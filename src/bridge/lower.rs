@@ -105,7 +105,7 @@ impl Split {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the padded size passes 64 bits; [`Error::NotExpressible`] for a layout with
+/// `overflow` if the padded size passes 64 bits; `not_expressible` for a layout with
 /// `SC(..)`, which is stored in several buffers.
 ///
 /// ```

@@ -39,8 +39,8 @@ pub struct Raised {
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] names the axis and the strides for which no tiles exist, or the base offset.
-/// [`Error::Overflow`] if the tiled buffer, including the padding after its last row, passes 64 bits.
+/// `not_expressible` names the axis and the strides for which no tiles exist, or the base offset.
+/// `overflow` if the tiled buffer, including the padding after its last row, passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::{bridge::raise, BufferTensorDesc, DataType};
@@ -52,7 +52,7 @@ pub struct Raised {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
-    let refuse = |reason: String| Error::NotExpressible { target: "tiled layout", reason };
+    let refuse = |reason: String| Error::not_expressible("tiled layout", reason);
     if desc.base_offset() != 0 {
         return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", desc.base_offset())));
     }

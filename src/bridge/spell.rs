@@ -52,7 +52,7 @@ pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] names the stride, gap or base offset that tiles cannot spell.
+/// `not_expressible` names the stride, gap or base offset that tiles cannot spell.
 ///
 /// ```
 /// use tensor_layout::{bridge::spell, ArrayShape, ToIndexMap};
@@ -88,8 +88,8 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] names the stride, gap or base offset that tiles cannot spell. The same error is
-/// returned if dimensions of the operand are divided among several memories (`SC(..)`). [`Error::Overflow`]
+/// `not_expressible` names the stride, gap or base offset that tiles cannot spell. The same error is
+/// returned if dimensions of the operand are divided among several memories (`SC(..)`). `overflow`
 /// if the padded size of the operand passes 64 bits.
 ///
 /// ```

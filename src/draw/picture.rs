@@ -126,8 +126,8 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
-    /// than [`MAX_COLUMNS`] columns. [`Error::Undecided`] if the index at an offset takes too long to find,
+    /// `out_of_limits` if there are more than [`MAX_ELEMENTS`] elements, logical or physical, or more
+    /// than [`MAX_COLUMNS`] columns. `undecided` if the index at an offset takes too long to find,
     /// because strides do not nest.
     ///
     /// ```
@@ -151,7 +151,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if strides that do not nest take too long to search.
+    /// `undecided` if strides that do not nest take too long to search.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
@@ -171,7 +171,7 @@ impl Picture {
     ///
     /// # Errors
     ///
-    /// The errors of [`IndexMap::offset`] for the index, and [`Error::Undecided`].
+    /// The errors of [`IndexMap::offset`] for the index, and `undecided`.
     ///
     /// ```
     /// use tensor_layout::{draw::Picture, ArrayShape, ToIndexMap};
@@ -282,7 +282,7 @@ impl Picture {
 /// Returns an error if a layout is too large for a whole picture.
 fn fits(map: &IndexMap) -> Result<(), Error> {
     let limit = |what, value, max| match value {
-        value if value > max => Err(Error::OutOfLimits { what, value, min: 0, max }),
+        value if value > max => Err(Error::out_of_limits(what, value, 0, max)),
         _ => Ok(()),
     };
     limit("the number of elements to draw", map.element_count(), MAX_ELEMENTS)?;

@@ -77,7 +77,7 @@ const TYPES: &[(u8, &[DataType])] = {
     ]
 };
 
-/// Returns the type of one lane, or [`Error::UnknownName`] with code and bits if this crate does not have the
+/// Returns the type of one lane, or `unknown_data_type` with code and bits if this crate does not have the
 /// type.
 ///
 /// ```
@@ -142,7 +142,7 @@ impl TryFrom<DlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// The errors of the conversion to a [`SignedDesc`], and [`Negative`](crate::ArgumentRule) for an axis
+    /// The errors of the conversion to a [`SignedDesc`], and `negative` for an axis
     /// with a negative stride.
     fn try_from(fields: DlFields<'_>) -> Result<BufferTensorDesc, Error> {
         SignedDesc::try_from(fields)?.forwards()
@@ -158,11 +158,11 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`] for a type that this crate does not have. [`Error::OutOfLimits`] for zero
-    /// lanes. [`RankMismatch`](crate::ArgumentRule) if the numbers of strides and sizes differ.
-    /// [`Negative`](crate::ArgumentRule) for a negative size. [`Error::NotExpressible`] for a byte offset
+    /// `unknown_data_type` for a type that this crate does not have. `out_of_limits` for zero
+    /// lanes. `rank_mismatch` if the numbers of strides and sizes differ.
+    /// `negative` for a negative size. `not_expressible` for a byte offset
     /// that is not a whole number of elements, and for a type below a byte that is padded to a byte.
-    /// [`Error::Overflow`] if a number passes 64 bits.
+    /// `overflow` if a number passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{interop::dlpack::DlFields, strided::SignedDesc, DataType};
@@ -180,7 +180,7 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     fn try_from(fields: DlFields<'_>) -> Result<SignedDesc, Error> {
-        let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
+        let refuse = |reason: String| Error::not_expressible("strided descriptor", reason);
         let data_type = DataType::try_from(fields.dtype)?;
         let bits = u64::from(data_type.bits());
         if fields.is_padded_to_bytes && bits < 8 {
@@ -188,7 +188,7 @@ impl TryFrom<DlFields<'_>> for SignedDesc {
         }
         let lanes = fields.dtype.lanes;
         if lanes == 0 {
-            return Err(Error::OutOfLimits { what: "the number of lanes", value: 0, min: 1, max: u64::from(u16::MAX) });
+            return Err(Error::out_of_limits("the number of lanes", 0, 1, u64::from(u16::MAX)));
         }
         // The product of an `i64` and a `u16` always fits an `i128`. Numbers that are too large are refused
         // below, with the name of their quantity.
@@ -220,7 +220,7 @@ impl DlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an `ndim` below 0 or above 64; [`BadPointer`](crate::ArgumentRule) for a
+    /// `out_of_limits` for an `ndim` below 0 or above 64; `bad_pointer` for a
     /// null shape, and for a shape or strides that are not aligned, unless there are no axes.
     ///
     /// # Safety
@@ -242,7 +242,7 @@ impl DlTensor {
         let what = "the number of axes of a DLPack tensor";
         if !(0..=MAX_AXES).contains(&self.ndim) {
             let (value, max) = (u64::from(self.ndim.cast_unsigned()), checked::narrow(MAX_AXES, what)?);
-            return Err(Error::OutOfLimits { what, value, min: 0, max });
+            return Err(Error::out_of_limits(what, value, 0, max));
         }
         let length: usize = checked::narrow(self.ndim, what)?;
         // SAFETY: the caller promises that `length` numbers can be read and do not change.
@@ -267,7 +267,7 @@ pub struct DlLayout {
 }
 
 /// Returns the layout of a descriptor. Strides are always written, as version 1.2 demands. Errors:
-/// [`Error::Overflow`] for a number above `i64`; [`Error::NotExpressible`] if the first element does not
+/// `overflow` for a number above `i64`; `not_expressible` if the first element does not
 /// begin at a byte.
 ///
 /// ```
@@ -289,7 +289,7 @@ impl TryFrom<&BufferTensorDesc> for DlLayout {
         let offset_bits = checked::mul(desc.base_offset(), desc.data_type().bits().into(), BYTES)?;
         if !offset_bits.is_multiple_of(8) {
             let reason = format!("its first element begins {offset_bits} bits into the buffer, inside a byte");
-            return Err(Error::NotExpressible { target: "DLPack tensor", reason });
+            return Err(Error::not_expressible("DLPack tensor", reason));
         }
         Ok(DlLayout {
             dtype: desc.data_type().into(),

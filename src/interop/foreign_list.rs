@@ -13,7 +13,7 @@ const MAX_LENGTH: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`BadPointer`](crate::ArgumentRule) for a pointer that is null or not aligned; [`Error::OutOfLimits`] for
+/// `bad_pointer` for a pointer that is null or not aligned; `out_of_limits` for
 /// more than 65,536 numbers.
 ///
 /// # Safety
@@ -29,7 +29,7 @@ pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";
-        return Err(Error::OutOfLimits { what, value: narrow(length, what)?, min: 0, max: narrow(MAX_LENGTH, what)? });
+        return Err(Error::out_of_limits(what, narrow(length, what)?, 0, narrow(MAX_LENGTH, what)?));
     }
     // SAFETY: the pointer is not null and aligned. At most `MAX_LENGTH` numbers are read, so their bytes fit
     // an `isize`. The caller promises the rest.

@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
 use crate::checked::{ELEMENTS, Exact, OFFSET, narrow, next_index};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
@@ -42,7 +42,7 @@ pub use relayout::{array_from, array_from_bytes, relayout_array};
 ///
 /// # Errors
 ///
-/// [`Negative`](crate::ArgumentRule) for a reversed axis, because DirectML's strides are unsigned.
+/// `negative` for a reversed axis, because DirectML's strides are unsigned.
 /// [`BufferTensorDesc::from_signed`] lists reversed axes beside the descriptor.
 ///
 /// ```
@@ -74,7 +74,7 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
 ///
 /// # Errors
 ///
-/// The errors of [`describe`]; [`OffsetOutOfRange`](crate::ArgumentRule) if the array is not in `buffer`.
+/// The errors of [`describe`]; `offset_out_of_range` if the array is not in `buffer`.
 ///
 /// ```
 /// use ndarray::{s, Array2};
@@ -91,7 +91,7 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ) -> Result<BufferTensorDesc, Error> {
     let desc = describe(array)?;
     let elements: u64 = narrow(buffer.len(), ELEMENTS)?;
-    let outside = |offset| ArgumentRule::OffsetOutOfRange.by(offset, elements);
+    let outside = |offset| Code::OffsetOutOfRange.by(offset, elements);
     let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
     let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
     let is_whole = offset == 0 && desc.element_count() == elements;
@@ -103,8 +103,8 @@ pub fn describe_in<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// [`Error::DataTypeMismatch`] if `A` is not the type of the descriptor. [`Error::BufferTooShort`] if the
-/// buffer ends before the tensor does. [`Error::Overflow`] if a stride does not fit `isize`.
+/// `data_type_mismatch` if `A` is not the type of the descriptor. `buffer_too_short` if the
+/// buffer ends before the tensor does. `overflow` if a stride does not fit `isize`.
 ///
 /// ```
 /// use tensor_layout::{interop::ndarray::view, BufferTensorDesc, DataType};
@@ -118,7 +118,7 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
     let Shape { sizes, strides, start } = check::<A>(desc, buffer.len())?;
     let elements = buffer.get(start..).unwrap_or_default();
     ArrayViewD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements)
-        .map_err(|error| Error::NotExpressible { target: "array view", reason: error.to_string() })
+        .map_err(|error| Error::not_expressible("array view", error.to_string()))
 }
 
 /// Returns a mutable array over a buffer of elements with the layout `desc`. `bytemuck::try_cast_slice_mut`
@@ -126,8 +126,8 @@ pub fn view<'a, A: NativeElement>(desc: &BufferTensorDesc, buffer: &'a [A]) -> R
 ///
 /// # Errors
 ///
-/// The errors of [`view`]. [`Error::OverlappingDestination`] with two indices that share an element, or
-/// [`Error::Undecided`] if the search for two such indices took too long. [`Error::NotExpressible`] for the
+/// The errors of [`view`]. `overlapping_destination` with two indices that share an element, or
+/// `undecided` if the search for two such indices took too long. `not_expressible` for the
 /// few layouts without overlap that ndarray's own test rejects, such as `[3,4]:[4,3]`.
 ///
 /// ```
@@ -148,15 +148,15 @@ pub fn view_mut<'a, A: NativeElement>(
     let Shape { sizes, strides, start } = check::<A>(desc, buffer.len())?;
     match desc.overlap() {
         Overlap::No => {}
-        Overlap::Yes { first, second, offset } => return Err(Error::OverlappingDestination { first, second, offset }),
+        Overlap::Yes { first, second, offset } => return Err(Error::overlapping_destination(&first, &second, offset)),
         Overlap::Undecided => {
-            return Err(Error::Undecided { question: "whether the layout overlaps", work: OVERLAP_WORK_LIMIT });
+            return Err(Error::undecided("whether the layout overlaps", OVERLAP_WORK_LIMIT));
         }
     }
     let elements = buffer.get_mut(start..).unwrap_or_default();
     ArrayViewMutD::from_shape(IxDyn(&sizes).strides(IxDyn(&strides)), elements).map_err(|_| {
         let reason = String::from("no two indices share an element, but ndarray's own quick test cannot tell");
-        Error::NotExpressible { target: "mutable array view", reason }
+        Error::not_expressible("mutable array view", reason)
     })
 }
 
@@ -165,7 +165,7 @@ pub fn view_mut<'a, A: NativeElement>(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if there are more elements than fit in memory, and the errors of
+/// `overflow` if there are more elements than fit in memory, and the errors of
 /// [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -183,13 +183,13 @@ pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
     let mut offsets = Vec::new();
     // A layout may describe more elements than fit in memory. That must be an error, not the end of the
     // process.
-    offsets.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: ELEMENTS, bits: usize::BITS })?;
+    offsets.try_reserve_exact(count).map_err(|_| Error::overflow(ELEMENTS, usize::BITS))?;
     for _ in 0..count {
         offsets.push(map.offset(&index)?);
         next_index(&mut index, map.sizes());
     }
     ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
-        .map_err(|error| Error::NotExpressible { target: "array of offsets", reason: error.to_string() })
+        .map_err(|error| Error::not_expressible("array of offsets", error.to_string()))
 }
 
 struct Shape {
@@ -202,17 +202,12 @@ struct Shape {
 /// Checks the type and the length of a buffer, and that ndarray can represent the sizes and strides.
 fn check<A: NativeElement>(desc: &BufferTensorDesc, length: usize) -> Result<Shape, Error> {
     if desc.data_type() != A::DATA_TYPE {
-        return Err(Error::DataTypeMismatch { expected: A::DATA_TYPE.xla_name(), found: desc.data_type().xla_name() });
+        return Err(Error::data_type_mismatch(A::DATA_TYPE.xla_name(), desc.data_type().xla_name()));
     }
     let found: u64 = narrow(length, ELEMENTS)?;
     if desc.span_elements() > found {
         let in_bytes = |elements: u64| elements.times(u64::from(desc.data_type().bits()).div_euclid(8));
-        return Err(Error::BufferTooShort {
-            what: "buffer",
-            offset: None,
-            needed: in_bytes(desc.span_elements()),
-            found: in_bytes(found),
-        });
+        return Err(Error::buffer_too_short("buffer", in_bytes(desc.span_elements()), in_bytes(found)));
     }
     // ndarray requires a product of the sizes below `isize::MAX`, even if strides of 0 make the buffer small.
     let _: isize = narrow(desc.element_count(), ELEMENTS)?;

@@ -79,13 +79,13 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if a list has the wrong length, or if the list of tile entries
-    /// is shorter than the lengths of the tiles add up to. [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule) if the dimension order does not name every dimension once.
-    /// [`ZeroTile`](crate::ArgumentRule) for a tile entry of 0. [`TrailingCombine`](crate::ArgumentRule) for
-    /// a tile that ends in `*`. [`Negative`](crate::ArgumentRule) for a negative byte stride, which
-    /// [`to_signed`](Self::to_signed) accepts. [`Error::NotExpressible`] for a byte stride that is not a
-    /// whole number of elements. [`Error::Overflow`] for other negative numbers, and if the number of
+    /// `rank_mismatch` if a list has the wrong length, or if the list of tile entries
+    /// is shorter than the lengths of the tiles add up to. `axis_out_of_range` or
+    /// `not_a_permutation` if the dimension order does not name every dimension once.
+    /// `zero_tile` for a tile entry of 0. `trailing_combine` for
+    /// a tile that ends in `*`. `negative` for a negative byte stride, which
+    /// [`to_signed`](Self::to_signed) accepts. `not_expressible` for a byte stride that is not a
+    /// whole number of elements. `overflow` for other negative numbers, and if the number of
     /// elements, with or without padding, exceeds 64 bits.
     ///
     /// ```
@@ -106,11 +106,9 @@ impl PjrtFields<'_> {
                 let order = minor_to_major.iter().map(dimension).collect::<Result<Vec<_>, _>>()?;
                 let (mut tiles, mut rest) = (Vec::new(), tile_dims);
                 for &length in tile_dim_sizes {
-                    let (tile, tail) = rest.split_at_checked(length).ok_or(Error::rank_mismatch(
-                        "tile entries",
-                        length,
-                        rest.len(),
-                    ))?;
+                    let (tile, tail) = rest
+                        .split_at_checked(length)
+                        .ok_or_else(|| Error::rank_mismatch("tile entries", length, rest.len()))?;
                     tiles.push(Tile::try_from(tile)?);
                     rest = tail;
                 }
@@ -125,7 +123,7 @@ impl PjrtFields<'_> {
     ///
     /// # Errors
     ///
-    /// The errors of [`to_layout`](Self::to_layout), and [`Error::NotExpressible`] for a tiled layout.
+    /// The errors of [`to_layout`](Self::to_layout), and `not_expressible` for a tiled layout.
     ///
     /// ```
     /// use tensor_layout::{interop::pjrt::PjrtFields, DataType};
@@ -135,7 +133,7 @@ impl PjrtFields<'_> {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn to_signed(&self, data_type: DataType, sizes: &[u64]) -> Result<SignedDesc, Error> {
-        let refuse = |reason: String| Error::NotExpressible { target: "strided descriptor", reason };
+        let refuse = |reason: String| Error::not_expressible("strided descriptor", reason);
         let PjrtFields::Strides(byte_strides) = *self else { return Err(refuse("the layout is tiled".into())) };
         let bits = data_type.bits();
         let element_stride = |(axis, &bytes): (usize, &i64)| {
@@ -160,8 +158,8 @@ impl PjrtMemoryLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for an unknown type, for a `struct_size` that leaves fields out, and for lists
-    /// of more than 65,536 numbers; [`BadPointer`](crate::ArgumentRule) for a list that is null or not
+    /// `out_of_limits` for an unknown type, for a `struct_size` that leaves fields out, and for lists
+    /// of more than 65,536 numbers; `bad_pointer` for a list that is null or not
     /// aligned.
     ///
     /// # Safety
@@ -212,7 +210,7 @@ impl PjrtMemoryLayout {
             }
             other => {
                 let value = u64::from(other.cast_unsigned());
-                Err(Error::OutOfLimits { what: "the type of a PJRT layout", value, min: 0, max: 1 })
+                Err(Error::out_of_limits("the type of a PJRT layout", value, 0, 1))
             }
         }
     }
@@ -223,7 +221,7 @@ fn check_size(what: &'static str, found: usize, needed: usize) -> Result<(), Err
         return Ok(());
     }
     let (value, min) = (checked::narrow(found, what)?, checked::narrow(needed, what)?);
-    Err(Error::OutOfLimits { what, value, min, max: u64::MAX })
+    Err(Error::out_of_limits(what, value, min, u64::MAX))
 }
 
 /// A PJRT layout, together with the lists that its structure points to.
@@ -238,8 +236,8 @@ enum Lists {
     Strides(Vec<i64>),
 }
 
-/// Returns the tiled layout of a shape. Errors: [`Error::NotExpressible`] if the layout has a part that PJRT
-/// cannot express: L, E, S, SC, M, `#` or `*` of a sparse array; [`Error::Overflow`] for a tile size above
+/// Returns the tiled layout of a shape. Errors: `not_expressible` if the layout has a part that PJRT
+/// cannot express: L, E, S, SC, M, `#` or `*` of a sparse array; `overflow` for a tile size above
 /// `i64`.
 ///
 /// ```
@@ -258,7 +256,7 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
         let said = Layout::new(layout.minor_to_major())?.with_tiles(layout.tiles());
         if said != *layout {
             let reason = format!("it has no words for the parts of {layout} besides order and tiles");
-            return Err(Error::NotExpressible { target: "PJRT layout", reason });
+            return Err(Error::not_expressible("PJRT layout", reason));
         }
         let number = |&dimension: &usize| checked::narrow(dimension, "a dimension");
         let minor_to_major = layout.minor_to_major().iter().map(number).collect::<Result<_, _>>()?;
@@ -273,14 +271,14 @@ impl TryFrom<&ArrayShape> for PjrtLayout {
 }
 
 /// Returns the byte strides of a descriptor. Unused strides are
-/// [canonical](BufferTensorDesc::with_canonical_strides). Errors: [`Error::NotExpressible`] for a base
-/// offset, and for a stride that is not a whole number of bytes; [`Error::Overflow`] for a stride above
+/// [canonical](BufferTensorDesc::with_canonical_strides). Errors: `not_expressible` for a base
+/// offset, and for a stride that is not a whole number of bytes; `overflow` for a stride above
 /// `i64`.
 impl TryFrom<&BufferTensorDesc> for PjrtLayout {
     type Error = Error;
 
     fn try_from(desc: &BufferTensorDesc) -> Result<PjrtLayout, Error> {
-        let refuse = |reason| Err(Error::NotExpressible { target: "PJRT layout", reason });
+        let refuse = |reason| Err(Error::not_expressible("PJRT layout", reason));
         let base = desc.base_offset();
         if base != 0 {
             return refuse(format!("it begins {base} elements into its buffer; move the pointer instead"));

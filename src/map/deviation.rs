@@ -18,7 +18,7 @@ use crate::error::Error;
 use super::digits::{Chain, Digit, below};
 
 /// The most steps of a comparison of two layouts. Past this limit, the comparison returns
-/// [`Error::Undecided`].
+/// `undecided`.
 ///
 /// A chain of k digits takes at most `2^k` steps, whatever its divisors and the extent are; two to four
 /// digits are usual. An Irreducible layout is compared index by index, and each index takes a step for each
@@ -26,14 +26,14 @@ use super::digits::{Chain, Digit, below};
 pub const EQUALITY_WORK_LIMIT: u64 = 1 << 22;
 
 pub(super) fn undecided() -> Error {
-    Error::Undecided { question: "whether two layouts put every element at the same place", work: EQUALITY_WORK_LIMIT }
+    Error::undecided("whether two layouts put every element at the same place", EQUALITY_WORK_LIMIT)
 }
 
 /// Returns the smallest number below `extent` at which two chains differ, or `None` if they agree.
 ///
 /// # Errors
 ///
-/// [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k` steps,
+/// `undecided` after [`EQUALITY_WORK_LIMIT`] steps. A chain of k digits takes at most `2^k` steps,
 /// and chains in use have two to four digits.
 pub(super) fn first_deviation(a: &Chain, b: &Chain, extent: u64) -> Result<Option<u64>, Error> {
     Search { left: EQUALITY_WORK_LIMIT }.deviation(a.digits(), b.digits(), extent)

@@ -113,7 +113,7 @@ impl Chain {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the value passes 64 bits. This cannot happen for a number below the component's
+    /// `overflow` if the value passes 64 bits. This cannot happen for a number below the component's
     /// extent.
     pub fn offset(&self, number: u64) -> Result<u64, Error> {
         let (mut offset, mut rest) = (0, number);

@@ -50,7 +50,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// `undecided` if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};
@@ -83,7 +83,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if the search takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// `undecided` if the search takes more than [`EQUALITY_WORK_LIMIT`] steps.
     /// [`same_places`](Self::same_places) may succeed where this function fails. If dimensions are fused in
     /// another order than the order of the indices, all indices have to be searched for the first difference.
     ///
@@ -196,7 +196,7 @@ impl Hash for IndexMap {
 ///
 /// # Errors
 ///
-/// The errors of [`ToIndexMap::to_index_map`], and [`Error::Undecided`] after [`EQUALITY_WORK_LIMIT`] steps.
+/// The errors of [`ToIndexMap::to_index_map`], and `undecided` after [`EQUALITY_WORK_LIMIT`] steps.
 ///
 /// ```
 /// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};

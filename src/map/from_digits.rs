@@ -46,8 +46,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the size in bytes passes 64 bits, and
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) for elements of 0 bits.
+    /// `overflow` if the size in bytes passes 64 bits, and
+    /// `unsupported_element_bits` for elements of 0 bits.
     ///
     /// ```
     /// use tensor_layout::{map::{IndexMap, Mode}, ArrayShape, DataType, ToIndexMap};

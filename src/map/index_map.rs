@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at};
 use crate::element::DataType;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::besides::Besides;
@@ -119,7 +119,7 @@ pub trait ToIndexMap: Besides {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the physical size passes 64 bits; [`Error::NotExpressible`] for a layout with
+    /// `overflow` if the physical size passes 64 bits; `not_expressible` for a layout with
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
@@ -310,14 +310,14 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `index` does not have an entry for each dimension, or
-    /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
+    /// `rank_mismatch` if `index` does not have an entry for each dimension, or
+    /// `index_out_of_range` for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.sizes.len() {
             return Err(Error::rank_mismatch("indices", self.sizes.len(), index.len()));
         }
         match index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
-            Some((axis, (&index, &size))) => Err(ArgumentRule::IndexOutOfRange.at(axis, index, size)),
+            Some((axis, (&index, &size))) => Err(Code::IndexOutOfRange.at(axis, index, size)),
             None => Ok(self.offset_inside(index)),
         }
     }

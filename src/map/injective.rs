@@ -19,14 +19,13 @@ impl IndexMap {
         if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
         }
-        let undecided =
-            || Error::Undecided { question: "whether the destination overlaps itself", work: OVERLAP_WORK_LIMIT };
+        let undecided = || Error::undecided("whether the destination overlaps itself", OVERLAP_WORK_LIMIT);
         let Some(strides) = self.strides() else { return Err(undecided()) };
         match find_overlap(&self.sizes, &strides, OVERLAP_WORK_LIMIT) {
             Overlap::No => Ok(()),
             Overlap::Undecided => Err(undecided()),
             Overlap::Yes { first, second, offset } => {
-                Err(Error::OverlappingDestination { first, second, offset: offset.plus(self.base) })
+                Err(Error::overlapping_destination(&first, &second, offset.plus(self.base)))
             }
         }
     }

@@ -3,14 +3,14 @@
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, at};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
 
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
 
 /// The most search steps of [`IndexMap::inverse`]. Past this limit, the function returns
-/// [`Error::Undecided`]. Layouts whose strides nest need one or two steps for each digit. These are all tiled
+/// `undecided`. Layouts whose strides nest need one or two steps for each digit. These are all tiled
 /// layouts, and all strided layouts without overlap between axes.
 pub const INVERSE_WORK_LIMIT: u64 = 100_000;
 
@@ -20,8 +20,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](crate::ArgumentRule) for an offset at or past the physical size.
-    /// [`Error::Undecided`] if strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    /// `offset_out_of_range` for an offset at or past the physical size.
+    /// `undecided` if strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};
@@ -33,7 +33,7 @@ impl IndexMap {
     /// ```
     pub fn inverse(&self, offset: u64) -> Result<Option<Dims>, Error> {
         if offset >= self.physical_elements {
-            return Err(ArgumentRule::OffsetOutOfRange.by(offset, self.physical_elements));
+            return Err(Code::OffsetOutOfRange.by(offset, self.physical_elements));
         }
         if self.element_count() == 0 {
             return Ok(None);
@@ -113,7 +113,7 @@ impl<'a> Search<'a> {
             self.left = self
                 .left
                 .checked_sub(1)
-                .ok_or(Error::Undecided { question: "which index is stored at an offset", work: INVERSE_WORK_LIMIT })?;
+                .ok_or_else(|| Error::undecided("which index is stored at an offset", INVERSE_WORK_LIMIT))?;
             // By invariant 1 of the index map, the products fit 64 bits: the value is at most `most`, so the
             // number is below its extent. Only in a partial top block the number may be larger, and
             // `is_found` refuses it.

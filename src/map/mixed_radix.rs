@@ -19,11 +19,11 @@ use super::index_map::IndexMap;
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
 /// The most boxes that a buffer is divided into. For a buffer that needs more, the result is
-/// [`Error::Undecided`].
+/// `undecided`.
 pub(super) const MAX_BOXES: usize = 1 << 16;
 
 /// The most loops that all boxes of a buffer may have together. For a buffer that needs more, the result is
-/// [`Error::Undecided`].
+/// `undecided`.
 const MAX_LOOPS: usize = 1 << 20;
 
 /// A product of ranges: the start and the end of the digit in each place, the largest place first.
@@ -206,5 +206,5 @@ fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item
 }
 
 pub(super) fn too_many() -> Error {
-    Error::Undecided { question: "where the padding is", work: count(MAX_BOXES) }
+    Error::undecided("where the padding is", count(MAX_BOXES))
 }

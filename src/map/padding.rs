@@ -11,7 +11,7 @@ use super::mixed_radix::{MAX_BOXES, MixedRadix, too_many};
 use super::offset_box::{BufferBoxes, OffsetBox, line};
 
 /// The most offsets and the most elements for which the boxes are searched element by element. For a larger
-/// buffer, the result is [`Error::Undecided`]. Only Irreducible layouts, and strides that do not divide each
+/// buffer, the result is `undecided`. Only Irreducible layouts, and strides that do not divide each
 /// other, are searched.
 pub const PADDING_SEARCH_LIMIT: u64 = 1 << 22;
 
@@ -22,7 +22,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if there would be more than 65,536 boxes, or if the boxes might have more than
+    /// `undecided` if there would be more than 65,536 boxes, or if the boxes might have more than
     /// 1,048,576 loops. The same error is returned for a layout without nesting digits if the buffer, or the
     /// number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
     ///
@@ -57,7 +57,7 @@ impl IndexMap {
 
     fn boxes_by_search(&self) -> Result<BufferBoxes, Error> {
         if self.physical_elements > PADDING_SEARCH_LIMIT {
-            return Err(Error::Undecided { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::undecided("where the padding is", PADDING_SEARCH_LIMIT));
         }
         let holds = self.places_by_walking()?;
         let mut boxes = BufferBoxes { elements: Vec::new(), padding: Vec::new() };
@@ -85,7 +85,7 @@ impl IndexMap {
         let once = |(dim, &size)| 0..if repeats(dim) { 1 } else { size };
         let ranges: Vec<Range<u64>> = self.sizes().iter().enumerate().map(once).collect();
         if ranges.iter().fold(1, |count: u64, range| count.times(range.end)) > PADDING_SEARCH_LIMIT {
-            return Err(Error::Undecided { question: "where the padding is", work: PADDING_SEARCH_LIMIT });
+            return Err(Error::undecided("where the padding is", PADDING_SEARCH_LIMIT));
         }
         self.held(&ranges, 0, self.physical_elements)
     }

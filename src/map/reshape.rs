@@ -10,7 +10,7 @@ use core::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 
 use super::boxes::joined_chain;
 use super::digits::Chain;
@@ -22,8 +22,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs. [`Error::Overflow`]
-    /// if the new number of elements passes 64 bits. [`Error::NotAView`] names the first new axis whose
+    /// `element_count_mismatch` if the number of elements differs. `overflow`
+    /// if the new number of elements passes 64 bits. `not_a_view` names the first new axis whose
     /// elements would have to move.
     ///
     /// ```
@@ -41,7 +41,7 @@ impl IndexMap {
         let elements = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if elements != expected {
-            return Err(ArgumentRule::ElementCountMismatch.by(elements, expected));
+            return Err(Code::ElementCountMismatch.by(elements, expected));
         }
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());

@@ -8,7 +8,7 @@ use core::num::NonZeroU64;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::short_sort::sort_by;
 use crate::strided::{Slice, Taken};
 
@@ -16,7 +16,7 @@ use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
 pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
-    Error::NotAView { operation, axis, reason: reason.into() }
+    Error::not_a_view(operation, axis, reason.into())
 }
 
 impl IndexMap {
@@ -25,8 +25,8 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule) if `order` does not name every dimension once.
+    /// `rank_mismatch`, `axis_out_of_range` or
+    /// `not_a_permutation` if `order` does not name every dimension once.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -58,9 +58,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if there is not one slice for each dimension.
-    /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
-    /// for a step of 0 or an end before its start. [`Error::NotAView`] if the slice does not fit the blocks
+    /// `rank_mismatch` if there is not one slice for each dimension.
+    /// `index_out_of_range` if a start or an end is past the size. `out_of_limits`
+    /// for a step of 0 or an end before its start. `not_a_view` if the slice does not fit the blocks
     /// of a dimension.
     ///
     /// ```
@@ -154,9 +154,9 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) for a smaller rank. [`SizeMismatch`](crate::ArgumentRule) for a
-    /// dimension whose size is neither 1 nor the new size. [`Error::Overflow`] if the product of the new
-    /// sizes passes 64 bits. [`Error::NotAView`] for an Irreducible layout.
+    /// `rank_mismatch` for a smaller rank. `size_mismatch` for a
+    /// dimension whose size is neither 1 nor the new size. `overflow` if the product of the new
+    /// sizes passes 64 bits. `not_a_view` for an Irreducible layout.
     ///
     /// ```
     /// use tensor_layout::{map::ToIndexMap, ArrayShape};
@@ -192,7 +192,7 @@ impl IndexMap {
                 continue;
             }
             if found != 1 {
-                return Err(ArgumentRule::SizeMismatch.at(axis, found, extent));
+                return Err(Code::SizeMismatch.at(axis, found, extent));
             }
             components.push(Component::of(axis, extent, Chain::strided(0, extent)));
         }
@@ -207,7 +207,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the new physical size passes 64 bits.
+    /// `overflow` if the new physical size passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, ToIndexMap};

@@ -32,7 +32,7 @@ impl<'t> Values<'t> {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a value passes 64 bits. [`Error::NotExpressible`] for an expression without a
+    /// `overflow` if a value passes 64 bits. `not_expressible` for an expression without a
     /// value, such as `16/es` for elements below a byte.
     pub(super) fn evaluate(&self, text: &str) -> Result<u64, Error> {
         let mut reader = Reader { values: self, rest: text };
@@ -43,7 +43,7 @@ impl<'t> Values<'t> {
 
 /// Returns the error for a name with values that its rule does not allow.
 pub(super) fn refused(reason: String) -> Error {
-    Error::NotExpressible { target: "named layout", reason }
+    Error::not_expressible("named layout", reason)
 }
 
 fn no_value(text: &str) -> Error {

@@ -59,8 +59,8 @@ impl NamedLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for a name that is not in the table, or that is ambiguous. [`Error::NotExpressible`]
-    /// for a type or for sizes that the system does not accept. [`Error::Overflow`] if an offset or a size in
+    /// `parse` for a name that is not in the table, or that is ambiguous. `not_expressible`
+    /// for a type or for sizes that the system does not accept. `overflow` if an offset or a size in
     /// bytes passes 64 bits.
     pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
         let (rows, numbers) = read_name(name)?;
@@ -131,7 +131,7 @@ impl NamedLayout {
 ///
 /// # Errors
 ///
-/// [`Error::Parse`]. For a name that is not in the table, the message has the nearest name. For an ambiguous
+/// `parse`. For a name that is not in the table, the message has the nearest name. For an ambiguous
 /// name, the message has all candidates.
 ///
 /// ```
@@ -156,7 +156,7 @@ fn with_numbers(name: &str, numbers: &[u64]) -> String {
 fn read_name(text: &str) -> Result<(Vec<&'static Row>, Vec<u64>), Error> {
     let wrong = |column: usize, expected: String| {
         let found = text.get(column..).unwrap_or("").to_owned();
-        Error::Parse { text: text.to_owned(), column: column.saturating_add(1), expected, found: format!("`{found}`") }
+        Error::parse(text.to_owned(), column.saturating_add(1), expected, format!("`{found}`"))
     };
     let (name, given) = text.split_once('<').unwrap_or((text, ""));
     let rows = match find(name.trim()) {
@@ -200,12 +200,10 @@ impl FromStr for NamedLayout {
         let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
         cursor.end("nothing more")?;
         let name = text.get(..colon).unwrap_or("").trim();
-        NamedLayout::new(name, data_type, &sizes).map_err(|error| match error {
+        NamedLayout::new(name, data_type, &sizes).map_err(|error| match error.column() {
             // The text begins with the name, so columns of the name are columns of the text.
-            Error::Parse { column, expected, found, .. } => {
-                Error::Parse { text: text.to_owned(), column, expected, found }
-            }
-            error => error,
+            Some(column) => Error::parse(text, column, error.expected().to_owned(), error.found().to_owned()),
+            None => error,
         })
     }
 }
@@ -222,7 +220,7 @@ impl ToIndexMap for NamedLayout {
             [part] => Ok(part.map.clone()),
             parts => {
                 let reason = format!("{self} is stored in {} parts, each with a map of its own", parts.len());
-                Err(Error::NotExpressible { target: "single index map", reason })
+                Err(Error::not_expressible("single index map", reason))
             }
         }
     }

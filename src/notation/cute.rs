@@ -22,9 +22,9 @@ const MAX_DEPTH: usize = 64;
 
 /// Returns the text of a layout in CuTe's notation. The text has the offsets of the elements, but not the
 /// type or the padding after the last element. CuTe cannot express a base offset, partial blocks, digits that
-/// do not divide each other, or dimensions that `*` joined. These layouts are an [`Error::NotExpressible`].
+/// do not divide each other, or dimensions that `*` joined. These layouts are an `not_expressible`.
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
-    let refuse = |reason: String| Err(Error::NotExpressible { target: "CuTe layout", reason });
+    let refuse = |reason: String| Err(Error::not_expressible("CuTe layout", reason));
     if map.base() != 0 {
         return refuse(format!("it begins {} elements into its buffer, and CuTe's layouts begin at 0", map.base()));
     }

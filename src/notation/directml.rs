@@ -25,11 +25,11 @@ const MAX_DIMENSIONS: usize = 8;
 
 /// Returns the text of a strided layout, or the reason why DirectML cannot express it.
 pub(super) fn text(strided: &Strided) -> Result<String, Error> {
-    let refuse = |reason: String| Err(Error::NotExpressible { target: "DirectML tensor", reason });
+    let refuse = |reason: String| Err(Error::not_expressible("DirectML tensor", reason));
     let (data_type, rank) = (strided.data_type, strided.sizes.len());
     let name = data_type
         .name_in(Naming::Directml)
-        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "DirectML".into() })?;
+        .ok_or_else(|| Error::unsupported_data_type(data_type.xla_name(), "DirectML"))?;
     let bits = strided.element_bits;
     if bits != data_type.bits() {
         let own = data_type.bits();

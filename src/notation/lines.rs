@@ -46,10 +46,8 @@ impl Line {
     /// The reason why there is no text, as half a sentence without the name of the notation.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
-        self.text.as_ref().err().map(|error| match error {
-            Error::NotExpressible { reason, .. } => reason.clone(),
-            other => other.to_string(),
-        })
+        let error = self.text.as_ref().err()?;
+        Some(if error.code() == "not_expressible" { error.found().to_owned() } else { error.to_string() })
     }
 }
 
@@ -107,7 +105,7 @@ impl AnyLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if no notation can express the layout.
+    /// `not_expressible` if no notation can express the layout.
     ///
     /// ```
     /// use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, ToIndexMap};
@@ -169,8 +167,8 @@ impl Notated {
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] or [`Error::UnsupportedDataType`] if the notation cannot express the layout.
-/// [`Error::Overflow`] if a number does not fit its integer type.
+/// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
+/// `overflow` if a number does not fit its integer type.
 ///
 /// ```
 /// use tensor_layout::{notation::{self, Notation}, ArrayShape};
@@ -248,8 +246,7 @@ impl Writer {
             Notation::AxisOrder => {
                 let strided = self.strided("axis order")?;
                 check_width("axis order", map)?;
-                let order =
-                    axis_order(strided).map_err(|reason| Error::NotExpressible { target: "axis order", reason })?;
+                let order = axis_order(strided).map_err(|reason| Error::not_expressible("axis order", reason))?;
                 Ok(format!("{}:{order}", type_and_sizes(strided.data_type, &strided.sizes)))
             }
             Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
@@ -265,7 +262,7 @@ impl Writer {
     }
 
     fn strided(&self, target: &'static str) -> Result<&Strided, Error> {
-        self.strided.as_ref().map_err(|reason| Error::NotExpressible { target, reason: reason.clone() })
+        self.strided.as_ref().map_err(|reason| Error::not_expressible(target, reason.clone()))
     }
 
     /// Returns the text in XLA's notation, with tiles for a layout that was not written with tiles.
@@ -302,17 +299,14 @@ fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
 
 #[cfg(feature = "named")]
 fn no_name() -> Error {
-    Error::NotExpressible {
-        target: "named layout",
-        reason: "no name in the table has these places and this size".into(),
-    }
+    Error::not_expressible("named layout", "no name in the table has these places and this size")
 }
 
 /// Refuses elements whose width differs from the width of their type.
 fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
     let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
     let reason = || format!("an element of {data_type} takes {} here, and {own} in this notation", bits_in_words(bits));
-    if bits == own { Ok(()) } else { Err(Error::NotExpressible { target, reason: reason() }) }
+    if bits == own { Ok(()) } else { Err(Error::not_expressible(target, reason())) }
 }
 
 /// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The

@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the column if the text is not a list of numbers, or a number exceeds 64 bits.
+/// `parse` with the column if the text is not a list of numbers, or a number exceeds 64 bits.
 ///
 /// ```
 /// use tensor_layout::notation::read_list;
@@ -28,7 +28,7 @@ pub fn read_list(text: &str, what: &str) -> Result<Vec<u64>, Error> {
     let refuse = |at: usize, expected: String| {
         let found = text.get(at..).and_then(|rest| rest.chars().next());
         let found = found.map_or_else(|| "the end of the text".into(), |c| format!("`{c}`"));
-        Err(Error::Parse { text: text.to_owned(), column: at.plus(1), expected, found })
+        Err(Error::parse(text.to_owned(), at.plus(1), expected, found))
     };
     let end = text.trim_end().len();
     let mut at = text.len().minus(text.trim_start().len());

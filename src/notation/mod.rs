@@ -150,11 +150,13 @@ impl FromStr for Notation {
     fn from_str(name: &str) -> Result<Self, Error> {
         let name = name.to_ascii_lowercase();
         let long = if name == "order" { "axis_order" } else { &name };
-        Notation::ALL.iter().copied().find(|notation| notation.to_string() == long).ok_or_else(|| Error::Parse {
-            text: name.clone(),
-            column: 1,
-            expected: "a notation: xla, strides, order, onednn, cute, numpy, directml or named".into(),
-            found: format!("`{name}`"),
+        Notation::ALL.iter().copied().find(|notation| notation.to_string() == long).ok_or_else(|| {
+            Error::parse(
+                name.clone(),
+                1,
+                "a notation: xla, strides, order, onednn, cute, numpy, directml or named",
+                format!("`{name}`"),
+            )
         })
     }
 }

@@ -26,11 +26,10 @@ const BEGINNINGS: [&str; 3] = ["ndarray", "np.ndarray", "numpy.ndarray"];
 
 /// Returns the text of a strided layout, or the reason why NumPy cannot express it.
 pub(super) fn text(strided: &Strided) -> Result<String, Error> {
-    let refuse = |reason: String| Error::NotExpressible { target: "NumPy array", reason };
+    let refuse = |reason: String| Error::not_expressible("NumPy array", reason);
     let data_type = strided.data_type;
-    let name = data_type
-        .name_in(Naming::Numpy)
-        .ok_or(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "NumPy".into() })?;
+    let name =
+        data_type.name_in(Naming::Numpy).ok_or_else(|| Error::unsupported_data_type(data_type.xla_name(), "NumPy"))?;
     let bits = strided.element_bits;
     if bits != data_type.xla_storage_bits() {
         let own = data_type.xla_storage_bits();

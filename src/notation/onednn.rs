@@ -64,9 +64,9 @@ pub(super) fn read_tag(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u6
 /// release has kernels.
 pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
-        return Err(Error::NotExpressible { target: "oneDNN tag", reason: "it holds no elements".into() });
+        return Err(Error::not_expressible("oneDNN tag", "it holds no elements"));
     }
-    let found = Tag::of(map).map_err(|reason| Error::NotExpressible { target: "oneDNN tag", reason })?;
+    let found = Tag::of(map).map_err(|reason| Error::not_expressible("oneDNN tag", reason))?;
     let text = found.to_string();
     if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
         return Ok(text);
@@ -76,7 +76,7 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     } else {
         format!("an element takes {} here, and {} in oneDNN", bits_in_words(map.element_bits()), map.data_type().bits())
     };
-    Err(Error::NotExpressible { target: "oneDNN tag", reason })
+    Err(Error::not_expressible("oneDNN tag", reason))
 }
 
 /// The contents of a tag.

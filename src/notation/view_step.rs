@@ -36,7 +36,7 @@ impl ViewStep {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with the column of the first part that cannot be read.
+    /// `parse` with the column of the first part that cannot be read.
     ///
     /// ```
     /// use tensor_layout::notation::ViewStep;
@@ -54,12 +54,12 @@ impl ViewStep {
             "slice" => ViewStep::Slice(argument.parse()?),
             "broadcast" => ViewStep::Broadcast(read_list(argument, "a size")?),
             _ => {
-                return Err(Error::Parse {
-                    text: name.to_owned(),
-                    column: 1,
-                    expected: "a view: reshape, permute, slice or broadcast".into(),
-                    found: format!("`{name}`"),
-                });
+                return Err(Error::parse(
+                    name.to_owned(),
+                    1,
+                    "a view: reshape, permute, slice or broadcast",
+                    format!("`{name}`"),
+                ));
             }
         })
     }
@@ -70,7 +70,7 @@ impl ViewStep {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] with the column of the first part that cannot be read, or of a slice that leaves its
+    /// `parse` with the column of the first part that cannot be read, or of a slice that leaves its
     /// axis.
     ///
     /// ```
@@ -83,11 +83,8 @@ impl ViewStep {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn read_on(name: &str, argument: &str, sizes: &[u64]) -> Result<ViewStep, Error> {
-        let refuse = |column: usize, expected: String, found: &str| Error::Parse {
-            text: argument.to_owned(),
-            column: column.plus(1),
-            expected,
-            found: format!("`{}`", found.trim()),
+        let refuse = |column: usize, expected: String, found: &str| {
+            Error::parse(argument.to_owned(), column.plus(1), expected, format!("`{}`", found.trim()))
         };
         let (mut text, mut inferred, mut axis, mut colons) = (String::new(), None, 0_usize, 0_usize);
         let mut column = 0_usize;

@@ -50,7 +50,7 @@ pub struct Strided<'a, T> {
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`] and [`Relayout::run`], and [`PaddingKept`](crate::ArgumentRule) of
+/// The errors of [`Relayout::new`] and [`Relayout::run`], and `padding_kept` of
 /// [`Relayout::run_write_only`] if the destination holds nothing yet.
 ///
 /// ```
@@ -93,7 +93,7 @@ pub fn copy<'a>(
 ///
 /// # Errors
 ///
-/// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element of one side, and the
+/// `element_bits_mismatch` if `T` is not as wide as an element of one side, and the
 /// errors of [`copy`].
 ///
 /// ```
@@ -130,7 +130,7 @@ fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
 ///
 /// # Errors
 ///
-/// [`RankMismatch`](crate::ArgumentRule), [`Negative`](crate::ArgumentRule) if an axis that runs backwards
+/// `rank_mismatch`, `negative` if an axis that runs backwards
 /// begins before its buffer, and the errors of [`BufferTensorDesc::from_signed`] and [`copy`].
 ///
 /// ```
@@ -300,7 +300,7 @@ fn nest(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an iteration ends after the last address.
+/// `overflow` if an iteration ends after the last address.
 #[inline(never)]
 fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();

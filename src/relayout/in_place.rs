@@ -10,7 +10,7 @@
 use smallvec::SmallVec;
 
 use crate::checked;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::map::{CopyBox, Loop, Loops, each_element};
 
 use super::exec;
@@ -30,7 +30,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`NotInPlace`](crate::ArgumentRule) for all other copies; [`Error::BufferTooShort`].
+    /// `not_in_place` for all other copies; `buffer_too_short`.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape};
@@ -83,7 +83,7 @@ impl Relayout {
     /// The boxes of a copy that exchanges elements in pairs or keeps their order. For a copy that keeps their
     /// order, the second result has the moves.
     fn exchanges(&self) -> Result<(Vec<CopyBox>, Option<Moves>), Error> {
-        let refused = |reason| Err(ArgumentRule::NotInPlace.because(reason));
+        let refused = |reason| Err(Code::NotInPlace.because("", reason));
         if self.changes_width() {
             return refused("its elements change their storage width");
         }

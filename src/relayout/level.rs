@@ -69,7 +69,7 @@ impl KernelLevel {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if the variable names no level (`Portable`, `avx`). In that case
+    /// `parse` if the variable names no level (`Portable`, `avx`). In that case
     /// [`in_use`](Self::in_use) is the highest level, and the program should tell its user.
     ///
     /// ```
@@ -136,7 +136,7 @@ impl FromStr for KernelLevel {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for any other text.
+    /// `parse` for any other text.
     fn from_str(text: &str) -> Result<Self, Error> {
         one_of(text, "a kernel level", &Self::ALL, KernelLevel::name)
     }

@@ -80,7 +80,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the destination has more bytes than memory has addresses.
+    /// `overflow` if the destination has more bytes than memory has addresses.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -105,7 +105,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// The errors of [`partition`](Self::partition), and [`Error::BufferTooShort`] if `destination` is too
+    /// The errors of [`partition`](Self::partition), and `buffer_too_short` if `destination` is too
     /// short for the whole copy.
     ///
     /// ```
@@ -358,7 +358,7 @@ impl Piece {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooShort`], before a byte is written.
+    /// `buffer_too_short`, before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         let (part, whole) = match &self.copy {
             PieceCopy::Whole(relayout) => return relayout.run(source, destination),

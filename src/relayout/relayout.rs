@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::checked;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
@@ -72,14 +72,14 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) or [`SizeMismatch`](crate::ArgumentRule) if the sizes differ;
-    /// [`Error::DataTypeMismatch`] or [`ElementBitsMismatch`](crate::ArgumentRule) if the elements differ;
-    /// [`Error::OverlappingDestination`] if two indices of the destination share an offset;
-    /// [`Error::Undecided`] if the overlap could not be decided, or if one layout is cut into blocks that do
+    /// `rank_mismatch` or `size_mismatch` if the sizes differ;
+    /// `data_type_mismatch` or `element_bits_mismatch` if the elements differ;
+    /// `overlapping_destination` if two indices of the destination share an offset;
+    /// `undecided` if the overlap could not be decided, or if one layout is cut into blocks that do
     /// not divide each other (dozens of tiles), so that the copy would need more than 65,536 boxes along one
-    /// dimension; [`UnsupportedElementBits`](crate::ArgumentRule) for elements of more than 128 bits that are
-    /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] ([`Error::Overflow`],
-    /// [`Error::NotExpressible`] for a layout with `SC(..)`).
+    /// dimension; `unsupported_element_bits` for elements of more than 128 bits that are
+    /// not whole bytes; and the errors of [`ToIndexMap::to_index_map`] (`overflow`,
+    /// `not_expressible` for a layout with `SC(..)`).
     pub fn new(source: &impl ToIndexMap, destination: &impl ToIndexMap) -> Result<Relayout, Error> {
         Self::with(source, destination, &Settings::default())
     }
@@ -122,7 +122,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), and [`AxisOutOfRange`](crate::ArgumentRule).
+    /// The errors of [`new`](Self::new), and `axis_out_of_range`.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -294,7 +294,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooShort`], before a byte is written.
+    /// `buffer_too_short`, before a byte is written.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
         if let Some(nest) = self.plain().and_then(Plain::nest)
             && nest.is_inside(source.len(), destination.len())
@@ -366,7 +366,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`ElementBitsMismatch`](crate::ArgumentRule) if `T` is not as wide as an element, and the errors of
+    /// `element_bits_mismatch` if `T` is not as wide as an element, and the errors of
     /// [`run`](Self::run).
     ///
     /// ```
@@ -390,7 +390,7 @@ impl Relayout {
 /// Refuses a type `T` that is not as wide as an element of `bits` bits.
 pub(super) fn require_width<T>(bits: u32) -> Result<(), Error> {
     let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
-    if found == bits { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), bits.into())) }
+    if found == bits { Ok(()) } else { Err(Code::ElementBitsMismatch.by(found.into(), bits.into())) }
 }
 
 fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
@@ -399,18 +399,13 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
         return Err(Error::rank_mismatch("sizes", from.len(), to.len()));
     }
     if let Some((axis, (&expected, &found))) = from.iter().zip(to).enumerate().find(|(_, (a, b))| a != b) {
-        return Err(ArgumentRule::SizeMismatch.at(axis, found, expected));
+        return Err(Code::SizeMismatch.at(axis, found, expected));
     }
     if source.data_type() != destination.data_type() {
-        return Err(Error::DataTypeMismatch {
-            expected: source.data_type().xla_name(),
-            found: destination.data_type().xla_name(),
-        });
+        return Err(Error::data_type_mismatch(source.data_type().xla_name(), destination.data_type().xla_name()));
     }
     if !Widths::between(source, destination).can_hold(source.data_type()) {
-        return Err(
-            ArgumentRule::ElementBitsMismatch.by(destination.element_bits().into(), source.element_bits().into())
-        );
+        return Err(Code::ElementBitsMismatch.by(destination.element_bits().into(), source.element_bits().into()));
     }
     Ok(())
 }
@@ -418,5 +413,5 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
 /// Refuses a buffer whose length is less than `needed` bytes.
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
     let found = u64::try_from(length).unwrap_or(u64::MAX);
-    if found < needed { Err(Error::BufferTooShort { what, offset: None, needed, found }) } else { Ok(()) }
+    if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }
 }

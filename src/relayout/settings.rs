@@ -135,7 +135,7 @@ impl Padding {
     pub(super) fn check(self, bits: u32) -> Result<(), Error> {
         match self {
             Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {
-                Err(Error::FillTooWide { pattern, bits })
+                Err(Error::fill_too_wide(pattern, bits))
             }
             _ => Ok(()),
         }

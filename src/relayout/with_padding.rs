@@ -1,6 +1,6 @@
 //! Copies with another treatment of padding. They need no new plan.
 
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 
 use super::plan::fill::{Fill, has_padding};
 use super::relayout::Relayout;
@@ -13,8 +13,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`PaddingOfPart`](crate::ArgumentRule) if the destination is a part of a larger buffer and has gaps:
-    /// the rows of a cache between the rows of a slice do not belong to the slice. [`Error::FillTooWide`] if
+    /// `padding_of_part` if the destination is a part of a larger buffer and has gaps:
+    /// the rows of a cache between the rows of a slice do not belong to the slice. `fill_too_wide` if
     /// a pattern has bits outside an element.
     ///
     /// ```
@@ -29,7 +29,7 @@ impl Relayout {
     /// ```
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
         if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
-            return Err(ArgumentRule::PaddingOfPart.by(self.destination.base(), 0));
+            return Err(Code::PaddingOfPart.by(self.destination.base(), 0));
         }
         self.with_padding_everywhere(padding)
     }
@@ -40,7 +40,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`Error::FillTooWide`] if a pattern has bits outside an element.
+    /// `fill_too_wide` if a pattern has bits outside an element.
     ///
     /// ```
     /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc};

@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use crate::checked;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 
 use super::exec;
 use super::piece::{ClippedPart, Piece, PieceCopy, Spans};
@@ -86,7 +86,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`PaddingKept`](crate::ArgumentRule) if the destination has padding that is kept, because the padding
+    /// `padding_kept` if the destination has padding that is kept, because the padding
     /// would stay without contents ([`with_padding`](Self::with_padding) sets it), or if the destination is a
     /// part of a larger buffer, which [`run_write_only`](Self::run_write_only) writes; and the errors of
     /// [`run`](Self::run). After an error nothing has been written.
@@ -117,7 +117,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// [`PaddingKept`](crate::ArgumentRule) if the copy [reads the destination](Self::reads_destination), and
+    /// `padding_kept` if the copy [reads the destination](Self::reads_destination), and
     /// the errors of [`run`](Self::run). Nothing has been written then.
     ///
     /// ```
@@ -152,7 +152,7 @@ impl Relayout {
     }
 
     fn check_write_only(&self) -> Result<(), Error> {
-        self.why_read().map_or(Ok(()), |reason| Err(ArgumentRule::PaddingKept.because(reason)))
+        self.why_read().map_or(Ok(()), |reason| Err(Code::PaddingKept.because("", reason)))
     }
 
     /// Returns the first `size` bytes of uninitialised memory, if all of them will be written.
@@ -160,7 +160,7 @@ impl Relayout {
         if self.keeps_padding() {
             let own = "it holds nothing yet: set it, with `with_padding`";
             let reason = if self.destination.is_part() { PART_WITHOUT_CONTENTS } else { own };
-            return Err(ArgumentRule::PaddingKept.because(reason));
+            return Err(Code::PaddingKept.because("", reason));
         }
         require("destination", memory.len(), size)?;
         let size: usize = checked::narrow(size, checked::BYTES)?;
@@ -295,7 +295,7 @@ impl Piece {
             PieceCopy::Part(part, whole) => (part, whole),
         };
         if let Some(reason) = self.why_read() {
-            return Err(ArgumentRule::PaddingKept.because(reason));
+            return Err(Code::PaddingKept.because("", reason));
         }
         require("source", source.len(), whole.source_needs)?;
         let mut destination = destination.into().0.into_destination();

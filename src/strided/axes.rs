@@ -162,7 +162,7 @@ impl FromStr for AxisOrder {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) if a letter is repeated or there are more than
+    /// `bad_axis_order` if a letter is repeated or there are more than
     /// [`MAX_RANK`](Self::MAX_RANK) letters. The letters must be letters of engines (G N O C I D H W) or a
     /// run a, b, c, ...
     ///
@@ -175,7 +175,7 @@ impl FromStr for AxisOrder {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     fn from_str(letters: &str) -> Result<Self, Error> {
-        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), &reason))
+        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), reason))
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::format;
 
 use crate::checked::{self, Exact, OFFSET};
 use crate::element::DataType;
-use crate::error::{ArgumentRule, DeviceRule, Error};
+use crate::error::{Code, Error};
 
 use super::axis_list::AxisList;
 use super::free_strides::strides_of;
@@ -85,9 +85,9 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
-    /// [`Negative`](crate::ArgumentRule) for a negative number, except for strides that are
-    /// [free](Self::with_canonical_strides). [`Error::Overflow`] if a number, the number of elements, the
+    /// `rank_mismatch` if there are not as many strides as sizes.
+    /// `negative` for a negative number, except for strides that are
+    /// [free](Self::with_canonical_strides). `overflow` if a number, the number of elements, the
     /// largest offset or the size in bytes passes 64 bits.
     ///
     /// ```
@@ -160,7 +160,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Negative`](crate::ArgumentRule) and [`Error::Overflow`], for the same reasons as [`new`](Self::new).
+    /// `negative` and `overflow`, for the same reasons as [`new`](Self::new).
     #[inline]
     pub fn packed<T: Copy + TryInto<i128>>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
         Self::new(data_type, sizes, None)
@@ -237,7 +237,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`TotalSizeTooSmall`](crate::ArgumentRule) or [`TotalSizeUnaligned`](crate::ArgumentRule) if `total`
+    /// `total_size_too_small` or `total_size_unaligned` if `total`
     /// breaks one of these two rules.
     ///
     /// ```
@@ -255,10 +255,10 @@ impl BufferTensorDesc {
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
         let min = self.min_size_in_bytes();
         if total < min {
-            return Err(ArgumentRule::TotalSizeTooSmall.by(total, min));
+            return Err(Code::TotalSizeTooSmall.by(total, min));
         }
         if !total.is_multiple_of(4) {
-            return Err(ArgumentRule::TotalSizeUnaligned.by(total, 0));
+            return Err(Code::TotalSizeUnaligned.by(total, 0));
         }
         Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
     }
@@ -268,7 +268,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`BadAlignment`](crate::ArgumentRule) for any other number.
+    /// `bad_alignment` for any other number.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
@@ -281,7 +281,7 @@ impl BufferTensorDesc {
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
-            return Err(ArgumentRule::BadAlignment.by(alignment.into(), min.next_power_of_two().into()));
+            return Err(Code::BadAlignment.by(alignment.into(), min.next_power_of_two().into()));
         }
         Ok(BufferTensorDesc { base_offset_alignment: alignment, ..self }.checked())
     }
@@ -299,7 +299,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
+    /// `overflow` if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -310,7 +310,7 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base_offset(self, base_offset: impl TryInto<u64>) -> Result<Self, Error> {
-        let base_offset = base_offset.try_into().map_err(|_| Error::Overflow { quantity: OFFSET, bits: 64 })?;
+        let base_offset = base_offset.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
         Ok(self.beginning_at(base_offset)?.into_part())
     }
 
@@ -319,7 +319,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the offset is not a whole number of elements, and the errors of
+    /// `not_expressible` if the offset is not a whole number of elements, and the errors of
     /// [`with_base_offset`](Self::with_base_offset).
     ///
     /// ```
@@ -330,11 +330,11 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base_offset_in_bytes(self, bytes: impl TryInto<u64>) -> Result<Self, Error> {
-        let bytes = bytes.try_into().map_err(|_| Error::Overflow { quantity: OFFSET, bits: 64 })?;
+        let bytes = bytes.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
         let (in_bits, bits) = (checked::wide_product(bytes, 8_u64), u128::from(self.data_type.bits()));
         if !in_bits.is_multiple_of(bits) {
             let reason = format!("byte {bytes} is inside an element of {bits} bits");
-            return Err(Error::NotExpressible { target: "base offset", reason });
+            return Err(Error::not_expressible("base offset", reason));
         }
         self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
     }
@@ -424,7 +424,7 @@ impl BufferTensorDesc {
         if all.is_multiple_of(8) {
             return checked::narrow(all.div_euclid(8), OFFSET);
         }
-        Err(DeviceRule::OffsetInsideByte.in_bits(None, elements, 0, bits))
+        Err(Error::in_bits(Code::OffsetInsideByte, None, elements, 0, bits))
     }
 
     /// The number of elements: the product of the sizes.
@@ -445,8 +445,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `index` does not have an entry for each axis, or
-    /// [`IndexOutOfRange`](crate::ArgumentRule) for an index at or above its size.
+    /// `rank_mismatch` if `index` does not have an entry for each axis, or
+    /// `index_out_of_range` for an index at or above its size.
     pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
         if index.len() != self.rank() {
             return Err(Error::rank_mismatch("indices", self.rank(), index.len()));
@@ -454,7 +454,7 @@ impl BufferTensorDesc {
         let mut offset = self.base_offset;
         for (axis, ((&i, &size), &stride)) in index.iter().zip(self.sizes()).zip(self.strides()).enumerate() {
             if i >= size {
-                return Err(ArgumentRule::IndexOutOfRange.at(axis, i, size));
+                return Err(Code::IndexOutOfRange.at(axis, i, size));
             }
             // The index is inside the sizes, and invariant 3 bounds the largest offset, so the
             // sum cannot wrap.

@@ -44,6 +44,6 @@ pub(super) fn natural<T: TryInto<i128>>(
     match number.try_into() {
         Ok(number) if number < 0_i128 => Err(Error::negative(what, axis)),
         Ok(number) => checked::narrow(number, one_of_them),
-        Err(_) => Err(Error::Overflow { quantity: one_of_them, bits: 64 }),
+        Err(_) => Err(Error::overflow(one_of_them, 64)),
     }
 }

@@ -16,7 +16,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if there is not one size for each letter, and the errors of
+    /// `rank_mismatch` if there is not one size for each letter, and the errors of
     /// [`new`](Self::new).
     ///
     /// ```
@@ -93,7 +93,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if `alignment` is 0 or does not hold whole elements, and the errors of
+    /// `not_expressible` if `alignment` is 0 or does not hold whole elements, and the errors of
     /// [`new`](Self::new).
     ///
     /// ```
@@ -116,7 +116,7 @@ impl BufferTensorDesc {
         let in_bits = checked::mul(alignment, 8, BYTES)?;
         let (Some(unit @ 1..), Some(0)) = (in_bits.checked_div(bits), in_bits.checked_rem(bits)) else {
             let reason = format!("{alignment} bytes do not hold one or more whole elements of {bits} bits");
-            return Err(Error::NotExpressible { target: "padding of rows", reason });
+            return Err(Error::not_expressible("padding of rows", reason));
         };
         let mut rows = Dims::from_slice(sizes);
         if let Some(last) = rows.last_mut() {

@@ -49,8 +49,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
-    /// [`Negative`](crate::ArgumentRule) for a negative size. [`Error::Overflow`] for the same reasons as
+    /// `rank_mismatch` if there are not as many strides as sizes.
+    /// `negative` for a negative size. `overflow` for the same reasons as
     /// [`new`](Self::new).
     ///
     /// ```
@@ -77,7 +77,7 @@ impl BufferTensorDesc {
                 distances.push(stride.ok().and_then(|stride| u64::try_from(stride).ok()).unwrap_or(0));
                 continue;
             }
-            let stride = stride.map_err(|_| Error::Overflow { quantity: STRIDES, bits: 64 })?;
+            let stride = stride.map_err(|_| Error::overflow(STRIDES, 64))?;
             if stride < 0 {
                 reversed.push(axis);
             }

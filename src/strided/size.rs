@@ -2,7 +2,7 @@
 
 use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
 use crate::element::DataType;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 
 use super::axis_list::AxisList;
 use super::free_strides::strides_of;
@@ -29,9 +29,9 @@ use super::naturals::naturals;
 ///
 /// # Errors
 ///
-/// [`ZeroSize`](crate::ArgumentRule) for a size of 0. [`Negative`](crate::ArgumentRule) for a negative
-/// number. [`RankMismatch`](crate::ArgumentRule) if there are not as many strides as sizes.
-/// [`Error::Overflow`] if the number of elements, an offset or the size passes 64 bits.
+/// `zero_size` for a size of 0. `negative` for a negative
+/// number. `rank_mismatch` if there are not as many strides as sizes.
+/// `overflow` if the number of elements, an offset or the size passes 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
@@ -60,7 +60,7 @@ pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
     let sizes = naturals("sizes", "one of the sizes", sizes)?;
     let strides = strides.map(|strides| strides_of(&sizes, strides)).transpose()?;
     if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-        return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
+        return Err(Code::ZeroSize.at(axis, 0, 0));
     }
     let elements = match strides {
         None => checked::product(&sizes, ELEMENTS)?,
@@ -91,7 +91,7 @@ pub(super) fn pack(axes: &mut AxisList) -> Result<Extent, Error> {
         next = if overflow { u64::MAX } else { product };
     }
     if wrapped && !empty {
-        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
+        return Err(Error::overflow(ELEMENTS, 64));
     }
     let elements = if empty { 0 } else { next };
     Ok(Extent { elements, span: elements })
@@ -124,10 +124,10 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
         return Ok(Extent { elements: 0, span: 0 });
     }
     if count_overflows {
-        return Err(Error::Overflow { quantity: ELEMENTS, bits: 64 });
+        return Err(Error::overflow(ELEMENTS, 64));
     }
     if offset_overflows {
-        return Err(Error::Overflow { quantity: OFFSET, bits: 64 });
+        return Err(Error::overflow(OFFSET, 64));
     }
     Ok(Extent { elements, span: checked::add(last, 1, ELEMENTS)? })
 }

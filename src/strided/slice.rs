@@ -8,7 +8,7 @@ use core::ops::{Deref, Range, RangeFrom, RangeFull, RangeTo};
 use core::str::FromStr;
 
 use crate::cursor::Cursor;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::typed_sizes::write_list;
 
 /// The indices of one axis that a slice keeps: every `step`-th index from `start` up to but not
@@ -65,8 +65,8 @@ impl Slice {
     ///
     /// # Errors
     ///
-    /// [`IndexOutOfRange`](crate::ArgumentRule) if the start or the end is past the size.
-    /// [`Error::OutOfLimits`] for a step of 0 or an end before its start.
+    /// `index_out_of_range` if the start or the end is past the size.
+    /// `out_of_limits` for a step of 0 or an end before its start.
     #[inline]
     pub(crate) fn on_axis(self, axis: usize, size: u64) -> Result<Taken, Error> {
         let end = self.end.unwrap_or(size);
@@ -82,15 +82,15 @@ impl Slice {
     fn refusal(self, axis: usize, size: u64) -> Error {
         let end = self.end.unwrap_or(size);
         if self.step == 0 {
-            return Error::OutOfLimits { what: "the step of a slice", value: 0, min: 1, max: u64::MAX };
+            return Error::out_of_limits("the step of a slice", 0, 1, u64::MAX);
         }
         if self.start > size {
-            return ArgumentRule::IndexOutOfRange.at(axis, self.start, size);
+            return Code::IndexOutOfRange.at(axis, self.start, size);
         }
         if end > size {
-            return ArgumentRule::IndexOutOfRange.at(axis, end.minus(1), size);
+            return Code::IndexOutOfRange.at(axis, end.minus(1), size);
         }
-        Error::OutOfLimits { what: "the end of a slice", value: end, min: self.start, max: size }
+        Error::out_of_limits("the end of a slice", end, self.start, size)
     }
 
     fn read(cursor: &mut Cursor<'_>) -> Result<Slice, Error> {

@@ -36,9 +36,9 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` and the layout have different numbers of dimensions.
-    /// [`ZeroTailAlignment`](crate::ArgumentRule), [`Error::OutOfLimits`] or [`Error::UnsupportedDataType`]
-    /// if XLA does not allow an attribute of the layout. [`Error::Overflow`] if the number of elements passes
+    /// `rank_mismatch` if `sizes` and the layout have different numbers of dimensions.
+    /// `zero_tail_alignment`, `out_of_limits` or `unsupported_data_type`
+    /// if XLA does not allow an attribute of the layout. `overflow` if the number of elements passes
     /// 64 bits.
     ///
     /// ```
@@ -60,7 +60,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the number of elements passes 64 bits.
+    /// `overflow` if the number of elements passes 64 bits.
     pub fn row_major(data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
         Self::new(data_type, sizes, Layout::row_major(sizes.len()))
     }
@@ -73,7 +73,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `dynamic` does not have one entry for each dimension.
+    /// `rank_mismatch` if `dynamic` does not have one entry for each dimension.
     ///
     /// ```
     /// use tensor_layout::{ArrayShape, DataType};
@@ -96,8 +96,8 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule) if `order` does not name every dimension once.
+    /// `rank_mismatch`, `axis_out_of_range` or
+    /// `not_a_permutation` if `order` does not name every dimension once.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;

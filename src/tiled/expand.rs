@@ -21,7 +21,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the number of elements passes 64 bits.
+    /// `overflow` if the number of elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -60,7 +60,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the size passes 64 bits.
+    /// `overflow` if the size passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -80,7 +80,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the size passes 64 bits.
+    /// `overflow` if the size passes 64 bits.
     pub fn logical_size_in_bytes(&self) -> Result<u64, Error> {
         checked::bytes_for(self.element_count(), self.element_bits())
     }

@@ -48,7 +48,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the size passes 64 bits.
+    /// `overflow` if the size passes 64 bits.
     ///
     /// ```
     /// let shape: tensor_layout::ArrayShape = "s4[3,5]{1,0:T(2,2)E(4)M(8)}".parse()?;

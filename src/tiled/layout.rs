@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked;
 use crate::element::{DataType, ElementKind};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 
 /// The largest number of a memory space. XLA stores the number in a signed integer of 8 bits.
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
@@ -49,16 +49,17 @@ impl Tile {
     ///
     /// # Errors
     ///
-    /// [`ZeroTile`](crate::ArgumentRule) if a size is 0.
+    /// `zero_tile` if a size is 0.
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
-        let entry = |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or(Error::zero_tile(0, entry));
+        let entry =
+            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| Error::zero_tile(0, entry));
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
     /// Returns a tile of any entries. Fails if the last entry is [`TileSize::Combine`].
     pub(crate) fn from_entries(entries: &[TileSize]) -> Result<Tile, Error> {
         match entries.last() {
-            Some(TileSize::Combine) => Err(ArgumentRule::TrailingCombine.by(0, 0)),
+            Some(TileSize::Combine) => Err(Code::TrailingCombine.by(0, 0)),
             _ => Ok(Tile(SmallVec::from_slice(entries))),
         }
     }
@@ -77,8 +78,8 @@ impl TryFrom<&[i64]> for Tile {
     ///
     /// # Errors
     ///
-    /// [`ZeroTile`](crate::ArgumentRule) for a size of 0, [`TrailingCombine`](crate::ArgumentRule) if the
-    /// last entry is `*`, or [`Error::Overflow`] for other negative numbers.
+    /// `zero_tile` for a size of 0, `trailing_combine` if the
+    /// last entry is `*`, or `overflow` for other negative numbers.
     fn try_from(dimensions: &[i64]) -> Result<Tile, Error> {
         let mut entries = SmallVec::<[TileSize; 3]>::new();
         for (entry, &dimension) in dimensions.iter().enumerate() {
@@ -86,7 +87,7 @@ impl TryFrom<&[i64]> for Tile {
                 TileSize::Combine
             } else {
                 let size = checked::narrow(dimension, "a tile size")?;
-                TileSize::Size(NonZeroU64::new(size).ok_or(Error::zero_tile(0, entry))?)
+                TileSize::Size(NonZeroU64::new(size).ok_or_else(|| Error::zero_tile(0, entry))?)
             });
         }
         Tile::from_entries(&entries)
@@ -161,7 +162,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) or [`NotAPermutation`](crate::ArgumentRule) if
+    /// `axis_out_of_range` or `not_a_permutation` if
     /// `minor_to_major` does not name every dimension once.
     pub fn new(minor_to_major: &[usize]) -> Result<Layout, Error> {
         Self::row_major(0).with_minor_to_major(minor_to_major)
@@ -221,12 +222,12 @@ impl Layout {
 
     /// Returns this layout if it has `rank` dimensions and XLA accepts all its attributes. Otherwise fails.
     pub(super) fn checked(self, rank: usize) -> Result<Layout, Error> {
-        let out_of_limits = |what, value, min, max| Err(Error::OutOfLimits { what, value, min, max });
+        let out_of_limits = |what, value, min, max| Err(Error::out_of_limits(what, value, min, max));
         if self.minor_to_major.len() != rank {
             return Err(Error::rank_mismatch("dimensions in minor_to_major", rank, self.minor_to_major.len()));
         }
         if self.tail_padding_alignment == 0 {
-            return Err(ArgumentRule::ZeroTailAlignment.by(0, 0));
+            return Err(Code::ZeroTailAlignment.by(0, 0));
         }
         if self.element_bits == Some(0) {
             return out_of_limits("the bits of an element", 0, 1, u32::MAX.into());
@@ -236,9 +237,7 @@ impl Layout {
         }
         let types = [self.index_type, self.pointer_type];
         match types.into_iter().flatten().find(|data_type| data_type.kind() != ElementKind::Unsigned) {
-            Some(other) => {
-                Err(Error::UnsupportedDataType { data_type: other.xla_name(), by: "an index or pointer type".into() })
-            }
+            Some(other) => Err(Error::unsupported_data_type(other.xla_name(), "an index or pointer type")),
             None => Ok(self),
         }
     }

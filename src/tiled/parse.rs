@@ -69,7 +69,7 @@ impl Shape {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] if no shape is next, and the errors of [`ArrayShape::new`].
+    /// `parse` if no shape is next, and the errors of [`ArrayShape::new`].
     ///
     /// ```
     /// use tensor_layout::{cursor::Cursor, Shape};

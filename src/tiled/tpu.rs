@@ -82,11 +82,8 @@ impl FromStr for TpuGeneration {
 
     fn from_str(name: &str) -> Result<Self, Error> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|&(_, generation)| generation).ok_or_else(|| Error::Parse {
-            text: name.to_owned(),
-            column: 1,
-            expected: "a TPU generation: v2, v3, v4, v5e, v5p, v6e or v7x".into(),
-            found: format!("`{name}`"),
+        found.map(|&(_, generation)| generation).ok_or_else(|| {
+            Error::parse(name.to_owned(), 1, "a TPU generation: v2, v3, v4, v5e, v5p, v6e or v7x", format!("`{name}`"))
         })
     }
 }
@@ -119,7 +116,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
+    /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -144,7 +141,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
+    /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.
     pub(crate) fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
         let generation = if tiles == TpuTiles::Early { TpuGeneration::V3 } else { TpuGeneration::V5e };
         let mut rule = TileRule::of(self.data_type(), generation)?;
@@ -174,7 +171,7 @@ impl ArrayShape {
     ///
     /// # Errors
     ///
-    /// [`Error::UnsupportedDataType`] for types of 6 bits, which a TPU does not have.
+    /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.
     ///
     /// ```
     /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
@@ -239,7 +236,7 @@ impl TileRule {
     fn of(data_type: DataType, generation: TpuGeneration) -> Result<TileRule, Error> {
         let early = matches!(generation, TpuGeneration::V2 | TpuGeneration::V3);
         let bits = match data_type.bits() {
-            6 => return Err(Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "a TPU".into() }),
+            6 => return Err(Error::unsupported_data_type(data_type.xla_name(), "a TPU")),
             64 | 128 => 32,
             bits if bits < 8 && early => 8,
             bits => bits,

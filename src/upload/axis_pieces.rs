@@ -4,7 +4,7 @@ use core::iter::FusedIterator;
 use core::ops::Range;
 
 use crate::checked::{self, BYTES, Exact, OFFSET, gcd, wide_product};
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 
 use super::limits::DeviceLimits;
@@ -105,11 +105,11 @@ impl FusedIterator for BindingPieces {}
 ///
 /// # Errors
 ///
-/// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist.
-/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) if a single index of the axis takes more
-/// than the largest binding. [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if pieces with an aligned
-/// start do not fit a binding. [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if the
-/// start of the tensor itself is unaligned and the device has no base offset. [`Error::Overflow`] if a number
+/// `axis_out_of_range` if the axis does not exist.
+/// `binding_limit` if a single index of the axis takes more
+/// than the largest binding. `no_pieces` if pieces with an aligned
+/// start do not fit a binding. `offset_unaligned` if the
+/// start of the tensor itself is unaligned and the device has no base offset. `overflow` if a number
 /// passes 64 bits.
 ///
 /// ```
@@ -157,7 +157,7 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
         let rest = base_bits.modulo(align_bits.max(1));
         if rest > 0 {
             let offset = checked::narrow(base_bits.div_euclid(8), BYTES)?;
-            return Err(DeviceRule::OffsetUnaligned.by(offset, alignment));
+            return Err(Code::OffsetUnaligned.by(offset, alignment));
         }
         (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
     } else {
@@ -174,12 +174,12 @@ pub fn pieces_along(desc: &BufferTensorDesc, axis: usize, limits: &DeviceLimits)
     }
     let Some(free) = room.checked_sub(row_bits.plus(lead)) else {
         let size = checked::narrow(row_bits.plus(lead).div_ceil(8), BYTES)?;
-        return Err(DeviceRule::BindingLimit.by(size, limits.max_binding));
+        return Err(Code::BindingLimit.by(size, limits.max_binding));
     };
     let fits = free.checked_div(stride_bits).unwrap_or(u128::from(size)).plus(1).min(size.into());
     let step = fits.minus(fits.modulo(unit));
     if step == 0 {
-        return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
+        return Err(Code::NoPieces.by(limits.max_binding, alignment));
     }
     in_steps(0..size, checked::narrow(step, OFFSET)?)
 }

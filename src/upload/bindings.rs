@@ -75,8 +75,8 @@ impl<'a> Binding<'a> {
 ///
 /// # Errors
 ///
-/// The errors of [`validate`] for each binding. [`Error::BindingConflict`](crate::Error::BindingConflict) or
-/// [`Error::Undecided`] is in the result of the later binding of a clashing pair.
+/// The errors of [`validate`] for each binding. `bindings_overlap`, `buffer_read_and_written` or
+/// `undecided` is in the result of the later binding of a clashing pair.
 ///
 /// ```
 /// use tensor_layout::upload::{validate_bindings, Binding, DeviceLimits, Role, UploadBuffer};
@@ -132,7 +132,7 @@ impl Pair<'_> {
     /// `b` are their bound ranges.
     fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
         let ((first, second), (earlier, later)) = (self.places, self.bindings);
-        let conflict = |byte| Some(Error::BindingConflict { first, second, byte });
+        let conflict = |byte| Some(Error::binding_conflict(first, second, byte));
         let both_written = earlier.buffer.role == later.buffer.role;
         if !both_written && limits.one_usage {
             return conflict(None);
@@ -161,9 +161,7 @@ impl Pair<'_> {
         match shared {
             Shared::No => None,
             Shared::Byte(byte) => conflict(Some(byte)),
-            Shared::Undecided => {
-                Some(Error::Undecided { question: "whether two bindings overlap", work: OVERLAP_WORK_LIMIT })
-            }
+            Shared::Undecided => Some(Error::undecided("whether two bindings overlap", OVERLAP_WORK_LIMIT)),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::checked::{Exact, wide_product};
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::DeviceLimits;
@@ -19,9 +19,9 @@ use super::validate::{check_unplaced, tensor};
 ///
 /// # Errors
 ///
-/// A list of every [`Error`] that was found, at least one: [`RankMismatch`](crate::ArgumentRule) if the box
-/// does not have one size for each axis; [`DeviceRule::BoxLimit`](crate::DeviceRule::BoxLimit) for a size
-/// that is 0 or above the limit; [`DeviceRule::BoxUnaligned`](crate::DeviceRule::BoxUnaligned) for rows whose
+/// A list of every [`Error`] that was found, at least one: `rank_mismatch` if the box
+/// does not have one size for each axis; `box_limit` for a size
+/// that is 0 or above the limit; `box_unaligned` for rows whose
 /// bytes are not a multiple of the required number; the errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -54,11 +54,11 @@ pub fn validate_box<L: ToIndexMap + ?Sized>(
         let widest = bits_to(wide_product(rules.max_row, 8_u64).checked_div(bits.into()));
         let max = if is_row { rules.max_size.min(widest) } else { rules.max_size };
         if size == 0 || size > max {
-            errors.push(DeviceRule::BoxLimit.at(axis, size, max));
+            errors.push(Code::BoxLimit.at(axis, size, max));
         }
         let row = wide_product(size, bits);
         if is_row && !row.is_multiple_of(wide_product(rules.row_multiple.max(1), 8_u64)) {
-            errors.push(DeviceRule::BoxUnaligned.in_bits(Some(axis), size, rules.row_multiple, bits));
+            errors.push(Error::in_bits(Code::BoxUnaligned, Some(axis), size, rules.row_multiple, bits));
         }
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }

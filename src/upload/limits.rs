@@ -48,7 +48,7 @@ pub struct DeviceLimits {
     pub max_size: u64,
     /// The largest stride that an axis may have, in elements. The limit also applies to axes of size 1, whose
     /// strides are never used but must be passed to the device. If only a stride of this kind is too large,
-    /// the error is [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride).
+    /// the error is `free_stride`.
     pub max_stride: u64,
     /// The most elements that a tensor may span in its buffer.
     pub max_elements: u64,

@@ -38,8 +38,8 @@ impl DeviceLimits {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for a name that is not a field with a number or a
-    /// `bool`. [`Error::Parse`](crate::Error::Parse) if the value cannot be read.
+    /// `unknown_limits` for a name that is not a field with a number or a
+    /// `bool`. `parse` if the value cannot be read.
     ///
     /// ```
     /// let limits = tensor_layout::DeviceLimits::webgpu().with("max_binding", "2GiB")?;
@@ -95,7 +95,7 @@ impl FromStr for DeviceLimits {
     /// `metal` (plain buffers), `webgpu-uniform`, `vulkan-uniform`, `d3d12-constant`, or `none`. Limits of
     /// the device at hand may follow after a colon, in the form of [`with`](Self::with):
     /// `webgpu:max_binding=2GiB,max_buffer=4GiB`. The message of
-    /// [`Error::UnknownName`](crate::Error::UnknownName) lists the names.
+    /// `unknown_limits` lists the names.
     ///
     /// ```
     /// use tensor_layout::upload::DeviceLimits;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::DeviceLimits;
@@ -39,9 +39,9 @@ pub struct PackedBuffer {
 ///
 /// # Errors
 ///
-/// [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit) for a tensor that is too large for one
-/// binding (use [`pieces_along`](super::pieces_along) and pack the pieces). [`Error::Overflow`] if the size
-/// of the buffer does not fit 64 bits. [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) if the
+/// `binding_limit` for a tensor that is too large for one
+/// binding (use [`pieces_along`](super::pieces_along) and pack the pieces). `overflow` if the size
+/// of the buffer does not fit 64 bits. `buffer_limit` if the
 /// size exceeds the device's limit. The errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -64,7 +64,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         let (report, _) = check_unplaced(&tensor, limits);
         // If the base offset is part of the binding, the sum of both offsets must be aligned.
         if report.total_bytes > limits.max_binding {
-            return Err(DeviceRule::BindingLimit.by(report.total_bytes, limits.max_binding));
+            return Err(Code::BindingLimit.by(report.total_bytes, limits.max_binding));
         }
         let base_bytes = report.bound.start;
         let earliest = checked::add(packed.len, base_bytes, BYTES)?;
@@ -75,7 +75,7 @@ pub fn pack_buffer<'a, L: ToIndexMap + ?Sized + 'a>(
         packed.len = checked::add(start, report.total_bytes, BYTES)?;
     }
     if packed.len > limits.max_buffer {
-        return Err(DeviceRule::BufferLimit.by(packed.len, limits.max_buffer));
+        return Err(Code::BufferLimit.by(packed.len, limits.max_buffer));
     }
     Ok(packed)
 }

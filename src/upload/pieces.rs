@@ -4,7 +4,7 @@ use crate::checked::Exact;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 
 /// Consecutive byte ranges that cover a longer range. Each piece is at most as long as a limit and begins at
 /// a multiple of an alignment.
@@ -38,7 +38,7 @@ impl Pieces {
     ///
     /// # Errors
     ///
-    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the range does not fit one piece and `max` is
+    /// `no_pieces` if the range does not fit one piece and `max` is
     /// below `alignment`.
     pub(crate) fn new(range: Range<u64>, max: u64, alignment: u64) -> Result<Pieces, Error> {
         let length = range.end.saturating_sub(range.start);
@@ -46,7 +46,7 @@ impl Pieces {
         let rest = max.checked_rem(alignment).unwrap_or_default();
         let step = if length <= max { length } else { max.minus(rest) };
         if step == 0 && length > 0 {
-            return Err(DeviceRule::NoPieces.by(max, alignment));
+            return Err(Code::NoPieces.by(max, alignment));
         }
         Ok(Pieces::in_steps(range, step))
     }

@@ -129,7 +129,7 @@ impl UploadReport {
     ///
     /// # Errors
     ///
-    /// [`Error::BufferTooShort`] if there are fewer bytes than the tensor takes.
+    /// `buffer_too_short` if there are fewer bytes than the tensor takes.
     ///
     /// ```
     /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -143,7 +143,7 @@ impl UploadReport {
     /// ```
     pub fn check_source(&self, len: u64) -> Result<u64, Error> {
         if len < self.cpu_bytes {
-            return Err(Error::BufferTooShort { what: "CPU slice", offset: None, needed: self.cpu_bytes, found: len });
+            return Err(Error::buffer_too_short("CPU slice", self.cpu_bytes, len));
         }
         Ok(self.padding.end.minus(self.padding.start))
     }
@@ -211,7 +211,7 @@ impl fmt::Display for UploadReport {
 pub struct Errors {
     errors: Vec<Error>,
     /// The numbers that were checked. All numbers are 0 for a layout without an index map
-    /// ([`Error::Overflow`], or `SC(..)`), because nothing can be checked. A bound range whose end does not
+    /// (`overflow`, or `SC(..)`), because nothing can be checked. A bound range whose end does not
     /// fit 64 bits ends at the largest number.
     pub report: Box<UploadReport>,
 }

@@ -25,7 +25,7 @@ const UNITS: &[(&str, u64)] = &[
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] if the text is not a number with one of these units, or does not fit 64 bits.
+/// `parse` if the text is not a number with one of these units, or does not fit 64 bits.
 ///
 /// ```
 /// use tensor_layout::upload::read_size;
@@ -42,7 +42,7 @@ pub fn read_size(text: &str) -> Result<u64, Error> {
             .get(column..)
             .filter(|rest| !rest.is_empty())
             .map_or("the end of the text".to_owned(), |rest| format!("`{rest}`"));
-        Error::Parse { text: text.to_owned(), column: column.saturating_add(1), expected: expected.to_owned(), found }
+        Error::parse(text.to_owned(), column.saturating_add(1), expected.to_owned(), found)
     };
     let value = number.replace('_', "").parse::<u64>().ok().filter(|_| !number.starts_with('_'));
     let value = value.ok_or_else(|| refuse(0, "a number of bytes below 2^64, such as 4096, 4_194_304 or 4MiB"))?;

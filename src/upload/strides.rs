@@ -2,7 +2,7 @@
 
 use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
 use crate::element::DataType;
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::set_free_strides;
 use alloc::vec::Vec;
 
@@ -16,7 +16,7 @@ use super::tensor::Tensor;
 /// device compares the numbers, so the rules are first applied to the strides as they are. If a rule is
 /// broken, the rules are applied again, with legal strides in place of the unused ones. Errors that then
 /// remain are reported. An error that goes away was caused by an unused stride, and becomes a
-/// [`DeviceRule::FreeStride`] of that axis.
+/// `free_stride` of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     if sizes.contains(&0) {
@@ -43,7 +43,7 @@ pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceL
         }
     }
     errors.extend(settled.into_iter().map(|(_, error)| error));
-    errors.extend(free.into_iter().map(|axis| DeviceRule::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
+    errors.extend(free.into_iter().map(|axis| Code::FreeStride.at(axis, at(given, axis), at(&legal, axis))));
 }
 
 /// Returns the rules that these strides break, each with its axis.
@@ -56,36 +56,36 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     let mut errors = Vec::new();
     for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
         if stride > max_stride {
-            errors.push((axis, DeviceRule::StrideLimit.at(axis, stride, max_stride)));
+            errors.push((axis, Code::StrideLimit.at(axis, stride, max_stride)));
         }
         if axis == last {
             if limits.unit_inner_stride && stride != 1 {
-                errors.push((axis, DeviceRule::InnerStride.at(axis, stride, 0)));
+                errors.push((axis, Code::InnerStride.at(axis, stride, 0)));
             }
             let multiple = limits.inner_size_multiple_of(data_type);
             if !size.is_multiple_of(multiple) {
-                errors.push((axis, DeviceRule::SizeUnaligned.at(axis, size, multiple)));
+                errors.push((axis, Code::SizeUnaligned.at(axis, size, multiple)));
             }
             continue;
         }
         // The strides may be any number of elements, so they need not be whole bytes.
         if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            errors.push((axis, DeviceRule::StrideUnaligned.in_bits(Some(axis), stride, multiple, bits)));
+            errors.push((axis, Error::in_bits(Code::StrideUnaligned, Some(axis), stride, multiple, bits)));
         }
         let next = axis.plus(1);
         let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
         if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
             if stride != inside {
-                errors.push((axis, DeviceRule::StrideNotPacked.at(axis, stride, inside)));
+                errors.push((axis, Code::StrideNotPacked.at(axis, stride, inside)));
             }
         } else if limits.ordered_strides && stride < inside {
-            errors.push((axis, DeviceRule::StrideOrder.at(axis, stride, inside)));
+            errors.push((axis, Code::StrideOrder.at(axis, stride, inside)));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
         let extent = wide_product(stride, bits).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
-            errors.push((0, DeviceRule::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
+            errors.push((0, Code::BindingLimit.by(bits_to(Some(extent)), limits.max_extent)));
         }
     }
     errors

@@ -79,7 +79,7 @@ impl<'a> Tensor<'a> {
             }
             _ => "strides alone do not say where its elements are stored; copy it to a layout of strides",
         };
-        Error::NotExpressible { target: "strided tensor", reason: reason.into() }
+        Error::not_expressible("strided tensor", reason)
     }
 
     pub(super) fn element_count(&self) -> u64 {
@@ -182,10 +182,8 @@ impl<'a> Tensor<'a> {
         };
         match overlap {
             Overlap::No => Ok(()),
-            Overlap::Yes { first, second, offset } => Err(Error::OverlappingDestination { first, second, offset }),
-            Overlap::Undecided => {
-                Err(Error::Undecided { question: "whether the output overlaps itself", work: OVERLAP_WORK_LIMIT })
-            }
+            Overlap::Yes { first, second, offset } => Err(Error::overlapping_destination(&first, &second, offset)),
+            Overlap::Undecided => Err(Error::undecided("whether the output overlaps itself", OVERLAP_WORK_LIMIT)),
         }
     }
 }

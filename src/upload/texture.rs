@@ -26,7 +26,7 @@ use alloc::vec::Vec;
 use core::str::FromStr;
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 /// The API that copies between a buffer and a texture. Its rules are in the [table](Texture::in_buffer).
 ///
@@ -108,7 +108,7 @@ impl TexturePlane {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`] for any other name.
+    /// `unknown_texture_format` for any other name.
     pub fn of_format(name: &str) -> Result<Vec<TexturePlane>, Error> {
         let two = |bytes| vec![Self::texels(bytes), TexturePlane { divisor: 2, ..Self::texels(bytes.times(2)) }];
         match name {
@@ -117,13 +117,8 @@ impl TexturePlane {
             _ => {}
         }
         let found = BLOCKS.iter().find(|&&(known, ..)| known == name);
-        let &(_, block_bytes, side) = found.ok_or_else(|| Error::UnknownName {
-            code: "unknown_texture_format",
-            name: name.to_owned(),
-            reason: "names no texture format: expected r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12 or p010, or \
-                     give the bytes of a block"
-                .into(),
-        })?;
+        let &(_, block_bytes, side) = found.ok_or_else(|| Code::UnknownTextureFormat.because(name.to_owned(), "names no texture format: expected r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12 or p010, or \
+                     give the bytes of a block"))?;
         Ok(vec![TexturePlane { block_bytes, block_width: side, block_height: side, divisor: 1 }])
     }
 }
@@ -226,9 +221,9 @@ impl Texture {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for a number that is 0, more mip levels than the largest side allows, layers of
+    /// `out_of_limits` for a number that is 0, more mip levels than the largest side allows, layers of
     /// a 3D texture, a row length that is below the width or not a whole number of blocks, or more than 2²⁰
-    /// subresources. [`Error::Overflow`] if a number of bytes passes 64 bits.
+    /// subresources. `overflow` if a number of bytes passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
@@ -280,7 +275,7 @@ impl Texture {
 
     fn check(&self) -> Result<(), Error> {
         let within = |what, value: u64, max: u64| {
-            if value >= 1 && value <= max { Ok(()) } else { Err(Error::OutOfLimits { what, value, min: 1, max }) }
+            if value >= 1 && value <= max { Ok(()) } else { Err(Error::out_of_limits(what, value, 1, max)) }
         };
         within("the number of planes of a texture", checked::count(self.planes.len()), 4)?;
         within("the width of a texture", self.width, u64::MAX)?;
@@ -330,7 +325,7 @@ impl TextureApi {
 fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Error> {
     let (what, min) = ("the row length in texels", width.next_multiple_of(plane.block_width));
     if texels < width || !texels.is_multiple_of(plane.block_width) {
-        return Err(Error::OutOfLimits { what, value: texels, min, max: u64::MAX });
+        return Err(Error::out_of_limits(what, texels, min, u64::MAX));
     }
     checked::mul(texels.div_ceil(plane.block_width), plane.block_bytes, BYTES)
 }
@@ -347,12 +342,10 @@ impl FromStr for TextureApi {
             ("metal", _) => Ok(TextureApi::Metal),
             ("vulkan", _) => Ok(TextureApi::Vulkan { row_length: 0 }),
             (_, Some(Ok(row_length))) => Ok(TextureApi::Vulkan { row_length }),
-            _ => Err(Error::UnknownName {
-                code: "unknown_texture_api",
-                name: name.to_owned(),
-                reason: "copies no textures: expected webgpu, d3d12, metal, vulkan or vulkan:ROW_LENGTH in texels"
-                    .into(),
-            }),
+            _ => Err(Code::UnknownTextureApi.because(
+                name.to_owned(),
+                "copies no textures: expected webgpu, d3d12, metal, vulkan or vulkan:ROW_LENGTH in texels",
+            )),
         }
     }
 }

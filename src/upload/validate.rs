@@ -1,7 +1,7 @@
 //! `validate`: checks one tensor in one buffer against the limits of a device.
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::{ArgumentRule, DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::IndexWidth;
 use alloc::format;
@@ -61,11 +61,11 @@ impl UploadBuffer {
 /// # Errors
 ///
 /// Every [`Error`] that was found, together with the report: the errors of [`validate_description`];
-/// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned), [`Error::BufferTooShort`] and
-/// [`DeviceRule::BufferLimit`](crate::DeviceRule::BufferLimit) for the range in the buffer; and for an output
-/// [`DeviceRule::OwnedOutput`](crate::DeviceRule::OwnedOutput),
-/// [`DeviceRule::GapsOverwritten`](crate::DeviceRule::GapsOverwritten), [`Error::OverlappingDestination`], or
-/// [`Error::Undecided`] if the search for an overlap took too long.
+/// `offset_unaligned`, `buffer_too_short` and
+/// `buffer_limit` for the range in the buffer; and for an output
+/// `owned_output`,
+/// `gaps_overwritten`, `overlapping_destination`, or
+/// `undecided` if the search for an overlap took too long.
 ///
 /// ```
 /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -113,7 +113,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     }
     if report.overwrites_gaps && tensor.is_part() {
         let bytes = u64::try_from(report.gap_bits.div_ceil(8)).unwrap_or(u64::MAX);
-        errors.push(DeviceRule::GapsOverwritten.by(bytes, 0));
+        errors.push(Code::GapsOverwritten.by(bytes, 0));
     } else if report.overwrites_gaps {
         report.warnings.push(Warning::GapsOverwritten { bits: report.gap_bits });
     }
@@ -127,24 +127,24 @@ pub fn validate<L: ToIndexMap + ?Sized>(
 ///
 /// Every [`Error`] that was found, together with the report.
 ///
-/// * For the description: [`Error::UnsupportedDataType`],
-///   [`DeviceRule::RankLimit`](crate::DeviceRule::RankLimit),
-///   [`UnsupportedElementBits`](crate::ArgumentRule), [`ZeroSize`](crate::ArgumentRule),
-///   [`DeviceRule::SizeLimit`](crate::DeviceRule::SizeLimit),
-///   [`DeviceRule::StrideLimit`](crate::DeviceRule::StrideLimit), [`Error::NotExpressible`] (no strides),
-///   [`DeviceRule::InnerStride`](crate::DeviceRule::InnerStride),
-///   [`DeviceRule::StrideUnaligned`](crate::DeviceRule::StrideUnaligned),
-///   [`DeviceRule::StrideOrder`](crate::DeviceRule::StrideOrder),
-///   [`DeviceRule::StrideNotPacked`](crate::DeviceRule::StrideNotPacked),
-///   [`DeviceRule::FreeStride`](crate::DeviceRule::FreeStride),
-///   [`DeviceRule::SizeUnaligned`](crate::DeviceRule::SizeUnaligned) and
-///   [`DeviceRule::ElementLimit`](crate::DeviceRule::ElementLimit).
-/// * For the bound range: [`DeviceRule::OffsetInsideByte`](crate::DeviceRule::OffsetInsideByte),
-///   [`DeviceRule::OffsetNotZero`](crate::DeviceRule::OffsetNotZero),
-///   [`DeviceRule::BindingUnaligned`](crate::DeviceRule::BindingUnaligned),
-///   [`DeviceRule::BindingTooSmall`](crate::DeviceRule::BindingTooSmall) and
-///   [`DeviceRule::BindingLimit`](crate::DeviceRule::BindingLimit).
-/// * [`Error::Overflow`] if a byte offset or a size exceeds 64 bits.
+/// * For the description: `unsupported_data_type`,
+///   `rank_limit`,
+///   `unsupported_element_bits`, `zero_size`,
+///   `size_limit`,
+///   `stride_limit`, `not_expressible` (no strides),
+///   `inner_stride`,
+///   `stride_unaligned`,
+///   `stride_order`,
+///   `stride_not_packed`,
+///   `free_stride`,
+///   `size_unaligned` and
+///   `element_limit`.
+/// * For the bound range: `offset_inside_byte`,
+///   `offset_not_zero`,
+///   `binding_unaligned`,
+///   `binding_too_small` and
+///   `binding_limit`.
+/// * `overflow` if a byte offset or a size exceeds 64 bits.
 ///
 /// If [`ToIndexMap::to_index_map`] refuses the layout, its error is the only one.
 ///
@@ -183,7 +183,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
                 }
                 None => limits.name.clone(),
             };
-            errors.push(Error::UnsupportedDataType { data_type: data_type.xla_name(), by });
+            errors.push(Error::unsupported_data_type(data_type.xla_name(), by));
         } else if bits != data_type.bits() {
             errors.push(Error::unsupported_bits(bits, data_type.width_in_words()));
         }
@@ -193,14 +193,14 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
         errors.push(Error::rank_limit(rank, limits.min_rank, limits.max_rank));
     }
     if indices > limits.max_logical_elements {
-        errors.push(DeviceRule::ElementLimit.by(indices, limits.max_logical_elements));
+        errors.push(Code::ElementLimit.by(indices, limits.max_logical_elements));
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
         if size == 0 && !limits.zero_sizes {
-            errors.push(ArgumentRule::ZeroSize.at(axis, 0, 0));
+            errors.push(Code::ZeroSize.at(axis, 0, 0));
         }
         if size > limits.max_size {
-            errors.push(DeviceRule::SizeLimit.at(axis, size, limits.max_size));
+            errors.push(Code::SizeLimit.at(axis, size, limits.max_size));
         }
     }
     match tensor.strides() {
@@ -220,7 +220,7 @@ fn check_binding(
     let bits = tensor.element_bits();
     let region = Region::of(tensor, limits, errors);
     if region.elements > limits.max_elements {
-        errors.push(DeviceRule::ElementLimit.by(region.elements, limits.max_elements));
+        errors.push(Code::ElementLimit.by(region.elements, limits.max_elements));
     }
     let exact_bytes = region.exact_bytes;
     let multiple = limits.size_multiple.max(1);
@@ -229,32 +229,32 @@ fn check_binding(
     // `size_multiple` does not divide.
     let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
     if !total_bytes.is_multiple_of(multiple) {
-        errors.push(DeviceRule::BindingUnaligned.by(total_bytes, multiple));
+        errors.push(Code::BindingUnaligned.by(total_bytes, multiple));
     }
     let refused_as_empty = tensor.element_count() == 0 && !limits.zero_sizes;
     if total_bytes < limits.min_binding && !refused_as_empty {
-        errors.push(DeviceRule::BindingTooSmall.by(total_bytes, limits.min_binding));
+        errors.push(Code::BindingTooSmall.by(total_bytes, limits.min_binding));
     }
     let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
     let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
     let alignment_required = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
     if buffer.is_some() && !start.is_multiple_of(alignment_required) {
-        errors.push(DeviceRule::OffsetUnaligned.by(start, alignment_required));
+        errors.push(Code::OffsetUnaligned.by(start, alignment_required));
     }
     if limits.zero_offset && start > 0 {
-        errors.push(DeviceRule::OffsetNotZero.by(start, 0));
+        errors.push(Code::OffsetNotZero.by(start, 0));
     }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
     if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
-        errors.push(Error::BufferTooShort { what: "buffer", offset: Some(start), needed: total_bytes, found: len });
+        errors.push(Error::binding_outside(start, total_bytes, len));
     }
     let mut pieces = None;
     if total_bytes > limits.max_binding {
-        errors.push(DeviceRule::BindingLimit.by(total_bytes, limits.max_binding));
+        errors.push(Code::BindingLimit.by(total_bytes, limits.max_binding));
         pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(tensor.element_bytes(), limits)).ok();
     }
     if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
-        errors.push(DeviceRule::BufferLimit.by(len, limits.max_buffer));
+        errors.push(Code::BufferLimit.by(len, limits.max_buffer));
     }
     let index_width = IndexWidth::for_elements(region.elements);
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
@@ -304,7 +304,7 @@ impl Region {
         let bits = tensor.element_bits();
         let base = tensor.base_in_binding(limits);
         if limits.takes_strides && !checked::wide_product(base, bits).is_multiple_of(8) {
-            errors.push(DeviceRule::OffsetInsideByte.in_bits(None, base, 0, bits));
+            errors.push(Error::in_bits(Code::OffsetInsideByte, None, base, 0, bits));
         }
         let base_bytes = or_largest(byte_of(base, bits), errors);
         let elements = tensor.span_elements().saturating_sub(base);
@@ -322,7 +322,7 @@ fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool 
         return false;
     }
     if tensor.is_owned() {
-        errors.push(DeviceRule::OwnedOutput.by(0, 0));
+        errors.push(Code::OwnedOutput.by(0, 0));
     }
     match tensor.check_output() {
         Ok(()) => true,

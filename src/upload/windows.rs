@@ -4,7 +4,7 @@ use core::iter::FusedIterator;
 use core::ops::Range;
 
 use crate::checked::{self, BYTES, Exact};
-use crate::error::{DeviceRule, Error};
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::DeviceLimits;
@@ -78,10 +78,10 @@ impl Windows {
     /// # Errors
     ///
     /// If the range takes several windows,
-    /// [`DeviceRule::OffsetUnaligned`](crate::DeviceRule::OffsetUnaligned) if an element would be in two
+    /// `offset_unaligned` if an element would be in two
     /// windows, because the range does not begin at a multiple of an element's bytes;
-    /// [`DeviceRule::NoPieces`](crate::DeviceRule::NoPieces) if the largest binding is below the alignment.
-    /// For any range, [`Error::Overflow`] if the rounded end exceeds 64 bits.
+    /// `no_pieces` if the largest binding is below the alignment.
+    /// For any range, `overflow` if the rounded end exceeds 64 bits.
     pub fn new(bytes: Range<u64>, element_bits: u32, limits: &DeviceLimits) -> Result<Windows, Error> {
         let Range { start: first, end } = bytes;
         let end = end.max(first);
@@ -105,7 +105,7 @@ impl Windows {
             return windows(start, length);
         }
         if !first.is_multiple_of(element) {
-            return Err(DeviceRule::OffsetUnaligned.by(first, element));
+            return Err(Code::OffsetUnaligned.by(first, element));
         }
         // No window splits an element, so the first window also starts with a whole element.
         let alignment = piece_alignment(element, limits);
@@ -113,7 +113,7 @@ impl Windows {
         checked::add(start, rounded(start)?, BYTES)?;
         let step = down(limits.max_binding, alignment);
         if step == 0 {
-            return Err(DeviceRule::NoPieces.by(limits.max_binding, alignment));
+            return Err(Code::NoPieces.by(limits.max_binding, alignment));
         }
         windows(start, step)
     }

@@ -4,7 +4,7 @@
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Blocks;
 use tensor_layout::strided::{Slice, Slices};
-use tensor_layout::{ArgumentRule, ArrayShape, BufferTensorDesc, DataType, Error, ErrorKind, ToIndexMap};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ErrorKind, ToIndexMap};
 
 fn desc(text_sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::new(DataType::F32, text_sizes, Some(strides)).unwrap()
@@ -55,7 +55,7 @@ fn a_refused_slice_names_an_index_that_does_not_exist() {
     let desc = desc(&[3], &[1]);
     for (slice, index) in [(4..9, 4), (0..5, 4), (4..4, 4), (3..5, 4)] {
         let error = desc.slice_axis(0, slice).unwrap_err();
-        assert_eq!(error, ArgumentRule::IndexOutOfRange.at(0, index, 3));
+        assert_eq!(error, tensor_layout::plan::Code::IndexOutOfRange.at(0, index, 3));
     }
     assert_eq!(desc.slice_axis(0, 3..3).unwrap().sizes(), [0]);
 }

@@ -19,10 +19,10 @@ fn public_types_are_send_and_sync() {
     shared::<Dims>();
     shared::<<Dims as IntoIterator>::IntoIter>();
     shared::<ErrorKind>();
+    shared::<tensor_layout::plan::Code>();
     shared::<Facts>();
     shared::<IndexMap>();
     shared::<LayoutClass>();
-    shared::<ModelFault>();
     shared::<Shape>();
     shared::<TensorFlags>();
     shared::<element::ElementKind>();

@@ -53,6 +53,6 @@ pub(crate) fn data_type(number: u32) -> Result<DataType, Refusal> {
     let what = "the number of a data type";
     let place = number.checked_sub(1).and_then(|place| usize::try_from(place).ok());
     let name = place.and_then(|place| NAMES.split(' ').nth(place));
-    let unknown = || Error::OutOfLimits { what, value: number.into(), min: 1, max: 32 };
+    let unknown = || Error::out_of_limits(what, number.into(), 1, 32);
     name.and_then(|name| name.parse().ok()).ok_or_else(|| unknown().into())
 }

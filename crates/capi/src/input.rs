@@ -19,7 +19,7 @@ fn check_length(what: &'static str, length: usize, most: usize) -> Result<(), Re
         return Ok(());
     }
     let number = |number| u64::try_from(number).unwrap_or(u64::MAX);
-    Err(Error::OutOfLimits { what, value: number(length), min: 0, max: number(most) }.into())
+    Err(Error::out_of_limits(what, number(length), 0, number(most)).into())
 }
 
 /// Returns a list of numbers. The pointer of an empty list may be null.
@@ -59,7 +59,7 @@ pub(crate) unsafe fn text<'a>(what: &'static str, start: *const c_char, length: 
     std::str::from_utf8(bytes).map_err(|error| {
         let column = error.valid_up_to().saturating_add(1);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        Error::Parse { text, column, expected: "UTF-8".into(), found: "another byte".into() }.into()
+        Error::parse(text, column, "UTF-8", "another byte").into()
     })
 }
 
@@ -104,7 +104,7 @@ pub(crate) unsafe fn answers(
     if values.len() != length {
         let number = |number| u64::try_from(number).unwrap_or(u64::MAX);
         let (value, exact) = (number(length), number(values.len()));
-        return Err(Error::OutOfLimits { what, value, min: exact, max: exact }.into());
+        return Err(Error::out_of_limits(what, value, exact, exact).into());
     }
     if length > 0 && (start.is_null() || !start.is_aligned()) {
         return Err(Refusal::Pointer(what));

@@ -32,11 +32,8 @@ impl TlLayout {
 unsafe fn dims(start: *const i64, rank: usize) -> Result<Vec<u64>, Refusal> {
     // SAFETY: the caller of this function promises the contract of `list`.
     let dims = unsafe { list("dims", start, rank)? };
-    let size = |(axis, &size): (usize, &i64)| {
-        let rule = tensor_layout::ArgumentRule::Negative;
-        let negative = Error::InvalidArgument { rule, what: "sizes", axis: Some(axis), value: 0, limit: 0 };
-        u64::try_from(size).map_err(|_| Refusal::from(negative))
-    };
+    let size =
+        |(axis, &size): (usize, &i64)| u64::try_from(size).map_err(|_| Refusal::from(Error::negative("sizes", axis)));
     dims.iter().enumerate().map(size).collect()
 }
 
@@ -117,8 +114,8 @@ pub unsafe extern "C" fn tl_layout_as_part(
         guarded(error, || {
             let whole = reference("layout", layout)?;
             let Some(desc) = whole.notated.as_descriptor() else {
-                let reason = "only sizes and strides have gaps that may belong to other tensors".into();
-                return Err(Error::NotExpressible { target: "part of a larger buffer", reason }.into());
+                let reason = "only sizes and strides have gaps that may belong to other tensors";
+                return Err(Error::not_expressible("part of a larger buffer", reason).into());
             };
             let (reversed, first_byte) = (whole.reversed.clone(), whole.first_byte);
             give(part, "part", TlLayout { reversed, first_byte, ..TlLayout::new(desc.as_part().into())? })
@@ -242,7 +239,7 @@ pub unsafe extern "C" fn tl_layout_strides(
                 return answers("strides", strides, rank, desc.strides());
             }
             let reason = "it is made of tiles".to_owned();
-            let none = || Error::NotExpressible { target: "list of strides", reason };
+            let none = || Error::not_expressible("list of strides", reason);
             answers("strides", strides, rank, &layout.map.strides().ok_or_else(none)?)
         })
     }

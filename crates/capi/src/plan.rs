@@ -45,7 +45,7 @@ pub unsafe extern "C" fn tl_plan(
                 1 => made.with_padding(Padding::Zero)?,
                 value => {
                     let (what, value) = ("`padding`", value.into());
-                    return Err(tensor_layout::Error::OutOfLimits { what, value, min: 0, max: 1 }.into());
+                    return Err(tensor_layout::Error::out_of_limits(what, value, 0, 1).into());
                 }
             };
             give(plan, "plan", TlPlan(made))

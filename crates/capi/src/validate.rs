@@ -49,7 +49,7 @@ pub unsafe extern "C" fn tl_validate(
                 1 => Role::Output,
                 value => {
                     let (what, value) = ("`role`", value.into());
-                    return Err(tensor_layout::Error::OutOfLimits { what, value, min: 0, max: 1 }.into());
+                    return Err(tensor_layout::Error::out_of_limits(what, value, 0, 1).into());
                 }
             };
             let checked = validate(&layout.notated, &UploadBuffer::new(length, offset, role), &limits);

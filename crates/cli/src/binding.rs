@@ -2,7 +2,7 @@
 
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::notation::AnyLayout;
-use tensor_layout::{ArgumentRule, BufferTensorDesc, DataType, Error, IndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
 
 /// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what
 /// is bound instead.
@@ -13,7 +13,7 @@ pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&
         Lowering::IndexMap { map, .. } => {
             Ok((flat(&map)?, Some("bound as one row of elements, because no strides describe it")))
         }
-        _ => Err(Error::NotExpressible { target: "strided descriptor", reason: "its lowering is unknown".into() }),
+        _ => Err(Error::not_expressible("strided descriptor", "its lowering is unknown")),
     }
 }
 
@@ -25,10 +25,7 @@ fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
         16 => DataType::U16,
         32 => DataType::U32,
         64 => DataType::U64,
-        bits => {
-            let (rule, what) = (ArgumentRule::UnsupportedElementBits, "8, 16, 32 and 64");
-            return Err(Error::InvalidArgument { rule, what, axis: None, value: bits.into(), limit: 0 });
-        }
+        bits => return Err(Error::unsupported_bits(bits, "8, 16, 32 and 64")),
     };
     BufferTensorDesc::packed(data_type, &[map.physical_elements()])
 }

@@ -8,7 +8,7 @@ pub(crate) use tensor_layout::notation::read_list;
 pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
     match read_list(text, what)?.as_slice() {
         [number] if !text.contains('[') => Ok(*number),
-        _ => Err(Error::Parse { text: text.to_owned(), column: 1, expected: what.to_owned(), found: "a list".into() }),
+        _ => Err(Error::parse(text.to_owned(), 1, what.to_owned(), "a list")),
     }
 }
 

@@ -226,7 +226,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
 ///
 /// # Errors
 ///
-/// [`Error::Parse`](tensor_layout::Error) if there is no such rule. If the rule does not fit the tensor, the
+/// `parse` if there is no such rule. If the rule does not fit the tensor, the
 /// error says why.
 ///
 /// ```

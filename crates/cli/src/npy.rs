@@ -46,9 +46,8 @@ fn copied_text(header: &[u8]) -> Option<String> {
 
 /// Writes a header, in the format of version 1, or of version 2 if the header is too long for that.
 pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
-    let descr = header.data_type.name_in(Naming::Npy).ok_or(Error::UnsupportedDataType {
-        data_type: header.data_type.name_in(Naming::Xla).unwrap_or_default(),
-        by: "the .npy format".into(),
+    let descr = header.data_type.name_in(Naming::Npy).ok_or_else(|| {
+        Error::unsupported_data_type(header.data_type.name_in(Naming::Xla).unwrap_or_default(), "the .npy format")
     })?;
     let order = if header.fortran_order { "True" } else { "False" };
     let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
@@ -96,12 +95,10 @@ impl Header {
                 return Ok(header);
             }
         }
-        Err(Error::NotExpressible {
-            target: ".npy file",
-            reason: format!(
-                "{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has"
-            ),
-        })
+        Err(Error::not_expressible(
+            ".npy file",
+            format!("{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has"),
+        ))
     }
 
     /// Checks that a file with this header has this layout. The error is the rest of a sentence that begins
@@ -133,8 +130,7 @@ fn packed(data_type: DataType, sizes: &[u64], fortran_order: bool) -> Result<Buf
     let mut stride = 1_u64;
     for &size in sizes {
         strides.push(stride);
-        stride =
-            stride.checked_mul(size.max(1)).ok_or(Error::Overflow { quantity: "the number of elements", bits: 64 })?;
+        stride = stride.checked_mul(size.max(1)).ok_or_else(|| Error::overflow("the number of elements", 64))?;
     }
     BufferTensorDesc::new(data_type, sizes, Some(&strides))
 }

@@ -216,10 +216,12 @@ pub(crate) fn each_layout(
 
 /// Splits a line at its tab. `second` says in an error what is missing after the tab.
 pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
-    line.split_once('\t').ok_or_else(|| Error::Parse {
-        text: line.to_owned(),
-        column: line.len().saturating_add(1),
-        expected: format!("a tab and {second}"),
-        found: "the end of the line".into(),
+    line.split_once('\t').ok_or_else(|| {
+        Error::parse(
+            line.to_owned(),
+            line.len().saturating_add(1),
+            format!("a tab and {second}"),
+            "the end of the line",
+        )
     })
 }

@@ -55,10 +55,7 @@ impl FromStr for Rule {
             _ if is_order(text) => return Ok(Rule::Order(text.to_owned())),
             _ if !text.starts_with("T(") => {
                 return full_name(text).map(Rule::Named).map_err(|error| {
-                    let nearest = match error {
-                        Error::Parse { expected, .. } => expected,
-                        error => error.to_string(),
-                    };
+                    let nearest = if error.column().is_some() { error.expected().into() } else { error.to_string() };
                     format!(
                         "expected tpu:v5e or tpu:v5e:row-major (v2 to v7x), nhwc, packed, tiles such as T(8,128)(2,1), an axis \
                          order or oneDNN tag such as OIhw16i16o, or {nearest}"
@@ -78,7 +75,7 @@ impl FromStr for Rule {
 
 /// Returns the layout that the rule with this text gives a tensor.
 pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
-    let refuse = |expected| Error::Parse { text: rule.to_owned(), column: 1, expected, found: format!("`{rule}`") };
+    let refuse = |expected| Error::parse(rule.to_owned(), 1, expected, format!("`{rule}`"));
     let read = rule.parse::<Rule>().map_err(|sentence| match sentence.strip_prefix("expected ") {
         Some(expected) => refuse(expected.to_owned()),
         None => refuse(format!("a rule, but {sentence}")),
@@ -115,15 +112,11 @@ fn is_order(text: &str) -> bool {
 /// Writes the error as a sentence, with its column in the text that was typed. The parser saw this text after
 /// `u8[1]{0:`.
 fn sentence(error: &Error, text: &str) -> String {
-    match error {
-        Error::Parse { column, expected, found, .. } => {
-            let column = column.saturating_sub("u8[1]{0:".len()).max(1);
-            // A column past the end of the text is in what `from_str` appended.
-            let found = if column > text.chars().count() { "the end" } else { found.as_ref() };
-            format!("column {column} of `{text}`: expected {expected}, found {found}")
-        }
-        other => other.to_string(),
-    }
+    let Some(column) = error.column() else { return error.to_string() };
+    let column = column.saturating_sub("u8[1]{0:".len()).max(1);
+    // A column past the end of the text is in what `from_str` appended.
+    let found = if column > text.chars().count() { "the end" } else { error.found() };
+    format!("column {column} of `{text}`: expected {}, found {found}", error.expected())
 }
 
 impl fmt::Display for Rule {

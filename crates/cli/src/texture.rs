@@ -54,12 +54,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 
 fn copy(arguments: &Arguments) -> Result<TextureCopy, Error> {
     let api: TextureApi = arguments.api.parse()?;
-    let wrong = |text: &str, expected: &str| Error::Parse {
-        text: text.to_owned(),
-        column: 1,
-        expected: expected.to_owned(),
-        found: format!("`{text}`"),
-    };
+    let wrong = |text: &str, expected: &str| Error::parse(text.to_owned(), 1, expected.to_owned(), format!("`{text}`"));
     let numbers = |text: &str| text.split('x').map(str::parse).collect::<Result<Vec<u64>, _>>().ok();
     let sides = numbers(&arguments.extent).filter(|sides| sides.len() <= 3);
     let sides = sides.ok_or_else(|| wrong(&arguments.extent, "up to three numbers of texels, such as 640x480"))?;

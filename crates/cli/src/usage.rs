@@ -48,10 +48,10 @@ pub(crate) fn sentence(error: &Error) -> Option<String> {
             format!("{argument}: expected {words}, found `{given}`")
         }
         ErrorKind::ValueValidation => {
-            let reason = match error.source().and_then(|source| source.downcast_ref()) {
+            let reason = match error.source().and_then(|source| source.downcast_ref::<Refusal>()) {
                 // A column of 1 says nothing, because the sentence already shows the start of the value.
-                Some(Refusal::Parse { column: 1, expected, found, .. }) => {
-                    format!("expected {expected}, found {found}")
+                Some(refusal) if refusal.column() == Some(1) => {
+                    format!("expected {}, found {}", refusal.expected(), refusal.found())
                 }
                 _ => error.source().map(ToString::to_string).unwrap_or_default(),
             };

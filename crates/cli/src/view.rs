@@ -77,9 +77,10 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
     match &view {
         // A step whose text cannot be read is refused as an input. It is not reported as a view that does not
         // exist.
-        Err((Some(step), error @ Error::Parse { .. }))
-            if !output.is_json()
-                || steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
+        Err((Some(step), error))
+            if error.code() == "parse" && !output.is_json()
+                || error.code() == "parse"
+                    && steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
         {
             return output.refuse(steps.get(*step).map_or("", |(_, text)| text.as_str()), error);
         }

@@ -338,7 +338,8 @@ fn unreadable(line: &Line, error: &Error) -> Record {
 /// Returns the column of the error in the whole text, and the error with an excerpt that fits in a line of a
 /// terminal.
 fn excerpt(error: &Error) -> (usize, Error) {
-    let Error::Parse { text, column, expected, found } = error else { return (1, error.clone()) };
+    let Some(column) = error.column() else { return (1, error.clone()) };
+    let text = error.what();
     let at = column.saturating_sub(1).min(text.len());
     let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
     let start = before.char_indices().rev().nth(EXCERPT.saturating_sub(1)).map_or(0, |(start, _)| start);
@@ -348,6 +349,6 @@ fn excerpt(error: &Error) -> (usize, Error) {
     let mut shown = one_line(before);
     let column_shown = shown.len().saturating_add(1);
     shown.push_str(&one_line(&after.chars().take(EXCERPT).collect::<String>()));
-    let found = found.chars().take(EXCERPT).collect();
-    (*column, Error::Parse { text: shown, column: column_shown, expected: expected.clone(), found })
+    let found: String = error.found().chars().take(EXCERPT).collect();
+    (column, Error::parse(shown, column_shown, error.expected().to_owned(), found))
 }

@@ -1,7 +1,7 @@
 //! Shader code that loads one element from 32-bit words and stores one element into them.
 
+use tensor_layout::Error;
 use tensor_layout::element::{DataType, ElementKind};
-use tensor_layout::{ArgumentRule, Error};
 
 use super::code::{Access, Code, ComputeShader, Condition, Expr, Function, Language, Memory, Returned};
 
@@ -25,8 +25,7 @@ impl Packing {
         if (1..=32).contains(&bits) {
             Ok(Packing { bits })
         } else {
-            let (rule, what) = (ArgumentRule::UnsupportedElementBits, "1 to 32 bits in a shader");
-            Err(Error::InvalidArgument { rule, what, axis: None, value: bits.into(), limit: 0 })
+            Err(Error::unsupported_bits(bits, "1 to 32 bits in a shader"))
         }
     }
 

@@ -80,8 +80,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// The errors of [`ToIndexMap::to_index_map`]; [`ElementLimit`](tensor_layout::DeviceRule) if an offset
-    /// does not fit 32 bits, and [`SizeLimit`](tensor_layout::DeviceRule) if an index does not.
+    /// The errors of [`ToIndexMap::to_index_map`]; `element_limit` if an offset
+    /// does not fit 32 bits, and `size_limit` if an index does not.
     pub fn new(layout: &impl ToIndexMap) -> Result<IndexFunctions, Error> {
         let map = layout.to_index_map()?;
         check_range(&map, 0)?;
@@ -129,7 +129,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::Parse`] for any other prefix.
+    /// `parse` for any other prefix.
     ///
     /// ```
     /// use tensor_layout::ArrayShape;
@@ -154,7 +154,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`Error::Undecided`] if strides do not nest and too many indices would have to be tried for an offset.
+    /// `undecided` if strides do not nest and too many indices would have to be tried for an offset.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -183,7 +183,7 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](tensor_layout::ArgumentRule); [`Error::NotExpressible`] for an Irreducible layout,
+    /// `axis_out_of_range`; `not_expressible` for an Irreducible layout,
     /// and for an axis that is joined with later axes (`*`): no strides describe such an axis.
     ///
     /// ```
@@ -223,8 +223,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) for elements of more than 32 bits;
-    /// [`Error::Parse`] if `buffer` is not a legal name.
+    /// `unsupported_element_bits` for elements of more than 32 bits;
+    /// `parse` if `buffer` is not a legal name.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -243,12 +243,12 @@ impl IndexFunctions {
     pub fn with_access(mut self, buffer: &str, access: Access) -> Result<IndexFunctions, Error> {
         check_name(buffer)?;
         if is_reserved(buffer) {
-            return Err(Error::Parse {
-                text: buffer.to_owned(),
-                column: 1,
-                expected: "a name that WGSL does not reserve".to_owned(),
-                found: format!("`{buffer}`"),
-            });
+            return Err(Error::parse(
+                buffer.to_owned(),
+                1,
+                "a name that WGSL does not reserve".to_owned(),
+                format!("`{buffer}`"),
+            ));
         }
         let packing = Packing::new(self.map.element_bits())?;
         let store = (access == Access::ReadWrite).then(|| store_function(packing, buffer));
@@ -424,11 +424,11 @@ fn check_name(name: &str) -> Result<(), Error> {
     let wrong = name.char_indices().find(wrong).map(|(place, c)| (place, format!("`{c}`")));
     match wrong.or_else(|| name.is_empty().then(|| (0, "nothing".to_owned()))) {
         None => Ok(()),
-        Some((place, found)) => Err(Error::Parse {
-            text: name.to_owned(),
-            column: place.saturating_add(1),
-            expected: "a name of letters, digits and single `_`, a letter first".to_owned(),
+        Some((place, found)) => Err(Error::parse(
+            name.to_owned(),
+            place.saturating_add(1),
+            "a name of letters, digits and single `_`, a letter first".to_owned(),
             found,
-        }),
+        )),
     }
 }

@@ -23,7 +23,7 @@ const BINDINGS: u8 = 8;
 ///
 /// # Errors
 ///
-/// [`Error::NotExpressible`] with the message of naga if the text is not valid WGSL or has no entry point of
+/// `not_expressible` with the message of naga if the text is not valid WGSL or has no entry point of
 /// this name.
 ///
 /// ```
@@ -89,7 +89,7 @@ fn refused(target: Target, reason: impl ToString) -> Error {
         Target::Spirv => "SPIR-V",
         Target::Glsl => "GLSL",
     };
-    Error::NotExpressible { target, reason: reason.to_string() }
+    Error::not_expressible(target, reason.to_string())
 }
 
 fn bindings() -> impl Iterator<Item = (ResourceBinding, u8)> {

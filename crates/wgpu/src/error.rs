@@ -86,15 +86,10 @@ impl Error {
 
 /// Returns the field of [`wgpu::Limits`] from which the broken rule of `tensor-layout` was made.
 fn limit_of(error: &tensor_layout::Error) -> Option<&'static str> {
-    use tensor_layout::DeviceRule;
-    match error {
-        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BindingLimit, .. } => {
-            Some("max_storage_buffer_binding_size")
-        }
-        tensor_layout::Error::DeviceLimit { rule: DeviceRule::BufferLimit, .. } => Some("max_buffer_size"),
-        tensor_layout::Error::DeviceLimit { rule: DeviceRule::OffsetUnaligned, .. } => {
-            Some("min_storage_buffer_offset_alignment")
-        }
+    match error.code() {
+        "binding_limit" => Some("max_storage_buffer_binding_size"),
+        "buffer_limit" => Some("max_buffer_size"),
+        "offset_unaligned" => Some("min_storage_buffer_offset_alignment"),
         _ => None,
     }
 }

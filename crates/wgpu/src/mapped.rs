@@ -19,7 +19,7 @@ pub(crate) fn check_source(layout: &IndexMap, source: &[u8]) -> Result<(), Error
         Ok(needed) if needed <= found => Ok(()),
         needed => {
             let needed = needed.unwrap_or(u64::MAX);
-            Err(Error::Layout(LayoutError::BufferTooShort { what: "source", offset: None, needed, found }))
+            Err(Error::Layout(LayoutError::buffer_too_short("source", needed, found)))
         }
     }
 }
@@ -27,7 +27,7 @@ pub(crate) fn check_source(layout: &IndexMap, source: &[u8]) -> Result<(), Error
 /// Rounds a number of bytes up to whole words of 4 bytes, because WebGPU binds and copies whole words.
 pub(crate) fn whole_words(bytes: u64) -> Result<u64, Error> {
     let words = bytes.checked_next_multiple_of(wgpu::COPY_BUFFER_ALIGNMENT);
-    words.ok_or(Error::Layout(LayoutError::Overflow { quantity: "a size in bytes", bits: 64 }))
+    words.ok_or_else(|| Error::Layout(LayoutError::overflow("a size in bytes", 64)))
 }
 
 /// Runs the copy into mapped memory, and sets the bytes after the tensor to zero.

@@ -142,7 +142,7 @@ impl MappedTensor {
         let size = usize::try_from(relayout.destination_size_in_bytes()).unwrap_or(usize::MAX);
         let mut bytes = Vec::new();
         let quantity = "the bytes of the tensor in memory";
-        bytes.try_reserve_exact(size).map_err(|_| tensor_layout::Error::Overflow { quantity, bits: usize::BITS })?;
+        bytes.try_reserve_exact(size).map_err(|_| tensor_layout::Error::overflow(quantity, usize::BITS))?;
         bytes.resize(size, 0);
         relayout.run(self.bytes(), &mut bytes)?;
         Ok(bytes)

@@ -131,7 +131,7 @@ impl UploadBelt {
         let Some(copy) = upload.pieces.get(piece) else {
             let (value, pieces) = (number(piece), number(upload.pieces.len()));
             let what = "the number of the piece";
-            return Err(tensor_layout::Error::OutOfLimits { what, value, min: 0, max: pieces.saturating_sub(1) }.into());
+            return Err(tensor_layout::Error::out_of_limits(what, value, 0, pieces.saturating_sub(1)).into());
         };
         let range = copy.destination_range();
         let bytes = mapped::whole_words(number(range.len()))?;

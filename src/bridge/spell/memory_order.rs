@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 pub(super) fn refuse(reason: String) -> Error {
-    Error::NotExpressible { target: "tiled layout", reason }
+    Error::not_expressible("tiled layout", reason)
 }
 
 /// One digit in memory: its dimension, and the number of its values, padding included.
@@ -50,7 +50,7 @@ impl MemoryOrder {
     ///
     /// # Errors
     ///
-    /// [`Error::NotExpressible`] if the map does not begin at 0, is not a sum of exact digits, or has strides
+    /// `not_expressible` if the map does not begin at 0, is not a sum of exact digits, or has strides
     /// that do not divide each other or leave a gap that no dimension can fill with padding.
     pub(super) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, Error> {
         if map.base() != 0 {

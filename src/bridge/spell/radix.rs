@@ -74,7 +74,7 @@ fn apply(entries: &mut Vec<Entry>, memory: &MemoryOrder, moves: impl Fn(&Positio
             Some([count, place]) => (place.bound, Some(count).filter(|count| !count.digits.is_empty()), Some(place)),
             None => (1, entry, None),
         };
-        tile.push(TileSize::Size(NonZeroU64::new(block).ok_or(Error::zero_tile(0, at))?));
+        tile.push(TileSize::Size(NonZeroU64::new(block).ok_or_else(|| Error::zero_tile(0, at))?));
         entries.push(count);
         places.push(place);
     }

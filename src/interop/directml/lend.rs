@@ -56,12 +56,12 @@ impl DirectmlTensor {
     /// # Errors
     ///
     /// Every rule of the level that is broken: the errors of [`validate_description`], with
-    /// [`Error::UnsupportedDataType`] first.
+    /// `unsupported_data_type` first.
     pub fn new(desc: &BufferTensorDesc, level: FeatureLevel) -> Result<DirectmlTensor, Errors> {
         let desc = &desc.clone().with_canonical_strides_up_to(u32::MAX.into());
         let report = validate_description(desc, &DeviceLimits::directml_level(level))?;
         let give_up = |error| Errors::new(vec![error], report.clone());
-        let unknown = || Error::UnsupportedDataType { data_type: desc.data_type().xla_name(), by: "DirectML".into() };
+        let unknown = || Error::unsupported_data_type(desc.data_type().xla_name(), "DirectML");
         let data_type = desc.data_type().directml_value().ok_or_else(unknown).map_err(give_up)?;
         let sizes = to_u32("a size", desc.sizes()).map_err(give_up)?;
         let strides = desc.explicit_strides().map(|strides| to_u32("a stride", strides)).transpose();
@@ -83,7 +83,7 @@ impl DirectmlTensor {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the sum of the offsets does not fit 64 bits.
+    /// `overflow` if the sum of the offsets does not fit 64 bits.
     pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         let offset = checked::add(offset, self.offset_in_bytes, OFFSET)?;
         Ok(RawBufferBinding { buffer, offset, size_in_bytes: self.total_size_in_bytes })
@@ -161,7 +161,7 @@ impl DirectmlTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the sum of the offsets does not fit 64 bits.
+    /// `overflow` if the sum of the offsets does not fit 64 bits.
     pub fn binding(&self, buffer: *mut c_void, offset: u64) -> Result<RawBufferBinding, Error> {
         self.tensor.binding(buffer, offset)
     }

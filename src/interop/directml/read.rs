@@ -4,7 +4,7 @@ use alloc::string::ToString;
 
 use crate::checked::narrow;
 use crate::element::DataType;
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::{BufferTensorDesc, TensorFlags};
 
 use super::super::foreign_list::list;
@@ -54,11 +54,11 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`](crate::Error::UnknownName) for an unknown data type. [`Error::OutOfLimits`] for
-    /// flags that are not defined. [`ZeroSize`](crate::ArgumentRule) for a size of 0. The errors of
-    /// [`BufferTensorDesc`]'s constructors: [`RankMismatch`](crate::ArgumentRule) and [`Error::Overflow`] for
-    /// strides, [`BadAlignment`](crate::ArgumentRule), [`TotalSizeTooSmall`](crate::ArgumentRule) and
-    /// [`TotalSizeUnaligned`](crate::ArgumentRule).
+    /// `unknown_data_type` for an unknown data type. `out_of_limits` for
+    /// flags that are not defined. `zero_size` for a size of 0. The errors of
+    /// [`BufferTensorDesc`]'s constructors: `rank_mismatch` and `overflow` for
+    /// strides, `bad_alignment`, `total_size_too_small` and
+    /// `total_size_unaligned`.
     fn try_from(fields: DirectmlFields<'_>) -> Result<BufferTensorDesc, Error> {
         let data_type = u32::try_from(fields.data_type).ok().and_then(DataType::from_directml_value);
         let data_type = data_type.ok_or_else(|| Error::unknown_data_type(fields.data_type.to_string()))?;
@@ -67,11 +67,11 @@ impl TryFrom<DirectmlFields<'_>> for BufferTensorDesc {
             DML_TENSOR_FLAG_OWNED_BY_DML => TensorFlags::OwnedByDirectml,
             other => {
                 let value = u64::from(other.cast_unsigned());
-                return Err(Error::OutOfLimits { what: "the DML_TENSOR_FLAGS value", value, min: 0, max: 1 });
+                return Err(Error::out_of_limits("the DML_TENSOR_FLAGS value", value, 0, 1));
             }
         };
         if let Some(axis) = fields.sizes.iter().position(|&size| size == 0) {
-            return Err(ArgumentRule::ZeroSize.at(axis, 0, 0));
+            return Err(Code::ZeroSize.at(axis, 0, 0));
         }
         BufferTensorDesc::new(data_type, fields.sizes, fields.strides)?
             .with_flags(flags)
@@ -90,16 +90,11 @@ impl RawBufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfLimits`] for no axes or more than 8; [`BadPointer`](crate::ArgumentRule) for null sizes
+    /// `out_of_limits` for no axes or more than 8; `bad_pointer` for null sizes
     /// and for sizes or strides that are not aligned; and the errors of [`DirectmlFields`].
     pub unsafe fn to_desc(&self) -> Result<BufferTensorDesc, Error> {
         if self.dimension_count == 0 || self.dimension_count > MAX_AXES {
-            return Err(Error::OutOfLimits {
-                what: "the DimensionCount",
-                value: self.dimension_count.into(),
-                min: 1,
-                max: MAX_AXES.into(),
-            });
+            return Err(Error::out_of_limits("the DimensionCount", self.dimension_count.into(), 1, MAX_AXES.into()));
         }
         let rank: usize = narrow(self.dimension_count, "the DimensionCount")?;
         // SAFETY: the caller promises that `dimension_count` numbers can be read at a pointer that is neither

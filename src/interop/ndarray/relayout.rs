@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, ArrayRef, Axis, Dimension, IxDyn};
 
 use crate::checked::{BYTES, Exact, narrow};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
 use crate::relayout::Relayout;
@@ -18,9 +18,9 @@ use super::{describe, forwards, to_usize};
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`], above all [`Error::DataTypeMismatch`] and
-/// [`SizeMismatch`](crate::ArgumentRule); [`ElementBitsMismatch`](crate::ArgumentRule) if an element has
-/// another width in the layout than in Rust; [`Error::Overflow`] if there is no memory for the buffer.
+/// The errors of [`Relayout::new`], above all `data_type_mismatch` and
+/// `size_mismatch`; `element_bits_mismatch` if an element has
+/// another width in the layout than in Rust; `overflow` if there is no memory for the buffer.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -54,7 +54,7 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 ///
 /// # Errors
 ///
-/// The errors of [`relayout_array`], and [`Error::BufferTooShort`] if the buffer ends before the layout does.
+/// The errors of [`relayout_array`], and `buffer_too_short` if the buffer ends before the layout does.
 ///
 /// ```
 /// use ndarray::arr2;
@@ -83,7 +83,7 @@ pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8
     let mut elements = zeros::<A>(relayout.destination_size_in_bytes())?;
     relayout.run(buffer, bytemuck::cast_slice_mut(&mut elements))?;
     ArrayD::from_shape_vec(IxDyn(&to_usize(map.sizes())?), elements)
-        .map_err(|error| Error::NotExpressible { target: "array", reason: error.to_string() })
+        .map_err(|error| Error::not_expressible("array", error.to_string()))
 }
 
 fn run<A: NativeElement>(
@@ -103,7 +103,7 @@ fn run<A: NativeElement>(
 fn check_width<A>(map: &IndexMap) -> Result<(), Error> {
     let expected = map.element_bits();
     let found: u32 = narrow(size_of::<A>().times(8), BYTES)?;
-    if found == expected { Ok(()) } else { Err(ArgumentRule::ElementBitsMismatch.by(found.into(), expected.into())) }
+    if found == expected { Ok(()) } else { Err(Code::ElementBitsMismatch.by(found.into(), expected.into())) }
 }
 
 /// Returns a list of zero elements that take `bytes` bytes together.
@@ -113,7 +113,7 @@ fn zeros<A: NativeElement>(bytes: u64) -> Result<Vec<A>, Error> {
     let mut elements = Vec::new();
     // A layout may describe more elements than fit in memory. That must be an error, not the end of the
     // process.
-    elements.try_reserve_exact(count).map_err(|_| Error::Overflow { quantity: BYTES, bits: usize::BITS })?;
+    elements.try_reserve_exact(count).map_err(|_| Error::overflow(BYTES, usize::BITS))?;
     elements.resize(count, A::zeroed());
     Ok(elements)
 }

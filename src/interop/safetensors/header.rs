@@ -10,7 +10,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::checked::{BYTES, Exact, narrow};
-use crate::error::{Error, ModelFault};
+use crate::error::{Code, Error};
 
 use super::{MAX_HEADER, METADATA, check_names, header_fault};
 
@@ -39,7 +39,7 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
             "is not a safetensors file: its header would be {length} bytes long, and at most {MAX_HEADER} are allowed"
         )));
     }
-    let truncated = |what, needed, found| Error::Model(ModelFault::Truncated { what, needed, found });
+    let truncated = |what, needed, found| Error::model_truncated(what, needed, found);
     let split = rest.split_at_checked(narrow(length, BYTES)?);
     let (text, data) = split.ok_or_else(|| truncated("its header", length, follow))?;
     // The text is copied, because the bytes may belong to a mapped file that changes, and the bytes of a
@@ -53,7 +53,7 @@ pub(super) fn read(file: &[u8]) -> Result<(RawHeader, &[u8]), Error> {
     }
     match found.minus(needed) {
         0 => Ok((header, data)),
-        bytes => Err(Error::Model(ModelFault::TrailingBytes { bytes })),
+        bytes => Err(Code::ModelTrailingBytes.by(bytes, 0)),
     }
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::checked::{self, BYTES};
-use crate::error::{Error, ModelFault};
+use crate::error::{Code, Error};
 
 use super::check_names;
 use super::header::Pairs;
@@ -52,13 +52,13 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::Index`] if the text is not JSON of this form;
-    /// [`ModelFault::RepeatedName`] for a tensor that is named twice; [`ModelFault::PartName`] for a part
+    /// `model_index` if the text is not JSON of this form;
+    /// `model_repeated_name` for a tensor that is named twice; `model_part_name` for a part
     /// that is not a plain file name.
     pub fn read(text: &[u8]) -> Result<Index, Error> {
         let raw: Raw = serde_json::from_slice(text).map_err(|error| {
             let reason = format!("is not JSON, or has no `weight_map` of tensors and parts: {error}");
-            Error::Model(ModelFault::Index { reason })
+            Error::model(Code::ModelIndex, "", "", reason)
         })?;
         let Pairs(pairs) = raw.weight_map;
         check_names("the weight_map of the index", pairs.iter().map(|(name, _)| name.as_str()))?;
@@ -73,9 +73,9 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::DuplicateTensor`] for a tensor in two parts,
-    /// [`ModelFault::PartName`] for a part that is not a plain file name, [`ModelFault::RepeatedName`] for
-    /// two parts with the same name. [`Error::Overflow`] if the tensors have more than 2^64 bytes together.
+    /// `model_duplicate_tensor` for a tensor in two parts,
+    /// `model_part_name` for a part that is not a plain file name, `model_repeated_name` for
+    /// two parts with the same name. `overflow` if the tensors have more than 2^64 bytes together.
     ///
     /// ```
     /// use tensor_layout::interop::safetensors::{Header, Index, Model, Tensor};
@@ -101,8 +101,7 @@ impl Index {
         for (part, header) in parts {
             check_part_name(part)?;
             if !names.insert(part.to_owned()) {
-                let name = part.to_owned();
-                return Err(Error::Model(ModelFault::RepeatedName { name, place: "the list of parts" }));
+                return Err(Error::model(Code::ModelRepeatedName, part, "", "the list of parts"));
             }
             for (tensor, range) in header.names.iter().zip(&header.ranges) {
                 total = checked::add(total, range.end.saturating_sub(range.start), BYTES)?;
@@ -150,14 +149,13 @@ impl Index {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::MissingTensor`] if the part lacks a tensor that the index lists
-    /// for it, [`ModelFault::DuplicateTensor`] if the part has a tensor that the index lists for another
+    /// `model_missing_tensor` if the part lacks a tensor that the index lists
+    /// for it, `model_duplicate_tensor` if the part has a tensor that the index lists for another
     /// part.
     pub fn check_part(&self, part: &str, model: &Model<'_>) -> Result<(), Error> {
         for (tensor, _) in self.tensors().filter(|&(_, of)| of == part) {
             if model.tensor(tensor).is_none() {
-                let (tensor, part) = (tensor.to_owned(), part.to_owned());
-                return Err(Error::Model(ModelFault::MissingTensor { tensor, part }));
+                return Err(Error::model(Code::ModelMissingTensor, tensor, "", part));
             }
         }
         for tensor in model.tensors() {
@@ -203,8 +201,7 @@ impl fmt::Display for Index {
 }
 
 fn duplicate(tensor: &str, first: &str, second: &str) -> Error {
-    let (tensor, first, second) = (tensor.to_owned(), first.to_owned(), second.to_owned());
-    Error::Model(ModelFault::DuplicateTensor { tensor, first, second })
+    Error::model(Code::ModelDuplicateTensor, tensor, first, second)
 }
 
 /// Checks that a file name has the same meaning on every system: no folder, no drive, no stream, no control
@@ -212,7 +209,7 @@ fn duplicate(tensor: &str, first: &str, second: &str) -> Error {
 fn check_part_name(part: &str) -> Result<(), Error> {
     let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\' | ':');
     if part.is_empty() || part == "." || part == ".." || part.contains(forbidden) || part.ends_with(".index.json") {
-        return Err(Error::Model(ModelFault::PartName { part: part.to_owned() }));
+        return Err(Error::model(Code::ModelPartName, part, "", ""));
     }
     Ok(())
 }

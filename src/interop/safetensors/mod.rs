@@ -37,7 +37,6 @@ mod model;
 mod new_header;
 mod tensor;
 
-use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};
 
@@ -48,7 +47,7 @@ pub use tensor::Tensor;
 
 use crate::checked::wide_product;
 use crate::element::Naming;
-use crate::error::{Error, ModelFault};
+use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::notation::Notated;
 use crate::strided::BufferTensorDesc;
@@ -87,24 +86,25 @@ fn map_of(tensor: &str, layout: &Notated) -> Result<IndexMap, Error> {
 fn check_places(tensor: &str, layout: &Notated, map: &IndexMap) -> Result<(), Error> {
     let reason = match map.check_injective() {
         Ok(()) => return Ok(()),
-        Err(Error::OverlappingDestination { first, second, offset }) => {
-            format!("indices {first:?} and {second:?} are both stored at element {offset}")
-        }
-        Err(Error::Undecided { work, .. }) => {
-            format!("whether two elements share their place could not be decided within {work} search steps")
-        }
-        Err(error) => error.to_string(),
+        Err(error) => match (error.code(), error.value(), error.limit()) {
+            ("overlapping_destination", Some(offset), _) => {
+                format!("indices {} and {} are both stored at element {offset}", error.what(), error.found())
+            }
+            ("undecided", _, Some(work)) => {
+                format!("whether two elements share their place could not be decided within {work} search steps")
+            }
+            _ => error.to_string(),
+        },
     };
     Err(layout_fault(tensor, &layout.to_string(), reason))
 }
 
 fn layout_fault(tensor: &str, layout: &str, reason: String) -> Error {
-    let (tensor, layout) = (tensor.to_owned(), layout.to_owned());
-    Error::Model(ModelFault::Layout { tensor, layout, reason })
+    Error::model(Code::ModelLayout, tensor, layout, reason)
 }
 
 fn header_fault(reason: impl Into<String>) -> Error {
-    Error::Model(ModelFault::Header { reason: reason.into() })
+    Error::model(Code::ModelHeader, "", "", reason)
 }
 
 /// Refuses a name that occurs twice in `names`.
@@ -112,6 +112,6 @@ fn check_names<'n>(place: &'static str, names: impl IntoIterator<Item = &'n str>
     let mut seen = std::collections::HashSet::new();
     match names.into_iter().find(|&name| !seen.insert(name)) {
         None => Ok(()),
-        Some(name) => Err(Error::Model(ModelFault::RepeatedName { name: name.to_owned(), place })),
+        Some(name) => Err(Error::model(Code::ModelRepeatedName, name, "", place)),
     }
 }

@@ -6,13 +6,10 @@ use alloc::vec::Vec;
 use std::collections::HashMap;
 use std::io;
 
-use crate::error::Error;
-#[cfg(doc)]
-use crate::error::ModelFault;
-
 use super::new_header::Header;
 use super::tensor::Tensor;
 use super::{check_names, header, layout_key};
+use crate::error::Error;
 
 /// The tensors of a safetensors file, each with its layout, and the rest of the metadata.
 ///
@@ -44,7 +41,7 @@ impl<'a> Model<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::RepeatedName`], inside [`Error::Model`], if two tensors have the same name.
+    /// `model_repeated_name` if two tensors have the same name.
     pub fn new(tensors: Vec<Tensor<'a>>, metadata: Vec<(String, String)>) -> Result<Model<'a>, Error> {
         check_names("the list of tensors", tensors.iter().map(Tensor::name))?;
         let places = tensors.iter().enumerate().map(|(place, tensor)| (tensor.name().to_owned(), place)).collect();
@@ -59,9 +56,9 @@ impl<'a> Model<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::Header`], [`ModelFault::Truncated`], [`ModelFault::TrailingBytes`] and
-    /// [`ModelFault::RepeatedName`] if the file is damaged or of another format; [`ModelFault::Layout`] if a
-    /// layout does not fit its tensor. All are inside [`Error::Model`]. For a tensor of an unknown type, only
+    /// `model_header`, `model_truncated`, `model_trailing_bytes` and
+    /// `model_repeated_name` if the file is damaged or of another format; `model_layout` if a
+    /// layout does not fit its tensor. For a tensor of an unknown type, only
     /// [`Tensor::layout`] returns an error.
     pub fn read(file: &'a [u8]) -> Result<Model<'a>, Error> {
         let (header, data) = header::read(file)?;

@@ -15,8 +15,6 @@ use serde_json::Value;
 use crate::checked::{self, BYTES, Exact, narrow};
 use crate::element::{DataType, Naming};
 use crate::error::Error;
-#[cfg(doc)]
-use crate::error::ModelFault;
 use crate::map::IndexMap;
 use crate::notation::Notated;
 #[cfg(feature = "named")]
@@ -70,11 +68,11 @@ impl Header {
     ///
     /// # Errors
     ///
-    /// Inside [`Error::Model`]: [`ModelFault::RepeatedName`] for a name that occurs twice, also in the
-    /// metadata, where `layout.NAME` belongs to the tensor NAME; [`ModelFault::Layout`] for a layout without
+    /// `model_repeated_name` for a name that occurs twice, also in the
+    /// metadata, where `layout.NAME` belongs to the tensor NAME; `model_layout` for a layout without
     /// an index map, for a layout in which two elements share an offset, or if the search for two such
-    /// elements took too long; [`ModelFault::Header`] for a header above the 100 MB that the format allows,
-    /// or a tensor with the name `__metadata__`. [`Error::Overflow`] if the size of the file passes 64 bits.
+    /// elements took too long; `model_header` for a header above the 100 MB that the format allows,
+    /// or a tensor with the name `__metadata__`. `overflow` if the size of the file passes 64 bits.
     pub fn new<'t>(
         tensors: impl IntoIterator<Item = (&'t str, &'t Notated)>,
         metadata: &[(String, String)],
@@ -169,8 +167,7 @@ fn text_of(layout: &Notated) -> String {
 }
 
 fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
-    let unsupported =
-        |_| Error::UnsupportedDataType { data_type: data_type.xla_name(), by: "the safetensors format".into() };
+    let unsupported = |_| Error::unsupported_data_type(data_type.xla_name(), "the safetensors format");
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 

@@ -52,7 +52,7 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// [`ModelFault::Layout`](crate::ModelFault::Layout), inside [`Error::Model`], if the layout has no index
+    /// `model_layout` if the layout has no index
     /// map, if two of its elements share an offset (or the search for two such elements took too long), or if
     /// the number of bytes is wrong.
     ///
@@ -96,12 +96,10 @@ impl<'a> Tensor<'a> {
             return Ok(Tensor { name, sizes: shape, layout, data_type, type_name, is_named: false, bytes });
         };
         let refuse = |reason: String| layout_fault(&name, text, reason);
-        let layout = read_layout(text).map_err(|error: Error| match error {
+        let layout = read_layout(text).map_err(|error: Error| match error.column() {
             // The message already begins with the whole text, so only the column is added.
-            Error::Parse { column, expected, found, .. } => {
-                refuse(format!("column {column}: expected {expected}, found {found}"))
-            }
-            error => refuse(error.to_string()),
+            Some(column) => refuse(format!("column {column}: expected {}, found {}", error.expected(), error.found())),
+            None => refuse(error.to_string()),
         })?;
         let tensor = Tensor::new(name.as_str(), layout, bytes)?;
         if type_name != tensor.type_name && type_name != ROW_OF_BYTES {
@@ -123,8 +121,8 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// Only a packed tensor of a file has errors: [`Error::UnknownName`](crate::Error::UnknownName) if this
-    /// crate does not have its type, and [`Error::Overflow`] if it is empty and the product of its other
+    /// Only a packed tensor of a file has errors: `unknown_data_type` if this
+    /// crate does not have its type, and `overflow` if it is empty and the product of its other
     /// sizes exceeds 64 bits.
     pub fn layout(&self) -> Result<&Notated, Error> {
         self.layout.as_ref().map_err(Clone::clone)
@@ -175,7 +173,7 @@ fn read_layout(text: &str) -> Result<Notated, Error> {
         return Ok(named);
     }
     let reason = format!("`{name}` is another layout than `{same}`");
-    Err(Error::NotExpressible { target: "named layout", reason })
+    Err(Error::not_expressible("named layout", reason))
 }
 
 /// The type under which the format stores tensors that it cannot express.

@@ -112,7 +112,7 @@ fn check_boxes(limits: &BoxLimits) -> Result<(), Error> {
 }
 
 fn least(what: &'static str, value: u64, min: u64) -> Result<(), Error> {
-    if value < min { Err(Error::OutOfLimits { what, value, min, max: u64::MAX }) } else { Ok(()) }
+    if value < min { Err(Error::out_of_limits(what, value, min, u64::MAX)) } else { Ok(()) }
 }
 
 macro_rules! as_fields {

@@ -27,13 +27,8 @@ struct Finding {
 
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (axis, value, limit) = match *self {
-            Error::InvalidArgument { axis, value, limit, .. } | Error::DeviceLimit { axis, value, limit, .. } => {
-                (axis, Some(value), Some(limit))
-            }
-            _ => (None, None, None),
-        };
-        Finding { code: self.code(), message: self.to_string(), axis, value, limit }.serialize(serializer)
+        let (code, message) = (self.code(), self.to_string());
+        Finding { code, message, axis: self.axis(), value: self.value(), limit: self.limit() }.serialize(serializer)
     }
 }
 

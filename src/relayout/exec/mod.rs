@@ -24,7 +24,7 @@ mod steps;
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an intermediate buffer would have more bytes than memory has addresses.
+/// `overflow` if an intermediate buffer would have more bytes than memory has addresses.
 pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     let from = all_but_last(passes, source)?;
     run_program(&passes.last, &from, destination.into())
@@ -34,7 +34,7 @@ pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: &mut [u8])
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] under the conditions of [`run_passes`].
+/// `overflow` under the conditions of [`run_passes`].
 pub(crate) fn all_but_last<'a>(passes: &Passes, source: &'a [u8]) -> Result<Cow<'a, [u8]>, Error> {
     let Some(pass) = &passes.before else { return Ok(Cow::Borrowed(source)) };
     let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
@@ -49,7 +49,7 @@ pub(crate) fn all_but_last<'a>(passes: &Passes, source: &'a [u8]) -> Result<Cow<
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if planning a box fails. Only programs with more boxes than were planned ahead plan
+/// `overflow` if planning a box fails. Only programs with more boxes than were planned ahead plan
 /// boxes here.
 // This function is always inlined. A destination is three words, which a call would pass in memory. The
 // callee would load two of these words at once, and such a load has to wait for both stores.
@@ -94,7 +94,7 @@ pub(crate) fn run_uninit<'m>(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] under the conditions of [`run_program`].
+/// `overflow` under the conditions of [`run_program`].
 pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
     fill_before(fill, destination);
     run_program(program, source, (&mut *destination).into())?;

@@ -31,7 +31,7 @@ pub(super) const MOST_BOXES: usize = 256;
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an iteration ends after the last address.
+/// `overflow` if an iteration ends after the last address.
 pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
     let PermutedBlocks { permutation, outer, start } = blocks;
     let loops = outer.into_iter().map(ByteLoop::Strided).collect();

@@ -272,7 +272,7 @@ impl PlannedBox {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+    /// `overflow` if an offset in bytes does not fit a `usize`.
     pub(crate) fn plan(
         copy: &CopyBox,
         widths: Widths,

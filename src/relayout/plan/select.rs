@@ -33,7 +33,7 @@ use super::resolve::{Shape, resolve};
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+/// `overflow` if an offset in bytes does not fit a `usize`.
 pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
@@ -50,7 +50,7 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an iteration ends after the last address.
+/// `overflow` if an iteration ends after the last address.
 pub(crate) fn resolved(
     shape: Shape,
     loops: &mut NestLoops,
@@ -66,7 +66,7 @@ pub(crate) fn resolved(
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an iteration ends after the last address.
+/// `overflow` if an iteration ends after the last address.
 pub(crate) fn checked<L: AsRef<[Loop]>>(
     kernel: Kernel,
     loops: L,

@@ -130,7 +130,7 @@ impl RowsOfBits {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if an offset does not fit.
+    /// `overflow` if an offset does not fit.
     pub(crate) fn new(rows: BitRows, site: Site<'_>) -> Result<RowsOfBits, Error> {
         let mut rows = rows;
         if rows.source == rows.bits && rows.destination == rows.bits {
@@ -162,7 +162,7 @@ impl WidthRows {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if an offset does not fit.
+    /// `overflow` if an offset does not fit.
     pub(crate) fn new(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
         let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
         let mut wholes = Vec::new();

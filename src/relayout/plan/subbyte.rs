@@ -109,7 +109,7 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an offset does not fit.
+/// `overflow` if an offset does not fit.
 pub(crate) fn steps(copy: CopyBox, bits: u32, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let mut outer = copy;
     if let Some(index) = packed(&outer, |source, destination| source == 1 && destination == 1) {

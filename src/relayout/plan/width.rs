@@ -40,7 +40,7 @@ const _: () = assert!(BUFFER == 1 << 14);
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an offset does not fit.
+/// `overflow` if an offset does not fit.
 pub(crate) fn rows(copy: &CopyBox, change: &Change, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let found = long_rows(copy, change).map(|(row, loops, start)| (Shape::Width(row), loops, start));
     let found = found.or_else(|| words(copy, change, site.knobs));
@@ -108,7 +108,7 @@ fn words(copy: &CopyBox, change: &Change, knobs: &Knobs) -> Option<Rows<Shape>> 
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+/// `overflow` if an offset in bytes does not fit a `usize`.
 pub(crate) fn steps(copy: CopyBox, change: Change, site: Site<'_>, planned: &mut Vec<StepBox>) -> Result<(), Error> {
     let mut rest: SmallVec<[CopyBox; 4]> = smallvec![copy];
     while let Some(copy) = rest.pop() {

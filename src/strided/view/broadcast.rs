@@ -1,6 +1,6 @@
 //! Repeats a tensor along axes of size 1.
 
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 
@@ -11,8 +11,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if `sizes` has fewer axes. [`SizeMismatch`](crate::ArgumentRule)
-    /// if the size of an axis is neither 1 nor the requested size. [`Error::Overflow`] if the number of
+    /// `rank_mismatch` if `sizes` has fewer axes. `size_mismatch`
+    /// if the size of an axis is neither 1 nor the requested size. `overflow` if the number of
     /// elements passes 64 bits.
     ///
     /// ```
@@ -37,7 +37,7 @@ impl BufferTensorDesc {
             if size == wanted {
                 *slot = stride;
             } else if size != 1 {
-                return Err(ArgumentRule::SizeMismatch.at(axis, size, wanted));
+                return Err(Code::SizeMismatch.at(axis, size, wanted));
             }
         }
         self.view(list)

@@ -8,8 +8,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule), [`AxisOutOfRange`](crate::ArgumentRule) or
-    /// [`NotAPermutation`](crate::ArgumentRule) if `axes` does not name every axis once.
+    /// `rank_mismatch`, `axis_out_of_range` or
+    /// `not_a_permutation` if `axes` does not name every axis once.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -33,7 +33,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) if an axis does not exist.
+    /// `axis_out_of_range` if an axis does not exist.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};

@@ -16,10 +16,10 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the elements of the last axis are not contiguous, or do not fill whole wider
-    /// elements at aligned offsets. [`UnsupportedElementBits`](crate::ArgumentRule) if neither width divides
-    /// the other. [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
-    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
+    /// `not_a_view` if the elements of the last axis are not contiguous, or do not fill whole wider
+    /// elements at aligned offsets. `unsupported_element_bits` if neither width divides
+    /// the other. `bad_alignment` if the promised alignment is below the wider element.
+    /// `overflow` if a size or an offset in narrower elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -38,7 +38,7 @@ impl BufferTensorDesc {
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
-            return Err(Error::NotAView { operation: OPERATION, axis: 0, reason });
+            return Err(Error::not_a_view(OPERATION, 0, reason));
         };
         let (size, stride) = self.axis(last)?;
         let mut sizes = Dims::from_slice(self.sizes());
@@ -53,12 +53,12 @@ impl BufferTensorDesc {
         let parts = ratio(to, from)?;
         if size > 1 && stride != 1 {
             let reason = format!("has stride {stride}, so that its elements are not next to each other");
-            return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
+            return Err(Error::not_a_view(OPERATION, last, reason));
         }
         let wide = size.divided_by(parts);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
-            return Err(Error::NotAView { operation: OPERATION, axis: last, reason });
+            return Err(Error::not_a_view(OPERATION, last, reason));
         }
         if let Some(slot) = sizes.last_mut() {
             *slot = wide;
@@ -73,8 +73,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the new width does not divide this width.
-    /// [`Error::Overflow`] if a size or an offset in narrower elements passes 64 bits.
+    /// `unsupported_element_bits` if the new width does not divide this width.
+    /// `overflow` if a size or an offset in narrower elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -100,13 +100,13 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAView`] if the last axis does not fill exactly one wider element, if its elements are not
+    /// `not_a_view` if the last axis does not fill exactly one wider element, if its elements are not
     /// contiguous, or if a wider element would begin at an offset that is not a multiple of its width.
-    /// [`UnsupportedElementBits`](crate::ArgumentRule) if the width does not divide the new width.
-    /// [`BadAlignment`](crate::ArgumentRule) if the promised alignment is below the wider element.
+    /// `unsupported_element_bits` if the width does not divide the new width.
+    /// `bad_alignment` if the promised alignment is below the wider element.
     fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(data_type.bits(), self.data_type().bits())?;
-        let refuse = |axis, reason| Err(Error::NotAView { operation: OPERATION, axis, reason });
+        let refuse = |axis, reason| Err(Error::not_a_view(OPERATION, axis, reason));
         let last = self.rank().saturating_sub(1);
         match self.axes().next_back() {
             Some((size, stride)) if size == parts && (stride == 1 || parts == 1) => {}

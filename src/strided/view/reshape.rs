@@ -1,7 +1,7 @@
 //! Reshapes a tensor without moving an element: other sizes for the same elements in the same order.
 
 use crate::checked::{self, ELEMENTS, Exact};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
 use crate::strided::axis_list::AxisList;
@@ -17,8 +17,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`ElementCountMismatch`](crate::ArgumentRule) if the number of elements differs. [`Error::NotAView`]
-    /// names the axis that cannot be joined to the next axis. [`Error::Overflow`] if the number of elements
+    /// `element_count_mismatch` if the number of elements differs. `not_a_view`
+    /// names the axis that cannot be joined to the next axis. `overflow` if the number of elements
     /// passes 64 bits.
     ///
     /// ```
@@ -44,7 +44,7 @@ impl BufferTensorDesc {
         let found = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if found != expected {
-            return Err(ArgumentRule::ElementCountMismatch.by(found, expected));
+            return Err(Code::ElementCountMismatch.by(found, expected));
         }
         if found == 0 {
             let strides = packed_strides(sizes, (0..sizes.len()).rev())?;
@@ -74,7 +74,7 @@ impl BufferTensorDesc {
                     if own != needed {
                         let reason =
                             format!("has stride {own}, but joined to the axes after it, it would need {needed}");
-                        return Err(Error::NotAView { operation, axis, reason });
+                        return Err(Error::not_a_view(operation, axis, reason));
                     }
                     joined = joined.times(size);
                 }

@@ -1,7 +1,7 @@
 //! Views of parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
 
 use crate::checked::{self, Exact};
-use crate::error::{ArgumentRule, Error};
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axis_list::AxisList;
 use crate::strided::slice::Slice;
@@ -15,8 +15,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`RankMismatch`](crate::ArgumentRule) if there is not one slice for each axis.
-    /// [`IndexOutOfRange`](crate::ArgumentRule) if a start or an end is past the size. [`Error::OutOfLimits`]
+    /// `rank_mismatch` if there is not one slice for each axis.
+    /// `index_out_of_range` if a start or an end is past the size. `out_of_limits`
     /// for a step of 0 or an end before its start.
     ///
     /// ```
@@ -52,7 +52,7 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, and the errors of
+    /// `axis_out_of_range` if the axis does not exist, and the errors of
     /// [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
         let mut axes = self.axis_list().clone();
@@ -69,8 +69,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, or
-    /// [`IndexOutOfRange`](crate::ArgumentRule) if the index is not below its size.
+    /// `axis_out_of_range` if the axis does not exist, or
+    /// `index_out_of_range` if the index is not below its size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -83,7 +83,7 @@ impl BufferTensorDesc {
         let (size, _) = self.axis(axis)?;
         let index = index.try_into().unwrap_or(u64::MAX);
         if index >= size {
-            return Err(ArgumentRule::IndexOutOfRange.at(axis, index, size));
+            return Err(Code::IndexOutOfRange.at(axis, index, size));
         }
         let one = self.slice_axis(axis, index..index.plus(1))?;
         one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
@@ -93,8 +93,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// [`AxisOutOfRange`](crate::ArgumentRule) if the axis does not exist, or
-    /// [`SizeMismatch`](crate::ArgumentRule) if the lengths do not add up to the size.
+    /// `axis_out_of_range` if the axis does not exist, or
+    /// `size_mismatch` if the lengths do not add up to the size.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -112,7 +112,7 @@ impl BufferTensorDesc {
             total = checked::add(total, length, checked::ELEMENTS)?;
         }
         if total != size {
-            return Err(ArgumentRule::SizeMismatch.at(axis, size, total));
+            return Err(Code::SizeMismatch.at(axis, size, total));
         }
         let mut start = 0_u64;
         let part = |&length: &u64| {

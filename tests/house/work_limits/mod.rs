@@ -1,7 +1,7 @@
 //! No public function takes long, or much memory, on a short text. The tests call every entry point, on
 //! layouts that are made to be hard.
 //!
-//! A function either answers or returns [`Error::Undecided`](tensor_layout::Error::Undecided), in at most
+//! A function either answers or returns `undecided`, in at most
 //! `MOST_STEPS` steps and `MOST_BYTES` bytes. `steps.rs` explains what a step is.
 
 mod calls;

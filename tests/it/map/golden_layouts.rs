@@ -241,7 +241,8 @@ fn a_broadcast_source_is_fine_and_a_broadcast_destination_is_refused() {
     Relayout::new(&broadcast, &packed).unwrap().run(b"abc", &mut expanded).unwrap();
     assert_eq!(&expanded, b"abcabc");
     let error = Relayout::new(&packed, &broadcast).unwrap_err();
-    assert_eq!(error, Error::OverlappingDestination { first: vec![1, 0], second: vec![0, 0], offset: 0 });
+    assert_eq!((error.code(), error.what(), error.found()), ("overlapping_destination", "[1, 0]", "[0, 0]"));
+    assert_eq!(error.value(), Some(0));
 }
 
 #[test]

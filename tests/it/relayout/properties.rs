@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tensor_layout::relayout::{CpuFamily, DestinationBytes, KernelLevel, Padding, Relayout};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
 
 /// Every kernel level this CPU has.
 fn level() -> impl Strategy<Value = KernelLevel> {
@@ -44,7 +44,9 @@ proptest! {
                 relayout.run(&source[shift..], &mut destination[shift..]).unwrap();
                 prop_assert_eq!(destination, expected);
             }
-            Err(Error::OverlappingDestination { first, second, offset }) => {
+            Err(error) if error.code() == "overlapping_destination" => {
+                let index = |text: &str| serde_json::from_str::<Vec<u64>>(text).unwrap();
+                let (first, second, offset) = (index(error.what()), index(error.found()), error.value().unwrap());
                 prop_assert_ne!(&first, &second);
                 prop_assert_eq!(to.map.offset(&first), Ok(offset));
                 prop_assert_eq!(to.map.offset(&second), Ok(offset));

@@ -39,7 +39,7 @@ struct Mapped {
 pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
     let bits = u128::from(map.span_elements()) * u128::from(map.element_bits());
     let bytes = bits.div_ceil(8).next_multiple_of(4);
-    u64::try_from(bytes).map_err(|_| Error::Overflow { quantity: "the size in bytes", bits: 64 })
+    u64::try_from(bytes).map_err(|_| Error::overflow("the size in bytes", 64))
 }
 
 impl Description {
@@ -289,10 +289,7 @@ impl Description {
 
 /// Returns the reason of an error, without the subject of its sentence.
 fn reason(error: &Error) -> String {
-    match error {
-        Error::NotExpressible { reason, .. } => reason.clone(),
-        other => other.to_string(),
-    }
+    if error.code() == "not_expressible" { error.found().to_owned() } else { error.to_string() }
 }
 
 impl Mapped {

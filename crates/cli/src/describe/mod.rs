@@ -120,14 +120,13 @@ fn describe(
         }
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
         (Input::Shape(_), Some(notation)) => {
-            let reason =
-                "it is not one array with a size for each dimension, and only XLA's notation has such shapes".into();
+            let reason = "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
             let target = match notation {
                 Notation::Numpy => "NumPy array",
                 Notation::Directml => "DirectML tensor",
                 other => other.title(),
             };
-            Err(Error::NotExpressible { target, reason })
+            Err(Error::not_expressible(target, reason))
         }
         (Input::Shape(shape), None) => {
             let description = TupleDescription::of(&shape)?;

@@ -41,7 +41,7 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, array: &Description) -> Result<(), Error> {
-        let overflow = || Error::Overflow { quantity: "the size of the tuple in bytes", bits: 64 };
+        let overflow = || Error::overflow("the size of the tuple in bytes", 64);
         let add = |sum: &mut u64, value: u64| {
             *sum = sum.checked_add(value).ok_or_else(overflow)?;
             Ok(())

@@ -1,6 +1,5 @@
 //! The last part of the output of `hlo`: padding, by buffer and by memory space.
 
-use tensor_layout::Error;
 use tensor_layout::tiled::memory_space_name;
 use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
 
@@ -29,11 +28,12 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
         output.complain(&format!("{} could not be read", counted(module.unreadable(), "line")))?;
         for line in module.unreadable_lines() {
             let place = format!("line {}, column {}", line.line, line.column);
-            let sentence = match &line.error {
-                Error::Parse { text, expected, found, .. } => {
-                    format!("{place}: expected {expected}, found {found}, in `{text}`")
+            let error = &line.error;
+            let sentence = match error.column() {
+                Some(_) => {
+                    format!("{place}: expected {}, found {}, in `{}`", error.expected(), error.found(), error.what())
                 }
-                error => format!("{place}: {error}"),
+                None => format!("{place}: {error}"),
             };
             output.complain(&sentence)?;
         }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use tensor_layout::Error;
 use tensor_layout::interop::safetensors::{Index, Model, Tensor};
-use tensor_layout::{Error, ModelFault};
+use tensor_layout::plan::Code;
 
 use crate::input_file::{Bytes, open, read};
 use crate::output::Stop;
@@ -126,9 +127,8 @@ impl Checkpoint {
             index.check_part(&file.name, model).map_err(|error| unusable(&self.path, &error))?;
             for tensor in model.tensors() {
                 if let Some(first) = parts.insert(tensor.name(), &file.name) {
-                    let (tensor, first) = (tensor.name().to_owned(), first.to_owned());
-                    let fault = ModelFault::DuplicateTensor { tensor, first, second: file.name.clone() };
-                    return Err(unusable(&self.path, &Error::Model(fault)));
+                    let fault = Error::model(Code::ModelDuplicateTensor, tensor.name(), first, &file.name);
+                    return Err(unusable(&self.path, &fault));
                 }
             }
         }

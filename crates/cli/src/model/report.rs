@@ -250,10 +250,10 @@ impl Report<'_> {
         let mut others: Vec<(&str, String, usize)> = Vec::new();
         let plans = rows.iter().filter_map(|row| row.plan.as_ref().ok());
         for (plan, error) in plans.flat_map(|plan| plan.limit_errors.iter().map(move |error| (plan, error))) {
-            if let Error::UnsupportedDataType { data_type, .. } = error {
-                match types.iter_mut().find(|(name, _)| name == data_type) {
+            if error.code() == "unsupported_data_type" {
+                match types.iter_mut().find(|(name, _)| name == error.found()) {
                     Some((_, count)) => *count += 1,
-                    None => types.push(((*data_type).to_string(), 1)),
+                    None => types.push((error.found().to_owned(), 1)),
                 }
             } else {
                 match others.iter_mut().find(|(code, ..)| *code == error.code()) {
@@ -333,9 +333,9 @@ fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
             cells.push(short_bytes(plan.bytes()));
             cells.push(percent_wasted(packed, plan.bytes()));
             cells.extend([plan.map.class().to_string(), plan.lowering.to_owned(), answer.word().to_owned()]);
-            let word = |error: &Error| match error {
-                Error::UnsupportedDataType { .. } => "no such type",
-                error => error.code(),
+            let word = |error: &Error| match error.code() {
+                "unsupported_data_type" => "no such type",
+                code => code,
             };
             let codes: Vec<&str> = plan.limit_errors.iter().map(word).collect();
             cells.push(if codes.is_empty() { "ok".into() } else { codes.join(", ") });

@@ -171,7 +171,7 @@ impl Module {
     /// # Errors
     ///
     /// The numbers of instructions, of operands and of bytes of names must not pass 2^32
-    /// ([`Error::Overflow`]).
+    /// (`overflow`).
     pub fn add(&mut self, record: &Record) -> Result<(), Error> {
         match record {
             Record::Instruction(instruction) => self.add_instruction(instruction),

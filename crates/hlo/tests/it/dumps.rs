@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tensor_layout::{Error, Shape};
+use tensor_layout::Shape;
 use tensor_layout_hlo::{BufferTable, Instruction, Module, Reader, Record};
 use tensor_layout_literal::cases;
 
@@ -280,8 +280,8 @@ fn an_error_shows_an_excerpt_around_the_byte() {
     let mut reader = Reader::new(text.as_bytes());
     let Some(Ok(Record::Unreadable(line))) = reader.next() else { panic!() };
     assert_eq!((line.line, line.column), (2, 411));
-    let Error::Parse { text, column, found, .. } = &line.error else { panic!() };
-    assert_eq!((text.len(), *column, found.as_str()), (72, 61, "`x`"));
+    let (text, column) = (line.error.what(), line.error.column().unwrap());
+    assert_eq!((text.len(), column, line.error.found()), (72, 61, "`x`"));
     assert_eq!(&text[column - 1..], "x]{0} add(b)");
 }
 

@@ -1,6 +1,7 @@
 //! Evaluates the index functions on the CPU.
 
-use tensor_layout::{ArgumentRule, Dims, Error};
+use tensor_layout::plan::Code;
+use tensor_layout::{Dims, Error};
 
 use super::super::code::{Function, Words};
 use super::super::element::{Packing, load_function, store_function};
@@ -23,12 +24,12 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) at or past the physical size of the layout;
-    /// [`Error::Undecided`] in the cases of [`with_inverse`](IndexFunctions::with_inverse).
+    /// `offset_out_of_range` at or past the physical size of the layout;
+    /// `undecided` in the cases of [`with_inverse`](IndexFunctions::with_inverse).
     pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {
-            return Err(ArgumentRule::OffsetOutOfRange.by(offset, elements));
+            return Err(Code::OffsetOutOfRange.by(offset, elements));
         }
         let function = match &self.index {
             Some(function) => function,
@@ -69,8 +70,8 @@ impl IndexFunctions {
     ///
     /// # Errors
     ///
-    /// [`OffsetOutOfRange`](tensor_layout::ArgumentRule) past the last word;
-    /// [`UnsupportedElementBits`](tensor_layout::ArgumentRule) for elements of more than 32 bits.
+    /// `offset_out_of_range` past the last word;
+    /// `unsupported_element_bits` for elements of more than 32 bits.
     pub fn load_bits(&self, words: &[u32], offset: u64) -> Result<u32, Error> {
         let offset = self.check_words(words.len(), offset)?;
         let load = match &self.access {
@@ -100,7 +101,7 @@ impl IndexFunctions {
     fn check_words(&self, words: usize, offset: u64) -> Result<u32, Error> {
         let words = u64::try_from(words).unwrap_or(u64::MAX);
         let elements = Packing::new(self.map.element_bits())?.elements(words);
-        if offset < elements { number(offset) } else { Err(ArgumentRule::OffsetOutOfRange.by(offset, elements)) }
+        if offset < elements { number(offset) } else { Err(Code::OffsetOutOfRange.by(offset, elements)) }
     }
 
     /// Returns the arguments of `offset` for an index, after a check that the index is inside the sizes.

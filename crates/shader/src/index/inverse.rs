@@ -13,7 +13,7 @@ use super::levels;
 use super::range::{below, last_of, number, unfuse};
 
 /// The most combinations of candidates that a shader may try for one offset. A layout that needs more is
-/// refused with [`Error::Undecided`].
+/// refused with `undecided`.
 const MAX_CANDIDATES: u64 = 4096;
 
 /// The index at an offset.
@@ -30,7 +30,7 @@ pub(crate) struct Found {
 ///
 /// # Errors
 ///
-/// [`Error::Undecided`] if the strides of the map leave too many candidates for a digit.
+/// `undecided` if the strides of the map leave too many candidates for a digit.
 pub(crate) fn index_at(code: &mut Code, map: &IndexMap, offset: Expr) -> Result<Found, Error> {
     if map.element_count() == 0 {
         return Ok(Found { exists: Condition::False, index: vec![Expr::from(0); map.sizes().len()] });
@@ -99,10 +99,7 @@ impl<'a> Search<'a> {
             work = work.saturating_mul(digit.candidates());
         }
         if work > MAX_CANDIDATES {
-            return Err(Error::Undecided {
-                question: "which index is stored at an offset, in a shader",
-                work: MAX_CANDIDATES,
-            });
+            return Err(Error::undecided("which index is stored at an offset, in a shader", MAX_CANDIDATES));
         }
         Ok(Search { map, digits })
     }

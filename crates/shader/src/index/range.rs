@@ -1,9 +1,10 @@
 //! Checks that the numbers of a layout fit the 32 bits of a shader.
 
 use crate::code::{Code, Condition, Expr};
+use tensor_layout::Error;
 use tensor_layout::checked::{self, OFFSET};
 use tensor_layout::map::IndexMap;
-use tensor_layout::{DeviceRule, Error};
+use tensor_layout::plan;
 
 /// The number of values of a `u32`.
 const VALUES: u64 = 1 << 32;
@@ -11,11 +12,11 @@ const VALUES: u64 = 1 << 32;
 /// Checks that every index and every offset fits in a `u32`. Offsets are counted from `base`.
 pub(crate) fn check_range(map: &IndexMap, base: u64) -> Result<(), Error> {
     if let Some((axis, &size)) = map.sizes().iter().enumerate().find(|&(_, &size)| size > VALUES) {
-        return Err(DeviceRule::SizeLimit.at(axis, size, VALUES));
+        return Err(plan::Code::SizeLimit.at(axis, size, VALUES));
     }
     let elements = map.span_elements().saturating_sub(base);
     if elements > VALUES {
-        return Err(DeviceRule::ElementLimit.by(elements, VALUES));
+        return Err(plan::Code::ElementLimit.by(elements, VALUES));
     }
     Ok(())
 }

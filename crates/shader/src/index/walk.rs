@@ -1,10 +1,9 @@
 //! Shader functions that walk along an axis by adding strides, without a division.
 
 use crate::code::{Code, Condition, Expr, Field, Function, Returned};
-use tensor_layout::checked::count;
+use tensor_layout::Error;
 use tensor_layout::map::IndexMap;
 use tensor_layout::plan::Component;
-use tensor_layout::{ArgumentRule, Error};
 
 use super::functions::parameters;
 use super::offset::{chain_offset, offset_and_rests};
@@ -29,11 +28,10 @@ impl Walk {
     pub(crate) fn new(map: &IndexMap, axis: usize, base: Option<u32>) -> Result<Walk, Error> {
         let rank = map.sizes().len();
         if axis >= rank {
-            return Err(ArgumentRule::AxisOutOfRange.at(axis, 0, count(rank)));
+            return Err(Error::axis_out_of_range(axis, rank));
         }
-        let refuse = |reason: &str| {
-            Err(Error::NotExpressible { target: "a walk along one axis", reason: format!("axis {axis} {reason}") })
-        };
+        let refuse =
+            |reason: &str| Err(Error::not_expressible("a walk along one axis", format!("axis {axis} {reason}")));
         if map.levels().is_some() && map.element_count() > 0 {
             return refuse("has no strides: the layout is Irreducible, and is evaluated tile by tile");
         }

@@ -56,8 +56,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if a pass of the general form must number more than 2^32 - 65 physical elements or
-    /// words; [`Error::OutOfLimits`] if the limits of the profile on invocations, storage buffers or the size
+    /// `overflow` if a pass of the general form must number more than 2^32 - 65 physical elements or
+    /// words; `out_of_limits` if the limits of the profile on invocations, storage buffers or the size
     /// of a binding are too small.
     pub fn new(relayout: &Relayout, profile: &Profile) -> Result<Program, Error> {
         Program::with_options(relayout, profile, &ProgramOptions::default())
@@ -67,8 +67,8 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new); [`Error::NotExpressible`], with the reason, if the form does not
-    /// apply to the pair of layouts; [`OffsetUnaligned`](tensor_layout::DeviceRule) for an offset that is not
+    /// The errors of [`new`](Self::new); `not_expressible`, with the reason, if the form does not
+    /// apply to the pair of layouts; `offset_unaligned` for an offset that is not
     /// a multiple of 4.
     ///
     /// ```
@@ -92,7 +92,7 @@ impl Program {
                 (Special::Fits(form, reason, passes), _) => (form, reason, passes),
                 (Special::Unfit(reason), None) => (Form::General, format!("because {reason}"), planner.general()?),
                 (Special::Unfit(reason), Some(form)) => {
-                    return Err(Error::NotExpressible { target: form.program_name(), reason });
+                    return Err(Error::not_expressible(form.program_name(), reason));
                 }
             },
         };

@@ -1,9 +1,10 @@
 //! `Planner`: chooses the passes of a program.
 
+use tensor_layout::Error;
 use tensor_layout::checked;
 use tensor_layout::element::ElementKind;
+use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{DeviceRule, Error};
 
 use super::super::profile::Profile;
 use super::form::Form;
@@ -37,11 +38,11 @@ impl<'a> Planner<'a> {
         let (source, destination) = (relayout.source(), relayout.destination());
         for offset in [options.source_offset, options.destination_offset] {
             if !offset.is_multiple_of(4) {
-                return Err(DeviceRule::OffsetUnaligned.by(offset, 4));
+                return Err(Code::OffsetUnaligned.by(offset, 4));
             }
         }
         let limit = |what, value: u32, min: u64| match u64::from(value) {
-            value if value < min => Err(Error::OutOfLimits { what, value, min, max: u64::MAX }),
+            value if value < min => Err(Error::out_of_limits(what, value, min, u64::MAX)),
             _ => Ok(()),
         };
         limit("the profile's number of storage buffers", profile.max_storage_buffers, 2)?;
@@ -50,7 +51,7 @@ impl<'a> Planner<'a> {
         limit("the profile's number of invocations", invocations, 1)?;
         if profile.offset_alignment < 4 || !profile.offset_alignment.is_power_of_two() {
             let (value, max) = (profile.offset_alignment, 1 << 28);
-            return Err(Error::OutOfLimits { what: "the profile's alignment of bindings", value, min: 4, max });
+            return Err(Error::out_of_limits("the profile's alignment of bindings", value, 4, max));
         }
         let (from, to) = (source.element_bits(), destination.element_bits());
         let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
@@ -102,7 +103,7 @@ impl<'a> Planner<'a> {
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
         if places > most || self.source_words.max(self.destination_words) > most {
-            return Err(Error::Overflow { quantity: "an offset in a shader", bits: 32 });
+            return Err(Error::overflow("an offset in a shader", 32));
         }
         Ok(())
     }
@@ -188,12 +189,7 @@ impl<'a> Planner<'a> {
         let rows = fit(in_plane, most).max(1);
         let sides = [fit(in_plane, rows).max(1), rows, planes];
         if let Some(&value) = sides.iter().find(|&&side| side > most) {
-            return Err(Error::OutOfLimits {
-                what: "the number of workgroups along an axis",
-                value,
-                min: 1,
-                max: most,
-            });
+            return Err(Error::out_of_limits("the number of workgroups along an axis", value, 1, most));
         }
         let side = |place: usize| checked::narrow(sides.get(place).copied().unwrap_or(1), WORDS);
         Ok([side(0)?, side(1)?, side(2)?])

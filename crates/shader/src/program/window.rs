@@ -52,7 +52,7 @@ impl Window {
         if length == 0 {
             let least = alignment.saturating_mul(2).saturating_add(more).saturating_mul(4);
             let (value, max) = (profile.max_binding, u64::MAX);
-            return Err(Error::OutOfLimits { what: "the largest binding of the profile", value, min: least, max });
+            return Err(Error::out_of_limits("the largest binding of the profile", value, least, max));
         }
         let mut windows = Vec::new();
         let mut first = 0;
