@@ -157,7 +157,7 @@ impl Relayout {
     /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
     /// let plan = Relayout::new(&rows, &columns)?;
     /// let other = plan.again(&Settings { family: Some(CpuFamily::Zen5), ..plan.settings().clone() })?;
-    /// assert!(other.explain().contains("Zen 5, L1 data cache of 48 KiB in 12 ways"));
+    /// assert!(other.explain().contains("family: Zen5"));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn again(&self, settings: &Settings) -> Result<Relayout, Error> {

@@ -155,7 +155,7 @@ impl Padding {
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
 /// let settings = Settings { memory: DestinationMemory::Reused, ..Settings::default() };
 /// let relayout = Relayout::with(&rows, &columns, &settings)?;
-/// assert!(relayout.explain().contains("non-temporal stores: from 16 MiB"));
+/// assert!(relayout.explain().contains("non-temporal from 16777216 bytes"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

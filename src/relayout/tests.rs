@@ -1,6 +1,5 @@
 //! Tests of plans and kernels together, on machines of every kind.
 
-mod kernels;
 #[cfg(feature = "software")]
 mod streamed;
 

@@ -47,6 +47,7 @@
 //! store equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If
 //! there are fewer blocks than a period, the blocks are copied element by element.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -84,11 +85,19 @@ const LONGEST_BLOCK: usize = 1 << 10;
 ///
 /// The fields are private, and [`BlockLoops::permuted`] sets them together. The vector kernel is sound only
 /// if the offsets in its tables are right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BlockPermutation {
     /// The number of blocks, at least one.
     blocks: usize,
     shape: Arc<Shape>,
+}
+
+/// The numbers, without the tables.
+impl fmt::Debug for BlockPermutation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} blocks of {} bytes, source {:+}, ", self.blocks, self.block(), self.source_step())?;
+        write!(f, "{} windows of {} bytes", self.windows(), self.gathers().window())
+    }
 }
 
 /// The data of a permutation that does not depend on the number of blocks.

@@ -11,6 +11,7 @@
 //! [`Copy::new`] checked, which `kernel/fit.rs` lists. The fields of a `Copy` are private and do not change
 //! after the check.
 
+use std::fmt;
 use std::mem::MaybeUninit;
 
 #[cfg(target_arch = "aarch64")]
@@ -68,7 +69,7 @@ impl Access {
 /// assert_eq!(&turned, b"jklghidefabc");
 /// # Ok::<(), strided_copy::Misfit>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Copy<L = Vec<Loop>> {
     kernel: Kernel,
     loops: L,
@@ -77,6 +78,20 @@ pub struct Copy<L = Vec<Loop>> {
     level: Available,
     reach: Reach,
     bytes: u64,
+}
+
+/// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel and
+/// how it prefetches.
+impl<L: AsRef<[Loop]>> fmt::Debug for Copy<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes at +{} -> +{}; ", self.bytes, self.start.0, self.start.1)?;
+        self.loops().iter().try_for_each(|step| write!(f, "{step:?}; "))?;
+        write!(f, "{:?}", self.kernel)?;
+        match self.access.prefetch {
+            Prefetch::None => Ok(()),
+            prefetch => write!(f, "; prefetch {prefetch:?}"),
+        }
+    }
 }
 
 impl<L: AsRef<[Loop]>> Copy<L> {
@@ -275,7 +290,7 @@ impl Drop for Fence {
                 std::arch::x86_64::_mm_sfence();
             }
             #[cfg(feature = "software")]
-            crate::observed::fence();
+            simd::software::fence();
         }
     }
 }

@@ -43,8 +43,6 @@ pub mod kernel;
 mod level;
 mod line;
 mod machine;
-#[cfg(feature = "software")]
-pub mod observed;
 mod odometer;
 mod plain;
 mod portable;
@@ -61,10 +59,10 @@ pub use kernel::Misfit;
 pub use level::{Available, Level};
 pub use line::{LINE, PAGE};
 pub use machine::{Model, Traits, Vendor};
-pub use plain::{MOST_PLAIN_LOOPS, PLAIN, PlainNest};
+pub use plain::{MOST_PLAIN_LOOPS, PlainNest};
 pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]
-pub use simd::software::take_streamed;
+pub use simd::software::{fences, take_streamed};
 
 /// The code of the README is tested.
 #[cfg(doctest)]

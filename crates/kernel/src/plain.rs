@@ -3,10 +3,6 @@
 use crate::destination::Destination;
 use crate::kernel::Stride;
 
-/// The name of plain loops in records of the kernels that ran, like
-/// [`Kernel::name`](crate::kernel::Kernel::name).
-pub const PLAIN: &str = "plain loops";
-
 /// The most loops of a [`PlainNest`].
 pub const MOST_PLAIN_LOOPS: usize = 8;
 
@@ -86,8 +82,6 @@ impl<'a> PlainNest<'a> {
     #[inline]
     pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
-        #[cfg(feature = "software")]
-        crate::observed::ran(PLAIN);
         // SAFETY: `new` checked that no run begins before byte 0 or ends after `end`, which is inside both
         // buffers. The buffers do not overlap, because the destination is borrowed exclusively. The pattern
         // of each arm is the length that its code copies, and that length is `self.run`.

@@ -21,7 +21,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
-    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, PackedWords, Plane, Reverse, Rows, Runs, Stride,
+    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, PackedWords, Plane, Reverse, Rows, Runs, Stride,
     Transpose, WidthChange, WidthRow, has_shuffle, is_in_register,
 };
 use strided_copy::{Access, Prefetch, shuffles_plane, shuffles_reversed};
@@ -39,7 +39,7 @@ pub(crate) enum Shape {
     /// `count.extent` contiguous runs of `run` bytes.
     Runs { run: usize, count: Stride },
     /// Runs of `run` bytes at a table of offsets, for each iteration of `count`.
-    Table { run: usize, offsets: Vec<(usize, usize)>, count: Stride },
+    Table { run: usize, offsets: Offsets, count: Stride },
     /// A plane to be transposed.
     Plane(Plane),
     /// Runs of `extent` units of `unit` bytes, each to be reversed.

@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Plane, Stride};
+use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Offsets, Plane, Stride};
 use strided_copy::{Access, Copy, Misfit};
 
 use crate::checked;
@@ -358,7 +358,8 @@ pub(crate) fn add_loops_in_bytes<'a>(
 ) -> Option<()> {
     for step in steps {
         if let map::Loop::Table(entries) = step {
-            loops.push(Loop::Table(entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>()?));
+            let offsets = entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>()?;
+            loops.push(Loop::Table(Offsets(offsets)));
             continue;
         }
         let (extent, source, destination, backwards) = step.strides()?;

@@ -174,29 +174,6 @@ fn units_of_every_length_are_reversed_at_every_level() {
     }
 }
 
-#[test]
-fn plans_that_go_backwards_say_so() {
-    let words = |from: &str, to: &str, axes: &[usize]| {
-        let (from, to): (ArrayShape, ArrayShape) = (from.parse().unwrap(), to.parse().unwrap());
-        Relayout::reversing(&from, &to, axes).unwrap().explain()
-    };
-    let image = "u8[480,640,3]{2,1,0}";
-    for (from, to, axes, says) in [
-        (image, image, &[0][..], "loop of 480: source +1920, destination -1920"),
-        (image, image, &[1], "reverse 480 runs of 640 3-byte units: source +1920, destination +1920"),
-        (image, image, &[2], "reverse 307200 runs of 3 1-byte units: source +3, destination +3"),
-        ("f32[1000]{0}", "f32[1000]{0}", &[0], "reverse one run of 1000 4-byte units"),
-        ("f32[9,9]{1,0}", "f32[9,9]{1,0}", &[0, 1], "reverse one run of 81 4-byte units"),
-        (image, "u8[480,640,3]{1,0,2}", &[2], "transpose 307200 rows x 3 columns"),
-        ("f32[100,200]{1,0}", "f32[100,200]{0,1}", &[0], "source row pitch -800"),
-        ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(2,128)}", &[0], "1 box"),
-        ("f32[15,256]{1,0:T(8,128)}", "f32[15,256]{1,0:T(2,128)}", &[0], "pass 2 of 2"),
-    ] {
-        let words = words(from, to, axes);
-        assert!(words.contains(says), "{from} to {to}, {axes:?} backwards: {words}");
-    }
-}
-
 /// A dimension that is fused with another dimension is reversed, on the way to a layout that is copied index
 /// by index.
 #[test]

@@ -82,7 +82,7 @@ fn fresh_memory_of_a_part_is_written_by_run_write_only() {
     assert!(words.contains("`run_write_only` writes the elements alone") && !words.contains("with_padding"), "{words}");
     plan.run_write_only(&[1; 24], memory.spare_capacity_mut()).unwrap();
     assert!(
-        plan.explain().contains("padding: 20 bytes of a part, whose gaps may belong to other tensors, kept"),
+        plan.explain().contains("padding: 20 bytes of a part, whose gaps may belong to other tensors, Keep"),
         "{}",
         plan.explain()
     );

@@ -213,6 +213,10 @@ impl Gathers {
         self.register
     }
 
+    pub(crate) fn window(&self) -> usize {
+        self.window
+    }
+
     /// Whether windows are as long as vectors. Otherwise windows are as long as lanes.
     pub(crate) fn of_registers(&self) -> bool {
         self.window != LANE

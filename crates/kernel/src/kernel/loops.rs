@@ -1,9 +1,12 @@
 //! The loops around a kernel.
 
+use std::fmt;
+use std::ops::Deref;
+
 /// A strided loop: `extent` iterations at a constant distance from each other.
 ///
 /// Strides may be negative. With a negative `destination`, the first iteration writes the highest addresses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     /// The number of iterations.
     pub extent: usize,
@@ -13,14 +16,48 @@ pub struct Stride {
     pub destination: isize,
 }
 
+/// `32 x (+802816, -3211264)`: the extent, and the strides on the source and on the destination.
+impl fmt::Debug for Stride {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} x ({:+}, {:+})", self.extent, self.source, self.destination)
+    }
+}
+
+/// Offsets in bytes, source and destination, that follow no stride.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Offsets(pub Vec<(usize, usize)>);
+
+impl Deref for Offsets {
+    type Target = [(usize, usize)];
+
+    fn deref(&self) -> &[(usize, usize)] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Offsets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "table of {} offsets", self.len())
+    }
+}
+
 /// One loop of a nest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Loop {
     /// The iterations are a constant stride apart on either side.
     Strided(Stride),
     /// The iterations are at listed offsets in bytes, source and destination. Some blocks follow no stride,
     /// such as blocks of 48 elements on one side against blocks of 32 elements on the other side.
-    Table(Vec<(usize, usize)>),
+    Table(Offsets),
+}
+
+impl fmt::Debug for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Loop::Strided(stride) => stride.fmt(f),
+            Loop::Table(offsets) => offsets.fmt(f),
+        }
+    }
 }
 
 impl Stride {

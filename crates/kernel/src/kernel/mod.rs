@@ -22,7 +22,7 @@ mod reach;
 mod width;
 
 pub use bits::{BitInterleave, BitRows, Direction};
-pub use loops::{Loop, Stride};
+pub use loops::{Loop, Offsets, Stride};
 pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
 pub use width::{PackedWords, WidthChange, WidthRow};
@@ -67,7 +67,7 @@ pub enum Kernel {
         /// The length of a run in bytes.
         run: usize,
         /// The offsets of each run, source and destination, from the start of an iteration of `count`.
-        offsets: Vec<(usize, usize)>,
+        offsets: Offsets,
         /// The number of iterations, and their strides, which are at least 0.
         count: Stride,
     },
@@ -210,45 +210,6 @@ pub enum Reverse {
 }
 
 impl Kernel {
-    /// The name of the code that runs, in a few words. The explanation of a plan shows this name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Kernel::Runs { by, .. } => match by {
-                Runs::Repeat => "one run repeated",
-                Runs::Words => "runs of a word each",
-                Runs::Halves => "runs in two halves",
-                Runs::Scattered => "runs by scattered lines",
-                Runs::Lines { .. } => "runs line by line",
-                Runs::Memcpy => "runs by memcpy",
-            },
-            Kernel::Table { .. } => "runs at a table of offsets",
-            Kernel::Transpose { by, .. } => match by {
-                Transpose::Units => "unit by unit",
-                Transpose::Lanes => "blocks of 16-byte units",
-                Transpose::Interleave(_) => "interleave in registers",
-                Transpose::Deinterleave(_) => "deinterleave in registers",
-                Transpose::Shuffle => "byte shuffle",
-                Transpose::Panel { .. } => "register blocks in one panel",
-                Transpose::Panels(_) => "register blocks in panels",
-                Transpose::Runs(PlaneRuns { order, .. }) => match order {
-                    RunOrder::Source => "lines in the order of the source",
-                    RunOrder::FewColumns(_) => "runs of a few columns at a time",
-                    RunOrder::Pieces(_) => "runs in pieces of a row",
-                },
-            },
-            Kernel::Reverse { by, .. } => match by {
-                Reverse::Registers => "reverse inside registers",
-                Reverse::Shuffle => "byte shuffle",
-                Reverse::Runs => "reverse run by run",
-            },
-            Kernel::PermuteBlocks(_) => "blocks permuted in registers",
-            Kernel::InterleaveBits { .. } => "interleave bits in registers",
-            Kernel::ChangeWidth(_) => "change of width in registers",
-            Kernel::ChangeWords { .. } => "change of words in registers",
-        }
-    }
-
     /// For a kernel that separates one source row into several destination rows: the length and the pitch of
     /// the destination rows, in bytes. `None` for other kernels.
     #[must_use]

@@ -13,6 +13,8 @@
 //! rows of the destination are the columns. Each axis lists the offsets on the side where the axis is not
 //! packed: `rows` has the offsets of the source rows, and `columns` the offsets of the destination rows.
 
+use std::fmt;
+
 /// The largest micro-tile in bytes. One shuffle inside a 16-byte lane transposes it.
 pub const MICRO_TILE: usize = 16;
 
@@ -109,14 +111,27 @@ impl MicroTile {
 
 /// One axis of a plane. It is packed on one side. On the other side its indices are at strided or listed
 /// offsets.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Axis {
     /// The number of indices.
     pub extent: usize,
     offsets: Offsets,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// `64 x +50176`. An axis of several loops lists them all, the innermost first: `3 x +4 x 20 x +4096`.
+impl fmt::Debug for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Offsets::Stride(stride) = self.offsets {
+            return write!(f, "{} x {stride:+}", self.extent);
+        }
+        for (i, (stride, extent)) in self.loops().enumerate() {
+            write!(f, "{}{extent} x {stride:+}", if i == 0 { "" } else { " x " })?;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, PartialEq, Eq)]
 enum Offsets {
     /// A constant stride. If it is negative, index 0 has the highest offset, and the last index has offset 0.
     Stride(isize),

@@ -43,7 +43,7 @@ fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
         (runs(10, by(3, 100, 20)), 30, (210, 50)),
         (runs(10, by(3, 0, 20)), 30, (10, 50)),
         (
-            Kernel::Table { run: 10, offsets: vec![(0, 40), (70, 0), (30, 20)], count: by(2, 100, 200) },
+            Kernel::Table { run: 10, offsets: Offsets(vec![(0, 40), (70, 0), (30, 20)]), count: by(2, 100, 200) },
             60,
             (100 + 70 + 10, 200 + 40 + 10),
         ),
@@ -77,7 +77,7 @@ fn a_kernel_spans_what_it_reads_and_writes() {
 #[test]
 fn a_copy_reaches_as_far_as_its_last_iteration() {
     let (up, down, table) =
-        (Loop::Strided(by(3, 10, 100)), Loop::Strided(by(3, 10, -100)), Loop::Table(vec![(0, 50), (40, 0)]));
+        (Loop::Strided(by(3, 10, 100)), Loop::Strided(by(3, 10, -100)), Loop::Table(Offsets(vec![(0, 50), (40, 0)])));
     let offsets = |step: &Loop| (0..step.extent()).map(|i| step.at(i)).collect::<Vec<_>>();
     assert_eq!(offsets(&up), [(0, 0), (10, 100), (20, 200)]);
     assert_eq!(offsets(&down), [(0, 0), (10, 100_usize.wrapping_neg()), (20, 200_usize.wrapping_neg())]);
@@ -99,7 +99,7 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
         runs(0, Stride::ONCE),
         runs(4, by(2, -8, 8)),
         runs(4, by(2, 8, -8)),
-        Kernel::Table { run: 0, offsets: vec![(0, 0)], count: Stride::ONCE },
+        Kernel::Table { run: 0, offsets: Offsets(vec![(0, 0)]), count: Stride::ONCE },
         plane(0, axis(2), axis(2)),
         plane(LONGEST_UNIT + 1, axis(2), axis(2)),
         plane(4, axis(0), axis(2)),
@@ -154,7 +154,7 @@ fn single_iterations_never_meet() {
 #[test]
 fn tables_nest_like_strides() {
     let table = |offsets: &[usize], stride| {
-        let offsets = offsets.iter().map(|&to| (0, to)).collect();
+        let offsets = Offsets(offsets.iter().map(|&to| (0, to)).collect());
         let kernel = Kernel::Table { run: 2, offsets, count: Stride::ONCE };
         writes_are_disjoint(&kernel, &[Loop::Strided(by(3, 0, stride))])
     };

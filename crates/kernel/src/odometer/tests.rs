@@ -1,9 +1,10 @@
 use super::*;
+use crate::kernel::Offsets;
 
 #[test]
 fn iterations_come_in_the_order_of_the_loops() {
     let strided = |extent, source, destination| Loop::Strided(Stride { extent, source, destination });
-    let loops = [strided(2, 100, 1000), Loop::Table(vec![(7, 70), (0, 20), (9, 0)]), strided(2, 1, 2)];
+    let loops = [strided(2, 100, 1000), Loop::Table(Offsets(vec![(7, 70), (0, 20), (9, 0)])), strided(2, 1, 2)];
     let mut expected = Vec::new();
     for a in 0..2 {
         for (from, to) in [(7, 70), (0, 20), (9, 0)] {

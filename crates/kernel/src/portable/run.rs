@@ -21,7 +21,7 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
         Kernel::Table { run, offsets, count } => {
             for i in 0..count.extent {
                 let (source, moved) = at(*count, i);
-                for &(from, to) in offsets {
+                for &(from, to) in offsets.iter() {
                     iteration.copy(source + from, destination, moved + to, *run);
                 }
             }

@@ -44,8 +44,6 @@ impl<const REGISTERS: usize> Operation for ShufflePlanes<'_, REGISTERS> {
         const { assert!(REGISTERS >= 2 && REGISTERS <= MOST_REGISTERS) };
         // All pieces of a row that is streamed have the alignment of the first piece.
         const { assert!(ROW_PIECE.is_multiple_of(V::BYTES)) };
-        #[cfg(feature = "software")]
-        crate::observed::ran("byte shuffle");
         let ShufflePlanes { shuffle, walk } = self;
         assert!(shuffle.registers == REGISTERS && shuffle.period <= TABLE - V::BYTES + 1);
         let piece = if shuffle.rows == 1 { shuffle.row } else { ROW_PIECE };

@@ -30,8 +30,6 @@ impl Operation for CopyRuns<'_> {
         unsafe {
             match by {
                 Runs::Repeat => {
-                    #[cfg(feature = "software")]
-                    crate::observed::ran("one run repeated");
                     for iteration in walk.iterations() {
                         repeat::<V>(iteration.from, iteration.to, run, count.extent, walk.streaming);
                     }
@@ -79,8 +77,6 @@ unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u
 /// * `run` is above 0.
 #[inline(always)]
 unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, count: Stride, ahead: u32) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs line by line");
     let source = count.source.cast_unsigned();
     // Runs that are side by side on the destination are one long row, and the lines of the row can be stored
     // whole.
@@ -113,8 +109,6 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
 ///
 /// * In every iteration, each run is readable on the source and writable on the destination.
 unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs by memcpy");
     for iteration in walk.iterations() {
         for i in 0..count.extent {
             // SAFETY: `i` is below `count.extent`, so `from` and `to` are the addresses of a run of this
@@ -136,8 +130,6 @@ unsafe fn memcpy(walk: &Walk<'_>, run: usize, count: Stride) {
 /// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs in two halves");
     assert!((SIZE..=2 * SIZE).contains(&run));
     for iteration in walk.iterations() {
         for i in 0..count.extent {
@@ -160,8 +152,6 @@ unsafe fn halves<const SIZE: usize>(walk: &Walk<'_>, run: usize, count: Stride) 
 /// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: usize, count: Stride) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs in two halves");
     assert!((LINES * LINE..=2 * LINES * LINE).contains(&run));
     let last = run - LINES * LINE;
     for iteration in walk.iterations() {
@@ -184,8 +174,6 @@ unsafe fn halves_of_lines<V: Vector, const LINES: usize>(walk: &Walk<'_>, run: u
 /// * In every iteration, each run is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs by scattered lines");
     assert!(run >= LINE);
     let fours = opaque(run - run % (4 * LINE));
     for iteration in walk.iterations() {
@@ -219,8 +207,6 @@ unsafe fn scattered_lines<V: Vector>(walk: &Walk<'_>, run: usize, count: Stride)
 /// * In every iteration, each run of `RUN` bytes is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs of a word each");
     for iteration in walk.iterations() {
         if let Some(later) = iteration.later {
             for i in 0..count.extent {
@@ -253,8 +239,6 @@ impl Operation for CopyTable<'_> {
     /// * In every iteration, each run is readable on the source and writable on the destination.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
-        #[cfg(feature = "software")]
-        crate::observed::ran("runs at a table of offsets");
         let CopyTable { walk, run, offsets, count } = self;
         for iteration in walk.iterations() {
             for i in 0..count.extent {

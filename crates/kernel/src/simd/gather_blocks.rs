@@ -21,8 +21,6 @@ use crate::portable;
 ///   destination.
 #[inline(never)]
 pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &BlockPermutation) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("blocks permuted in registers");
     let gathers = permutation.gathers();
     // SAFETY: the contract of this function. The size of the register and the kind of windows are checked by
     // the conditions below.

@@ -88,8 +88,6 @@ impl<'a> StagedPlanes<'a> {
 /// * The panels [fit](Panels::fit) the plane, and `transpose` is for its unit.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn panels<V: Vector>(planes: StagedPlanes<'_>) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("register blocks in panels");
     // SAFETY: the contract of this function.
     unsafe {
         match planes.panels.stage {
@@ -107,8 +105,6 @@ pub(super) unsafe fn panels<V: Vector>(planes: StagedPlanes<'_>) {
 /// * `transpose` is for the unit of the plane, which has at most `MOST_ROWS` rows and columns.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option<TransposePanel>, scattered: bool) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("register blocks in one panel");
     let transpose = transpose.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for units of a register"));
     let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
     let (mut rows, mut columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));

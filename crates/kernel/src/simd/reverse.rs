@@ -75,8 +75,6 @@ impl Operation for ReverseRuns<'_> {
         let ReverseRuns { walk, unit, run, count } = self;
         assert!((1..=LONGEST_REVERSED).contains(&unit) && run.is_multiple_of(unit));
         assert!(walk.streaming || run < V::BYTES, "whole vectors are stored past the cache");
-        #[cfg(feature = "software")]
-        crate::observed::ran("reverse run by run");
         let tables = Tables::new(unit, V::BYTES);
         for iteration in walk.iterations() {
             for i in 0..count.extent {

@@ -32,8 +32,6 @@ impl Operation for ReverseRegisters<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         const { assert!(V::BYTES == LINE || V::BYTES == 2 * LANE) };
-        #[cfg(feature = "software")]
-        crate::observed::ran("reverse inside registers");
         let ReverseRegisters { walk, unit, extent, count } = self;
         let run = unit * extent;
         // Short runs that are side by side are reversed from front to back, a vector of whole runs at a time.

@@ -56,23 +56,17 @@ impl RunKernel<'_> {
                     Reverse::Runs => apart::<V, _>(ReverseRuns { walk, unit, run: unit * extent, count }),
                 },
                 &Kernel::InterleaveBits { rows: BitInterleave { bits, rows, row, pitch, direction }, by } => {
-                    #[cfg(feature = "software")]
-                    crate::observed::ran("interleave bits in registers");
                     let shuffling = some(of_bits::<V>(bits, rows, direction == Direction::Interleave));
                     let pitch = pitch.cast_signed();
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by });
                 }
                 &Kernel::ChangeWidth(WidthRow { bits, change, packed }) => {
-                    #[cfg(feature = "software")]
-                    crate::observed::ran("change of width in registers");
                     let shuffling = some(of_width::<V>(bits, change != WidthChange::Pack));
                     let signed = change == WidthChange::Unpack { signed: true };
                     let (row, by) = (packed, Rows::Direct);
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by });
                 }
                 &Kernel::ChangeWords { words: PackedWords { bits, change, words, pitch }, by } => {
-                    #[cfg(feature = "software")]
-                    crate::observed::ran("change of words in registers");
                     let shuffling = some(of_words::<V>(bits, change != WidthChange::Pack));
                     let signed = change == WidthChange::Unpack { signed: true };
                     let (row, pitch) = (words, pitch.cast_signed());
@@ -99,15 +93,11 @@ unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
             Transpose::Units => transpose_units(walk, plane),
             Transpose::Lanes => apart::<V, _>(TransposeLanes { walk, plane }),
             Transpose::Interleave(by) => {
-                #[cfg(feature = "software")]
-                crate::observed::ran("interleave in registers");
                 let pitch = plane.interleaves().unwrap_or_else(|| unreachable!("a dense destination"));
                 let (row, shuffling) = (plane.source_row(), some(of_bytes::<V>(*unit, rows.extent, true)));
                 apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: *unit, pitch, signed: false, by });
             }
             Transpose::Deinterleave(by) => {
-                #[cfg(feature = "software")]
-                crate::observed::ran("deinterleave in registers");
                 let pitch = plane.deinterleaves().unwrap_or_else(|| unreachable!("a dense source"));
                 let (row, shuffling) = (plane.destination_row(), some(of_bytes::<V>(*unit, columns.extent, false)));
                 apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: *unit, pitch, signed: false, by });

@@ -69,8 +69,6 @@ unsafe fn few_columns<const RUN: usize>(
     (source, destination): (usize, usize),
     few: usize,
 ) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs of a few columns at a time");
     assert!(plane.unit == RUN);
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     for iteration in walk.iterations() {
@@ -107,8 +105,6 @@ unsafe fn lines_in_source_order<V: Vector>(
     (source, destination): (usize, usize),
     distance: usize,
 ) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("lines in the order of the source");
     let Plane { unit: run, columns, rows, .. } = plane;
     let (run, columns, rows) = (*run, columns.extent, rows.extent);
     let row_bytes = run * columns;
@@ -162,8 +158,6 @@ unsafe fn lines_in_source_order<V: Vector>(
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
 #[inline(always)]
 unsafe fn in_pieces<V: Vector>(walk: &Walk<'_>, plane: &Plane, piece: usize, distance: usize) {
-    #[cfg(feature = "software")]
-    crate::observed::ran("runs in pieces of a row");
     let Plane { unit: run, columns, rows, .. } = plane;
     let run = *run;
     let whole_lines = walk.streaming && columns.are_multiples_of(LINE);

@@ -1,13 +1,24 @@
 //! Vectors of 32 and of 64 bytes in plain Rust, for tests. They run the generic kernels on any CPU, and
 //! record the addresses of non-temporal stores.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use super::vector::{Operation, Vector};
 
 thread_local! {
     /// The addresses of the non-temporal stores of this thread.
     static STREAMED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static FENCES: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many fences this thread has run, at any level.
+#[must_use]
+pub fn fences() -> usize {
+    FENCES.get()
+}
+
+pub(crate) fn fence() {
+    FENCES.set(FENCES.get() + 1);
 }
 
 /// The addresses of the non-temporal stores that this thread has made since the last call.

@@ -34,8 +34,6 @@ unsafe fn units<const UNIT: usize>(walk: &Walk<'_>, plane: &Plane) {
     /// How many columns of each row are copied before the next row. The destination lines of these columns
     /// stay in the cache.
     const COLUMNS: usize = 64;
-    #[cfg(feature = "software")]
-    crate::observed::ran("unit by unit");
     assert!(plane.unit == UNIT);
     let Plane { columns, rows, .. } = plane;
     for iteration in walk.iterations() {
@@ -71,8 +69,6 @@ impl Operation for TransposeLanes<'_> {
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
         let TransposeLanes { walk, plane } = self;
-        #[cfg(feature = "software")]
-        crate::observed::ran("blocks of 16-byte units");
         assert!(plane.unit == 16);
         let (Some(source), Some(destination)) = (plane.rows.stride(), plane.columns.stride()) else { return };
         let (columns, rows) = (plane.columns.extent, plane.rows.extent);
