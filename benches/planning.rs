@@ -12,8 +12,8 @@
 use std::hint::black_box;
 
 use tensor_layout::ToIndexMap;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
+use tensor_layout_text::Notated;
 
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]
 mod measure;

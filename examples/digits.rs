@@ -8,8 +8,8 @@ use std::error::Error;
 
 use ndarray::{Array, Array2, Array4, Array5, Dimension, Slice, Zip, s};
 use safetensors::SafeTensors;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout_text::Notated;
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/digits.safetensors");
 

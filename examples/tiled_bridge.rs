@@ -2,8 +2,9 @@
 //!
 //! `cargo run --example tiled_bridge`
 
-use tensor_layout::bridge::{Lowering, lower, raise};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout_text::raise;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("tiles to strides\n");

@@ -25,14 +25,17 @@ use crate::error::Error;
 
 pub(crate) use crate::dims::Dims;
 pub use crate::exact::count;
-pub(crate) use crate::exact::{Exact, at, exact};
+pub(crate) use crate::exact::exact;
+pub use crate::exact::{Exact, at};
 
-pub(crate) const ELEMENTS: &str = "the number of elements";
+/// The name of a quantity in errors: a number of elements.
+pub const ELEMENTS: &str = "the number of elements";
 /// The quantity that an overflow error names when a size in bytes was computed.
 pub const BYTES: &str = "the size in bytes";
 /// The quantity that an overflow error names when an offset was computed.
 pub const OFFSET: &str = "an element offset";
-pub(crate) const PHYSICAL: &str = "the number of elements with padding";
+/// The name of a quantity in errors: a number of elements, padding included.
+pub const PHYSICAL: &str = "the number of elements with padding";
 
 /// Returns the product of sizes. A constructor has checked that the product fits 64 bits.
 pub(crate) fn element_count(sizes: &[u64]) -> u64 {
@@ -67,7 +70,7 @@ pub fn mul(a: u64, b: u64, quantity: &'static str) -> Result<u64, Error> {
 
 /// Returns the product of two numbers of 64 bits, which always fits 128 bits.
 #[inline]
-pub(crate) fn wide_product(a: u64, b: impl Into<u64>) -> u128 {
+pub fn wide_product(a: u64, b: impl Into<u64>) -> u128 {
     u128::from(a).wrapping_mul(b.into().into())
 }
 
@@ -82,7 +85,7 @@ pub fn gcd<T: PrimInt>(mut a: T, mut b: T) -> T {
 
 /// Moves `index` to the next index in row-major order. After the last index, sets `index` to 0 and returns
 /// false. No size may be 0.
-pub(crate) fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
+pub fn next_index<T: PrimInt>(index: &mut [T], sizes: &[T]) -> bool {
     for (i, &size) in index.iter_mut().zip(sizes).rev() {
         *i = i.plus(T::one());
         if *i < size {
@@ -107,7 +110,12 @@ pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Er
     factors.iter().try_fold(1, |product, &factor| mul(product, factor, quantity))
 }
 
-pub(crate) fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
+/// Returns `value`, rounded up to a multiple of `multiple`. `quantity` says what the number is.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if the result does not fit 64 bits.
+pub fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
     value.checked_next_multiple_of(multiple).ok_or_else(|| overflow(quantity, 64))
 }
 

@@ -6,17 +6,20 @@ use num_traits::PrimInt;
 /// result, so every build panics if the invariant is broken: no number would be right then. Builds that count
 /// steps (tests/house/work_limits) leave out the checks, so that each operation counts as one step.
 #[allow(clippy::arithmetic_side_effects, reason = "where steps are counted only: see above")]
-pub(crate) trait Exact: PrimInt {
+pub trait Exact: PrimInt {
+    /// Returns the sum.
     #[track_caller]
     fn plus(self, other: Self) -> Self {
         if cfg!(count_steps) { self + other } else { exact(self.checked_add(&other)) }
     }
 
+    /// Returns the difference.
     #[track_caller]
     fn minus(self, other: Self) -> Self {
         if cfg!(count_steps) { self - other } else { exact(self.checked_sub(&other)) }
     }
 
+    /// Returns the product.
     #[track_caller]
     fn times(self, other: Self) -> Self {
         if cfg!(count_steps) { self * other } else { exact(self.checked_mul(&other)) }
@@ -56,7 +59,7 @@ fn broken() -> ! {
 /// Returns the number at `position` of a list. Panics if the list is shorter, which an invariant must
 /// exclude.
 #[track_caller]
-pub(crate) fn at<T: PrimInt>(list: &[T], position: usize) -> T {
+pub fn at<T: PrimInt>(list: &[T], position: usize) -> T {
     exact(list.get(position).copied())
 }
 

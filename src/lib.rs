@@ -2,7 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(
-    not(all(feature = "notation", feature = "plan")),
+    not(feature = "plan"),
     allow(unreachable_pub, dead_code, unused_imports, reason = "what only these features use or offer")
 )]
 
@@ -28,15 +28,9 @@ pub mod checked;
 mod cursor;
 #[cfg(feature = "plan")]
 pub mod cursor;
-#[cfg(feature = "draw")]
-pub mod draw;
 pub mod element;
 pub mod interop;
 pub mod map;
-#[cfg(feature = "named")]
-pub mod named;
-#[cfg(feature = "notation")]
-pub mod notation;
 #[cfg(feature = "plan")]
 pub mod plan;
 #[cfg(feature = "relayout")]
@@ -46,7 +40,7 @@ pub mod tiled;
 pub mod upload;
 
 #[doc(inline)]
-pub use bridge::lower;
+pub use bridge::{AnyLayout, lower};
 pub use dims::Dims;
 #[doc(inline)]
 pub use element::DataType;

@@ -22,12 +22,11 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
-#[cfg(feature = "notation")]
-pub use crate::bridge::plan::SPELLING_SEARCH_LIMIT;
 pub use crate::error::{Code, Row};
 pub use crate::map::plan::{
-    BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
-    OffsetBox, PADDING_SEARCH_LIMIT, TileGroup, TileLevel, TileLevels,
+    Besides, BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
+    OffsetBox, PADDING_SEARCH_LIMIT, StorageRule, TileGroup, TileLevel, TileLevels,
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::passes::CopyPass;
+pub use crate::typed_sizes::read_type_and_sizes;

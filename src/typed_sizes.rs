@@ -11,8 +11,12 @@ use crate::error::Error;
 /// The most dimensions of an array in a text. A text with more sizes is refused. XLA sets no limit.
 pub const MAX_RANK: usize = 256;
 
-/// Reads the data type and the sizes. The sizes have to be numbers.
-pub(crate) fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
+/// Reads the data type and the sizes at the cursor: `f32[2,3]`.
+///
+/// # Errors
+///
+/// [`Error::Parse`] with the column, also for more than 256 sizes and for a product past 64 bits.
+pub fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;
     let start = cursor.position();

@@ -4,9 +4,9 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout_text::Notated;
 
 mod figures;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::Error;
-use tensor_layout::notation::{Notated, read_list};
+use tensor_layout_text::{Notated, read_list};
 
 /// An answer, or why there is none, as text.
 pub(crate) fn text(answer: Result<Value, Error>) -> String {

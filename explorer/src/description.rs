@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::draw::Picture;
-use tensor_layout::notation::{AnyLayout, read_list};
+use tensor_layout_text::draw::Picture;
+use tensor_layout::AnyLayout;
+use tensor_layout_text::read_list;
 use tensor_layout::{Error, LayoutClass, ToIndexMap};
 
 use crate::answer::{list, read};

@@ -1,7 +1,8 @@
 //! From an index to its offset and back.
 
 use serde_json::{Value, json};
-use tensor_layout::notation::{AnyLayout, read_list};
+use tensor_layout::AnyLayout;
+use tensor_layout_text::read_list;
 use tensor_layout::{Error, ToIndexMap};
 
 use crate::answer::{list, number, read};
@@ -30,7 +31,7 @@ fn element(layout: &AnyLayout, index: &[u64], offset: u64) -> Result<Value, Erro
         "index": list(index),
         "offset": offset.to_string(),
         "padding": false,
-        "steps": layout.offset_steps(index)?,
+        "steps": tensor_layout_text::offset_steps(&layout, index)?,
     }))
 }
 

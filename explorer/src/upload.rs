@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::notation::AnyLayout;
+use tensor_layout::AnyLayout;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 

@@ -1,7 +1,7 @@
 //! Views: the same data under other sizes.
 
 use serde_json::{Value, json};
-use tensor_layout::notation::ViewStep;
+use tensor_layout_text::ViewStep;
 use tensor_layout::{Error, ToIndexMap};
 
 use crate::answer::{fault, list, read};
@@ -11,12 +11,12 @@ pub(crate) fn view(layout: &str, steps: &str) -> Result<Value, Error> {
     for (number, line) in steps.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
         let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
         let sizes = layout.to_index_map()?.sizes().to_vec();
-        match ViewStep::read_on(name, argument, &sizes).and_then(|step| layout.view(&step)) {
+        match ViewStep::read_on(name, argument, &sizes).and_then(|step| step.apply(&layout)) {
             Ok(view) => layout = view,
             // Which of the steps is none.
             Err(error) => return Ok(json!({ "error": fault(&error), "step": number })),
         }
     }
     let map = layout.to_index_map()?;
-    Ok(json!({ "layout": layout.to_text().ok(), "class": map.class().to_string(), "sizes": list(map.sizes()) }))
+    Ok(json!({ "layout": tensor_layout_text::text(&layout).ok(), "class": map.class().to_string(), "sizes": list(map.sizes()) }))
 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::interop::safetensors::{Index, Model};
+use tensor_layout_cli::model_file::{Index, Model};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 

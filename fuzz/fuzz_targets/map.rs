@@ -4,9 +4,10 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::bridge::{Lowering, lower, spell};
-use tensor_layout::notation::AnyLayout;
-use tensor_layout::notation::Notated;
+use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout_text::spell;
+use tensor_layout::AnyLayout;
+use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{Side, Tensor, Tiled};
@@ -121,7 +122,7 @@ fn spelling(side: &Side) {
 }
 
 fn written(side: &Side) {
-    let Ok(text) = AnyLayout::from(&side.map).to_text() else { return };
+    let Ok(text) = tensor_layout_text::text(&side.map) else { return };
     let back: Notated = text.parse().unwrap();
     let back = back.to_index_map().unwrap();
     assert_eq!((back.data_type(), back.element_bits()), (side.map.data_type(), side.map.element_bits()), "{text}");

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout::notation::Notated;
+use tensor_layout_text::Notated;
 use tensor_layout::relayout::{Padding, Relayout, Strided, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 

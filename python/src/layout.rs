@@ -4,9 +4,10 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyString, PyTuple};
 use tensor_layout::bridge::Lowering;
-use tensor_layout::draw::Picture;
+use tensor_layout_text::draw::Picture;
 use tensor_layout::element::Naming;
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep};
+use tensor_layout::AnyLayout;
+use tensor_layout_text::{Notated, Notation, ViewStep};
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
 
 use crate::error::{refusal, refused};
@@ -86,7 +87,7 @@ impl Layout {
     /// Returns a text that reads as this layout.
     pub(crate) fn text(&self) -> PyResult<String> {
         match self.notated.notation() {
-            Notation::Strides => self.notated.layout().to_text().map_err(refused),
+            Notation::Strides => tensor_layout_text::text(self.notated.layout()).map_err(refused),
             _ => Ok(self.notated.to_string()),
         }
     }
@@ -96,7 +97,7 @@ impl Layout {
         let notated = match layout {
             AnyLayout::Strided(desc) => desc.into(),
             AnyLayout::Tiled(shape) => shape.into(),
-            other => other.to_text().and_then(|text| text.parse()).map_err(refused)?,
+            other => tensor_layout_text::text(&other).and_then(|text| text.parse()).map_err(refused)?,
         };
         Self::new(notated)
     }
@@ -236,7 +237,7 @@ impl Layout {
                 return Err(PyTypeError::new_err(format!("no step `{name}`: reshape, permute, slice or broadcast")));
             }
             let step = ViewStep::read(&name, &step_text(&argument)?).map_err(refused)?;
-            layout = layout.view(&step).map_err(refused)?;
+            layout = step.apply(&layout).map_err(refused)?;
         }
         Layout::of_any(layout)
     }

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PySlice, PyTuple};
 use smallvec::SmallVec;
 use tensor_layout::DataType;
 use tensor_layout::element::{ElementKind, Naming};
-use tensor_layout::notation::AnyLayout;
+use tensor_layout::AnyLayout;
 
 use crate::error::refused;
 use crate::layout::Layout;

@@ -1,7 +1,7 @@
-//! Conversions between the two models: strides to tiles and back.
+//! What joins the two models: a layout of either kind, and conversions to strides and to the index map.
 //!
 //! ```
-//! use tensor_layout::bridge::{lower, raise, Lowering, Raised, Split};
+//! use tensor_layout::bridge::{lower, Lowering, Split};
 //! use tensor_layout::ArrayShape;
 //!
 //! // Two columns of tiles: one more axis for the tiles, one for the places in them.
@@ -11,29 +11,13 @@
 //! let Lowering::Split(Split { desc, dims, logical_sizes }) = lowering else { panic!("no strides") };
 //! assert_eq!((desc.sizes(), desc.strides()), (&[8, 2, 128][..], &[128, 1024, 1][..]));
 //! assert_eq!((dims, logical_sizes), (vec![0, 1, 1], vec![8, 256]));
-//!
-//! // And back, for strides that some tiles spell.
-//! let Raised { shape, bytes_past_minimum } = raise(&"f32[3,100]:[128,1]".parse()?)?;
-//! assert_eq!((shape.to_string().as_str(), bytes_past_minimum), ("f32[3,100]{1,0:T(128)}", 112));
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+mod any_layout;
 mod index_map;
 mod lower;
-#[cfg(feature = "notation")]
-mod raise;
-#[cfg(feature = "notation")]
-mod spell;
 
+pub use any_layout::AnyLayout;
 pub use lower::{Lowering, Split, lower};
-#[cfg(feature = "notation")]
-pub use raise::{Raised, raise};
-#[cfg(feature = "notation")]
-pub use spell::{spell, spell_view};
-
-/// The items of this folder that [`crate::plan`] re-exports.
-#[cfg(all(feature = "notation", feature = "plan"))]
-pub(crate) mod plan {
-    pub use super::spell::SPELLING_SEARCH_LIMIT;
-}

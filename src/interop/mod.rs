@@ -27,8 +27,6 @@ pub mod native;
 pub mod ndarray;
 #[cfg(feature = "pjrt")]
 pub mod pjrt;
-#[cfg(feature = "safetensors")]
-pub mod safetensors;
 #[cfg(feature = "serde")]
 pub mod serde;
 

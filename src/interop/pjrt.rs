@@ -10,7 +10,7 @@
 //! use tensor_layout::interop::Lent;
 //! use tensor_layout::interop::pjrt::{PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout};
 //! use tensor_layout::interop::pjrt::{PjrtTiledLayout, PJRT_LAYOUT_STRIDES, PJRT_LAYOUT_TILED};
-//! use tensor_layout::{notation::AnyLayout, ArrayShape, BufferTensorDesc, DataType};
+//! use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType};
 //!
 //! let shape: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
 //! let layout = PjrtLayout::try_from(&shape)?;
@@ -36,10 +36,10 @@ use alloc::vec::Vec;
 
 use smallvec::SmallVec;
 
+use crate::bridge::AnyLayout;
 use crate::checked::{self, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
-use crate::notation::AnyLayout;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
@@ -89,7 +89,7 @@ impl PjrtFields<'_> {
     /// elements, with or without padding, exceeds 64 bits.
     ///
     /// ```
-    /// use tensor_layout::{interop::pjrt::PjrtFields, notation::AnyLayout, DataType};
+    /// use tensor_layout::{interop::pjrt::PjrtFields, AnyLayout, DataType};
     ///
     /// let fields = PjrtFields::Tiled { minor_to_major: &[1, 0], tile_dims: &[8, 128, 2, 1], tile_dim_sizes: &[2, 2] };
     /// let AnyLayout::Tiled(shape) = fields.to_layout(DataType::BF16, &[300, 500])? else { panic!() };

@@ -3,7 +3,8 @@
 //!
 //! | value | form |
 //! |---|---|
-//! | types with a text (data types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, `Notated`, ...) | the text, as a string |
+//! | types with a text (data types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, ...) | the text, as a string |
+//! | [`AnyLayout`] | the text of its descriptor or shape; an index map has none and is refused |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
 //! | [`Dims`] | a list of numbers |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
@@ -40,14 +41,13 @@ use core::marker::PhantomData;
 use core::str::FromStr;
 
 use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
-use ::serde::ser::{Serialize, Serializer};
+use ::serde::ser::{Error as _, Serialize, Serializer};
 
+use crate::bridge::AnyLayout;
 use crate::dims::Dims;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
-#[cfg(feature = "notation")]
-use crate::notation::Notated;
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::FeatureLevel;
@@ -108,8 +108,21 @@ by_text!(
     FeatureLevel,
 );
 
-#[cfg(feature = "notation")]
-by_text!(Notated);
+impl Serialize for AnyLayout {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            AnyLayout::Strided(desc) => serializer.collect_str(desc),
+            AnyLayout::Tiled(shape) => serializer.collect_str(shape),
+            AnyLayout::Mapped(_) => Err(S::Error::custom("an index map has no text")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AnyLayout {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        read_text(deserializer)
+    }
+}
 
 impl Serialize for Dims {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

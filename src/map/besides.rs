@@ -1,8 +1,8 @@
 //! `Besides`: the properties of a layout that its index map does not contain.
 
-/// The properties of a layout besides its index map. Other crates cannot name this trait, so only the layouts
-/// of this crate implement [`ToIndexMap`](super::ToIndexMap). A layout of another crate could leave out a
-/// method. This crate would then copy or check the layout by wrong rules.
+/// The properties of a layout besides its index map. Only the feature `plan` names this trait, so a crate
+/// cannot implement [`ToIndexMap`](super::ToIndexMap) by accident: a layout that leaves out a method is copied
+/// and checked by wrong rules.
 pub trait Besides {
     /// The order of the dimensions in memory, the fastest dimension first, if the layout has such an order.
     /// The strides of dimensions of size 1 follow this order.

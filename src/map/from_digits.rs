@@ -1,6 +1,5 @@
 //! Makes an index map from the digits of each dimension.
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
@@ -99,24 +98,5 @@ impl IndexMap {
         }
         let physical_elements = if empty { 0 } else { checked::add(last, 1, OFFSET)? };
         IndexMap::whole((data_type, element_bits), sizes, components, None, physical_elements)
-    }
-
-    /// Returns the digits of every dimension, as [`from_pairs`](Self::from_pairs) takes them. The top digit
-    /// has as many values as the size needs. A dimension of size 1 has no digits. Returns `None` unless the
-    /// class is Affine or Split.
-    pub(crate) fn digits_by_dimension(&self) -> Option<Vec<Vec<(u64, u64)>>> {
-        let mut dimensions = vec![Vec::new(); self.sizes().len()];
-        if self.levels.is_some() {
-            return None;
-        }
-        for component in &self.components {
-            let [dim] = component.dims() else { return None };
-            if !component.chain.is_exact() {
-                return None;
-            }
-            *dimensions.get_mut(*dim)? =
-                component.counted_digits().map(|(digit, count)| (count, digit.stride)).collect();
-        }
-        Some(dimensions)
     }
 }

@@ -102,7 +102,7 @@ pub struct IndexMap {
     pub(super) sliced: bool,
 }
 
-/// A type that says where the elements of a tensor are stored. Only types of this crate implement this trait.
+/// A type that says where the elements of a tensor are stored.
 ///
 /// ```
 /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
@@ -127,11 +127,11 @@ pub trait ToIndexMap: Besides {
     /// alignment, and a total size that was set by hand. A map does not hold these.
     ///
     /// ```
-    /// use tensor_layout::{notation::Notated, BufferTensorDesc, ToIndexMap};
+    /// use tensor_layout::{AnyLayout, BufferTensorDesc, ToIndexMap};
     ///
-    /// let read: Notated = "f32[2,3]:[5,1]".parse()?;
+    /// let read: AnyLayout = "f32[2,3]:[5,1]".parse()?;
     /// assert_eq!(read.as_descriptor().map(BufferTensorDesc::strides), Some(&[5, 1][..]));
-    /// assert!("f32[2,3]{1,0:T(5)}".parse::<Notated>()?.as_descriptor().is_none());
+    /// assert!("f32[2,3]{1,0:T(5)}".parse::<AnyLayout>()?.as_descriptor().is_none());
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
@@ -257,14 +257,21 @@ impl IndexMap {
     /// Whether this map is a part of a larger buffer, so that the gaps between its elements may hold other
     /// tensors. Maps are parts if a slice left out elements, or if they do not begin at the start of the
     /// buffer.
-    pub(crate) fn is_part(&self) -> bool {
+    #[must_use]
+    pub fn is_part(&self) -> bool {
         self.sliced || self.base != 0
     }
 
     /// Returns this map in a buffer of `physical_elements` elements. The map is a part of the buffer if
     /// `sliced` is set.
-    #[cfg(feature = "named")]
-    pub(crate) fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
+    ///
+    /// The method needs the feature `plan`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overflow`] if the size of the buffer in bytes passes 64 bits.
+    #[cfg(feature = "plan")]
+    pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
         Ok(IndexMap { physical_elements, sliced, ..self }.checked())
     }

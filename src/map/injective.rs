@@ -15,7 +15,12 @@ impl IndexMap {
     /// Tiles never put two indices at one offset. Two indices also have different offsets if the strides
     /// nest: each stride is above the largest offset of all smaller digits together. The remaining layouts
     /// have one stride for each dimension, and are searched for two indices that share an offset.
-    pub(crate) fn check_injective(&self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OverlappingDestination`] with two such indices; [`Error::Undecided`] if the search takes too
+    /// long.
+    pub fn check_injective(&self) -> Result<(), Error> {
         if self.levels.is_some() || digits_nest(&self.components) {
             return Ok(());
         }

@@ -72,7 +72,6 @@ pub use from_digits::Mode;
 pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;
 
-pub(crate) use besides::{Besides, StorageRule};
 pub(crate) use boxes::{BoxGroups, each_element};
 pub(crate) use levels::TileEntries;
 pub(crate) use plan::*;
@@ -80,6 +79,7 @@ pub(crate) use refine::Loops;
 
 /// The items of this folder that [`crate::plan`] re-exports.
 pub(crate) mod plan {
+    pub use super::besides::{Besides, StorageRule};
     pub use super::boxes::CopyBox;
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};

@@ -68,7 +68,7 @@ pub struct Relayout {
 
 impl Relayout {
     /// Plans the copy. Padding of the destination is left alone, unless [`with_padding`](Self::with_padding)
-    /// sets it, or the destination demands zeros there (a [named layout](crate::named) may).
+    /// sets it, or the destination demands zeros there (a named layout may).
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl Relayout {
         Self::with(source, destination, &Settings::default())
     }
 
-    /// Plans the copy with all [settings](Settings) at once. If a [named layout](crate::named) demands zeros
+    /// Plans the copy with all [settings](Settings) at once. If a named layout demands zeros
     /// in its padding, the padding is set to zero unless the settings give another pattern.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::cpu_family::CpuFamily;
 use super::level::KernelLevel;
 use super::relayout::Relayout;
 use super::settings::{Settings, Stores};
-use crate::notation::Notated;
+use crate::bridge::AnyLayout;
 
 impl Relayout {
     /// Plans the copy again with changed settings.
@@ -68,7 +68,7 @@ fn every_family_copies_the_same_bytes() {
         ("u8[1501,4,4]{2,1,0}", "u8[1501,4,4]{1,2,0}"),
         ("u4[64,1024]{1,0:T(8,1)E(4)}", "u4[64,1024]{1,0:T(16,64)(8)(8,8,1)(2,2,1)(2,1,1,1,1,1,1,1,1)E(4)}"),
     ] {
-        let side = |text: &str| text.parse::<Notated>().unwrap();
+        let side = |text: &str| text.parse::<AnyLayout>().unwrap();
         let plan = Relayout::new(&side(from), &side(to)).unwrap();
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
         let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i % 251).to_le_bytes()[0]).collect();

@@ -53,5 +53,4 @@ pub use view::Side;
 
 pub(crate) use free_strides::set_free_strides;
 pub(crate) use overlap::find_overlap;
-pub(crate) use read::{read_order, read_strides};
 pub(crate) use slice::Taken;

@@ -19,8 +19,8 @@ impl FromStr for BufferTensorDesc {
     /// elements. `+` and a base offset may follow. A packed tensor may have an axis order instead of strides.
     ///
     /// The text does not contain flags, alignment or a total size that was set by hand. Sizes alone,
-    /// `f32[2,3]`, are not a descriptor. [`Notated`](crate::notation::Notated) reads sizes alone, and also
-    /// XLA's tiles, oneDNN's tags and CuTe's layouts.
+    /// `f32[2,3]`, are not a descriptor. [`AnyLayout`](crate::AnyLayout) reads sizes alone, and also XLA's
+    /// tiles.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -40,16 +40,12 @@ impl FromStr for BufferTensorDesc {
         if cursor.peek() == Some(b'[') {
             return read_strides(&mut cursor, data_type, &sizes);
         }
-        read_order(&mut cursor, data_type, &sizes, "").map(|(desc, _)| desc)
+        read_order(&mut cursor, data_type, &sizes)
     }
 }
 
 /// Reads `[5,1]`, with an optional `+10`, and then the end of the text.
-pub(crate) fn read_strides(
-    cursor: &mut Cursor<'_>,
-    data_type: DataType,
-    sizes: &[u64],
-) -> Result<BufferTensorDesc, Error> {
+fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<BufferTensorDesc, Error> {
     let start = cursor.position();
     cursor.expect("[", "`[` and the strides")?;
     let strides: Dims = cursor.list("]", |cursor| cursor.number("a stride of 0 or more"))?.into_iter().collect();
@@ -64,21 +60,16 @@ pub(crate) fn read_strides(
     Ok(desc)
 }
 
-/// Reads `NHWC`, and then the end of the text. `or` names the alternatives in the error message.
-pub(crate) fn read_order(
-    cursor: &mut Cursor<'_>,
-    data_type: DataType,
-    sizes: &[u64],
-    or: &str,
-) -> Result<(BufferTensorDesc, AxisOrder), Error> {
+/// Reads `NHWC`, and then the end of the text.
+fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<BufferTensorDesc, Error> {
     let start = cursor.position();
     let order = AxisOrder::read(cursor.word()).map_err(|reason| {
-        let expected = format!("strides in brackets, an axis order such as NHWC ({reason}){or}");
+        let expected = format!("strides in brackets, an axis order such as NHWC ({reason})");
         cursor.error_at(start, &expected)
     })?;
     if order.rank() != sizes.len() {
         return Err(cursor.error_at(start, &format!("an axis order of {} letters, one for each size", sizes.len())));
     }
     cursor.end("nothing more")?;
-    Ok((BufferTensorDesc::with_order(data_type, sizes, order)?, order))
+    BufferTensorDesc::with_order(data_type, sizes, order)
 }

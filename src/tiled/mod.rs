@@ -37,4 +37,5 @@ pub use tpu::TpuGeneration;
 
 pub use crate::typed_sizes::MAX_RANK;
 
-pub(crate) use tpu::TpuTiles;
+#[cfg(feature = "plan")]
+pub use tpu::TpuTiles;

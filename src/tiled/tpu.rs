@@ -63,8 +63,9 @@ const NAMES: [(&str, TpuGeneration); 7] = [
 ];
 
 /// The rule by which a compiler chooses tiles. Several generations share a rule.
+#[cfg(feature = "plan")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TpuTiles {
+pub enum TpuTiles {
     /// The rule from v4 on, inside programs: tiles never have more than 8 rows.
     LateInside,
     /// The rule from v4 on, for parameters and results.
@@ -73,8 +74,10 @@ pub(crate) enum TpuTiles {
     Early,
 }
 
+#[cfg(feature = "plan")]
 impl TpuTiles {
-    pub(crate) const ALL: [TpuTiles; 3] = [TpuTiles::LateInside, TpuTiles::Late, TpuTiles::Early];
+    /// Every rule.
+    pub const ALL: [TpuTiles; 3] = [TpuTiles::LateInside, TpuTiles::Late, TpuTiles::Early];
 }
 
 impl FromStr for TpuGeneration {
@@ -139,10 +142,13 @@ impl ArrayShape {
 
     /// Returns the tiles that a rule gives this shape, in the dimension order that the shape has.
     ///
+    /// The method needs the feature `plan`.
+    ///
     /// # Errors
     ///
     /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.
-    pub(crate) fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
+    #[cfg(feature = "plan")]
+    pub fn tpu_tiles(&self, tiles: TpuTiles) -> Result<Vec<Tile>, Error> {
         let generation = if tiles == TpuTiles::Early { TpuGeneration::V3 } else { TpuGeneration::V5e };
         let mut rule = TileRule::of(self.data_type(), generation)?;
         rule.has_large_tiles &= tiles == TpuTiles::Late;

@@ -68,8 +68,8 @@ pub struct UploadReport {
     /// ([`DeviceLimits::writes_padding`](super::DeviceLimits::writes_padding)). This is an error for a part
     /// of a larger buffer, and one of the [`warnings`](Self::warnings) for any other tensor.
     pub overwrites_gaps: bool,
-    /// Whether the padding between and after the elements must hold zeros, which a [named
-    /// layout](crate::named) may demand.
+    /// Whether the padding between and after the elements must hold zeros, which a named layout may
+    /// demand.
     pub zero_padding: bool,
     /// The start of the binding must be a multiple of this number, in bytes. The number is the least common
     /// multiple of the device's alignment and the alignment that the descriptor guarantees.

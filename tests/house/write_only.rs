@@ -14,8 +14,8 @@ use std::ptr::NonNull;
 use crate::trap::Trap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{DestinationBytes, KernelLevel, Padding, Relayout};
+use tensor_layout_text::Notated;
 
 /// Pairs that take every path of a copy: the nests of all kernels, elements that share bytes, filled padding,
 /// and several passes.

@@ -1,8 +1,8 @@
 //! Every picture agrees with the map that it is drawn from.
 
-use tensor_layout::draw::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
-use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ToIndexMap};
+use tensor_layout_text::Notated;
+use tensor_layout_text::draw::{MAX_COLUMNS, MAX_ELEMENTS, Picture};
 
 fn picture(layout: &str) -> Result<Picture, Error> {
     let layout: Notated = layout.parse()?;

@@ -2,10 +2,11 @@
 
 use std::ffi::c_char;
 
+use tensor_layout::AnyLayout;
 use tensor_layout::bridge::Lowering;
 use tensor_layout::interop::pjrt::PjrtFields;
-use tensor_layout::notation::{AnyLayout, Notated};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap, calc_buffer_tensor_size, lower};
+use tensor_layout_text::Notated;
 
 use crate::data_type::data_type;
 use crate::error::{Refusal, TlError, TlStatus, guarded};

@@ -1,7 +1,7 @@
 //! The sizes and strides that a layout is bound with.
 
+use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::notation::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap};
 
 /// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what

@@ -2,12 +2,12 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
-use tensor_layout::notation::Notated;
 use tensor_layout::upload::{
     ChannelConflict, DeviceLimits, Errors, Role, Suggestion, UploadBuffer, UploadReport, channel_conflict, suggest,
     validate, validate_box, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
+use tensor_layout_text::Notated;
 
 use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;

@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use tensor_layout::notation::Notation;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout_text::Notation;
 
 use crate::input_file::{Bytes, is_standard};
 use crate::new_file::NewFile;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tensor_layout::draw::Picture;
-use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ToIndexMap};
+use tensor_layout_text::Notated;
+use tensor_layout_text::draw::Picture;
 
 use crate::index_text::read_list;
 use crate::input_file::is_standard;

@@ -2,7 +2,7 @@
 
 use tensor_layout::Error;
 
-pub(crate) use tensor_layout::notation::read_list;
+pub(crate) use tensor_layout_text::read_list;
 
 /// Reads a number of at least 0. `what` says in an error what the number stands for.
 pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {

@@ -14,6 +14,7 @@ mod input_file;
 mod manual;
 mod mapped_file;
 mod model;
+pub mod model_file;
 mod names;
 mod new_file;
 mod npy;
@@ -240,6 +241,6 @@ pub fn layout_by_rule(
     rule: &str,
     data_type: tensor_layout::DataType,
     sizes: &[u64],
-) -> Result<tensor_layout::notation::Notated, tensor_layout::Error> {
+) -> Result<tensor_layout_text::Notated, tensor_layout::Error> {
     rule::layout_by_rule(rule, data_type, sizes)
 }

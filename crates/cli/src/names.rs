@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::Value;
-use tensor_layout::named::{Row, rows};
+use tensor_layout_text::named::{Row, rows};
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::table::Table;

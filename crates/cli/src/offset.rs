@@ -1,10 +1,11 @@
 //! `offset`: index to offset and back.
 
 use clap::Args;
-use tensor_layout::named::{LayoutPart, NamedLayout};
-use tensor_layout::notation::{AnyLayout, Notated};
+use tensor_layout::AnyLayout;
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
+use tensor_layout_text::named::{LayoutPart, NamedLayout};
 
 use crate::index_text::{read_list, read_number, write_list};
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
@@ -120,7 +121,7 @@ impl Layout {
             slices.join(","),
             write_list(&inside)
         );
-        let steps = part.layout.offset_steps(&inside).unwrap_or_default();
+        let steps = tensor_layout_text::offset_steps(&part.layout, &inside).unwrap_or_default();
         Some(head).filter(|_| self.parts.len() > 1).into_iter().chain(steps).collect()
     }
 }

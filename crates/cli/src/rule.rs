@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use tensor_layout::named::{NamedLayout, full_name};
-use tensor_layout::notation::Notated;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
+use tensor_layout_text::Notated;
+use tensor_layout_text::named::{NamedLayout, full_name};
 
 use crate::index_text::write_list;
 

@@ -1,8 +1,8 @@
 //! `same`: whether two layouts store every element at the same offset.
 
 use clap::Args;
-use tensor_layout::notation::Notated;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};

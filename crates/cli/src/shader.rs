@@ -2,9 +2,9 @@
 //! `shader_program.rs`.
 
 use clap::Args;
-use tensor_layout::notation::Notated;
 use tensor_layout::{Error, ErrorKind};
 use tensor_layout_shader::{Access, IndexFunctions, Target};
+use tensor_layout_text::Notated;
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::shader_program::ProgramArguments;

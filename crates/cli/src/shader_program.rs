@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 use tensor_layout::Error;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout_shader::{BoundBuffer, Form, Pass, Profile, Program, ProgramOptions, Sizes, Target};
+use tensor_layout_text::Notated;
 
 use crate::convert::Fill;
 use crate::new_file::NewFile;

@@ -2,8 +2,9 @@
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::Value;
-use tensor_layout::notation::{self, AnyLayout, Notated, Notation, ViewStep};
+use tensor_layout::AnyLayout;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_layout};
@@ -139,14 +140,14 @@ impl View {
         let mut layout = read.layout().clone();
         for (step, (name, text)) in steps.iter().enumerate() {
             let sizes = layout.to_index_map().map(|map| map.sizes().to_vec());
-            let view = sizes.and_then(|sizes| layout.view(&ViewStep::read_on(name, text, &sizes)?));
+            let view = sizes.and_then(|sizes| ViewStep::read_on(name, text, &sizes)?.apply(&layout));
             layout = view.map_err(|error| (Some(step), error))?;
         }
         let refuse = |error| (None, error);
         let map = layout.to_index_map().map_err(refuse)?;
         let text = match notation {
-            Some(notation) => Some(notation::text_in(&layout, notation).map_err(refuse)?),
-            None => layout.to_text().ok(),
+            Some(notation) => Some(text_in(&layout, notation).map_err(refuse)?),
+            None => tensor_layout_text::text(&layout).ok(),
         };
         let has_tag = read.notation() == Notation::OneDnn;
         let is_mapped = notation.is_none() && (has_tag || matches!(layout, AnyLayout::Mapped(_)));
@@ -200,7 +201,6 @@ fn like(read: &Notated, map: &IndexMap, any: bool) -> Option<String> {
         map.is_ok_and(|map| map.element_bits() == moved.element_bits() && map.same_places(&moved).unwrap_or(false))
     };
     let has_tag = matches!(read.notation(), Notation::OneDnn | Notation::AxisOrder | Notation::Xla);
-    let cute =
-        || notation::text_in(AnyLayout::from(moved.clone()), Notation::CuTe).ok().filter(|text| any && is_like(text));
+    let cute = || text_in(AnyLayout::from(moved.clone()), Notation::CuTe).ok().filter(|text| any && is_like(text));
     Some(candidate).filter(|text| has_tag && is_like(text)).or_else(cute)
 }

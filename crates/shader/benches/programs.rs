@@ -8,9 +8,9 @@
 
 use std::hint::black_box;
 
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{Profile, Program};
+use tensor_layout_text::Notated;
 
 #[path = "../../../benches/measure/mod.rs"]
 #[expect(dead_code, reason = "its lines for programs are the other bench's")]

@@ -14,10 +14,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tensor_layout::notation::Notated;
 use tensor_layout::plan::Loop;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{BoundBuffer, Pass, Profile, Program, Sizes};
+use tensor_layout_text::Notated;
 
 const SUITES: [&str; 2] =
     [include_str!("../../../benches/relayout_suite.tsv"), include_str!("../../../benches/device/nvidia.tsv")];

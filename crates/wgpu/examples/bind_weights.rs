@@ -5,7 +5,8 @@
 
 use safetensors::SafeTensors;
 use tensor_layout::element::Naming;
-use tensor_layout::{BufferTensorDesc, DataType, notation::Notated};
+use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 use tensor_layout_wgpu::{BufferOptions, TensorBuffer, required_limits};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/digits.safetensors");

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use safetensors::SafeTensors;
-use tensor_layout::notation::Notated;
+use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{Access, IndexFunctions};
 use tensor_layout_wgpu::{BufferOptions, DeviceRelayout, PipelineCache, Readback, TensorBuffer, required_limits};

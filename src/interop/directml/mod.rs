@@ -8,7 +8,7 @@
 //!   feature `windows` has a `From` both ways.
 //! * [`DirectmlFields`] and [`RawBufferTensorDesc::to_desc`] convert the structures back, with every field
 //!   checked.
-//! * The JSON of DxDispatch's models is a [notation](crate::notation::Notation::Directml).
+//! * The JSON of DxDispatch's models is a notation of the crate `tensor-layout-text`.
 //!
 //! ```
 //! use tensor_layout::interop::directml::{DirectmlTensor, DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER};

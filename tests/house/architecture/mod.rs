@@ -20,16 +20,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("strided", &["element", "typed_sizes"]),
     ("tiled", &["element", "typed_sizes"]),
     ("map", &["element", "strided"]),
-    ("bridge", &["element", "strided", "tiled", "map"]),
+    ("bridge", &["element", "typed_sizes", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
     ("upload", &["element", "strided", "map"]),
-    ("draw", &["element", "map", "bridge"]),
-    ("named", &["element", "typed_sizes", "strided", "tiled", "map"]),
-    ("notation", &["element", "typed_sizes", "strided", "tiled", "map", "bridge", "named"]),
     // Re-exports for authors of back ends.
-    ("plan", &["element", "strided", "map", "bridge", "relayout"]),
+    ("plan", &["element", "typed_sizes", "strided", "map", "relayout"]),
     // The rim may use everything, and no folder inside uses it.
-    ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload", "draw", "notation"]),
+    ("interop", &["element", "strided", "tiled", "map", "bridge", "relayout", "upload"]),
 ];
 
 /// The modules that every folder may use.

@@ -1,8 +1,8 @@
 //! Layouts of at most 200 bytes of text, or of rank 64, that require the most work.
 
-use tensor_layout::notation::Notated;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
 
 /// One layout, as a text, as a map, and as a descriptor or a shape if it is one.
 pub(crate) struct Subject {

@@ -10,15 +10,17 @@ mod steps;
 
 use self::calls::{each, each_desc, each_map, each_plan, limited};
 use self::hostile::{Subject, others, subjects};
-use tensor_layout::bridge::{lower, raise, spell, spell_view};
-use tensor_layout::draw::Picture;
+use tensor_layout::AnyLayout;
+use tensor_layout::bridge::lower;
 use tensor_layout::map::{IndexMap, ToIndexMap};
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, text_in};
 use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
 use tensor_layout::strided::{Side, Slice, Slices};
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Shape};
+use tensor_layout_text::draw::Picture;
+use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
+use tensor_layout_text::{raise, spell, spell_view};
 
 fn last_index(map: &IndexMap) -> Vec<u64> {
     map.sizes().iter().map(|size| size.saturating_sub(1)).collect()
@@ -44,7 +46,9 @@ fn reading_and_printing() {
             (read, lists, text.parse::<BufferTensorDesc>().is_ok(), ViewStep::read("reshape", text).is_ok())
         });
     }
-    each("Display", |subject| (subject.notated.layout().to_text(), subject.shape.as_ref().map(ToString::to_string)));
+    each("Display", |subject| {
+        (tensor_layout_text::text(subject.notated.layout()), subject.shape.as_ref().map(ToString::to_string))
+    });
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn views() {
         let steps =
             [("reshape", "1000000000,1000000000"), ("slice", "0:1000000000:1000"), ("broadcast", "1000000000,7")];
         steps.map(|(name, text)| {
-            ViewStep::read(name, text).and_then(|step| subject.notated.layout().view(&step)).is_ok()
+            ViewStep::read(name, text).and_then(|step| step.apply(subject.notated.layout())).is_ok()
         })
     });
 }
@@ -125,13 +129,15 @@ fn descriptors() {
 #[test]
 fn spelling() {
     each_map("spell", spell);
-    each_map("to_text", |map| AnyLayout::from(map).to_text());
+    each_map("to_text", |map| tensor_layout_text::text(map));
     each_map("lower", lower);
     each("lines", |subject| (subject.notated.lines(), subject.notated.lines_in(&[Notation::AxisOrder])));
     each("text_in", |subject| {
         Notation::ALL.iter().map(|&notation| text_in(&subject.map, notation).is_ok()).collect::<Vec<_>>()
     });
-    each("offset_steps", |subject| subject.notated.layout().offset_steps(&last_index(&subject.map)));
+    each("offset_steps", |subject| {
+        tensor_layout_text::offset_steps(subject.notated.layout(), &last_index(&subject.map))
+    });
     each("spell_view", |subject| {
         let (Some(shape), rank) = (&subject.shape, subject.map.sizes().len()) else { return };
         let turned: Vec<usize> = (0..rank).map(|axis| (axis + 1) % rank).collect();

@@ -35,12 +35,12 @@ fn a_base_offset_of_any_value_makes_a_part() {
         panic!()
     };
     assert!(lowered.is_part());
-    for line in tensor_layout::notation::all(&part).into_iter().filter(|line| {
-        use tensor_layout::notation::Notation::{Numpy, Strides};
+    for line in tensor_layout_text::lines(&part).into_iter().filter(|line| {
+        use tensor_layout_text::Notation::{Numpy, Strides};
         matches!(line.notation, Numpy | Strides)
     }) {
         let text = line.text.unwrap();
-        let read: tensor_layout::notation::Notated = text.parse().unwrap();
+        let read: tensor_layout_text::Notated = text.parse().unwrap();
         assert!(read.as_descriptor().is_some_and(BufferTensorDesc::is_part), "{text}");
     }
 }

@@ -131,8 +131,9 @@ fn directml_pointers_are_checked() {
 }
 
 mod json {
-    use tensor_layout::notation::{AnyLayout, Notated, Notation, text_in};
+    use tensor_layout::AnyLayout;
     use tensor_layout::{BufferTensorDesc, DataType, Error, TensorFlags};
+    use tensor_layout_text::{Notated, Notation, text_in};
 
     fn read(text: &str) -> Result<BufferTensorDesc, Error> {
         match text.parse::<Notated>()?.layout() {

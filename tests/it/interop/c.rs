@@ -4,10 +4,10 @@
 
 use std::ptr;
 
+use tensor_layout::AnyLayout;
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::map::same_layout;
-use tensor_layout::notation::AnyLayout;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::strided::SignedDesc;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};

@@ -2,5 +2,4 @@
 
 mod c;
 mod ndarray;
-mod safetensors;
 mod serde;

@@ -1,9 +1,10 @@
 //! Layouts whose normal form is known, each as an example of one property, and the worked examples of XLA's
 //! pages.
 
-use tensor_layout::bridge::{Lowering, lower, raise};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout_text::raise;
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))

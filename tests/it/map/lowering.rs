@@ -2,8 +2,8 @@
 //! strides.
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::notation::Notated;
 use tensor_layout::{ArrayShape, LayoutClass, ToIndexMap};
+use tensor_layout_text::Notated;
 
 fn lowered(text: &str) -> Lowering {
     lower(&text.parse::<ArrayShape>().unwrap()).unwrap()

@@ -5,9 +5,10 @@ use std::hash::{Hash, Hasher};
 
 use crate::literal::{Tiles, any_shape, bounded, cases, indices, offsets, physical, shape_of, sizes};
 use proptest::prelude::*;
-use tensor_layout::bridge::{Lowering, lower, raise};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::tiled::TileSize;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout_text::raise;
 
 fn hash(map: &IndexMap) -> u64 {
     let mut hasher = DefaultHasher::new();

@@ -1,14 +1,13 @@
 //! Every layout with a name, against cases that were made from the sources' own loops
 //! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of copies.
-#![cfg(feature = "named")]
 
 use serde_json::Value;
 use tensor_layout::map::{Mode, same_layout};
-use tensor_layout::named::{NamedLayout, known_as, rows};
-use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_text::named::{NamedLayout, known_as, rows};
+use tensor_layout_text::{Notated, Notation};
 
 struct Case {
     /// The layout as text, such as `tensorrt.kCHW32:s8[2,33,3,2]`.

@@ -1,15 +1,14 @@
 //! docs/DEVICE_LAYOUTS.md and its pictures are the page and the pictures that the table makes.
 //!
-//! `DEVICE_LAYOUTS=write cargo test --features named --test it named::page` writes them.
-#![cfg(feature = "named")]
+//! `DEVICE_LAYOUTS=write cargo test -p tensor-layout-tests named::page` writes them.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tensor_layout::ToIndexMap;
-use tensor_layout::draw::Picture;
-use tensor_layout::named::{NamedLayout, Row, known_as, rows};
+use tensor_layout_text::draw::Picture;
+use tensor_layout_text::named::{NamedLayout, Row, known_as, rows};
 
 /// The line after which generated lines begin.
 const MARK: &str = "--test it named::page -->\n";

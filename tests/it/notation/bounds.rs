@@ -1,13 +1,14 @@
 //! What each notation can express: its ranks and numbers, the words for layouts that it cannot express, and
 //! the steps of an offset.
 
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, all};
+use tensor_layout::AnyLayout;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout_text::{Notated, Notation, ViewStep, lines};
 
 /// The line of a notation for the layout alone, without the spelling in which the layout was read.
 fn line(text: &str, notation: Notation) -> Result<String, String> {
     let layout = text.parse::<Notated>().unwrap_or_else(|error| panic!("{error}")).layout().clone();
-    let line = all(layout).into_iter().find(|line| line.notation == notation).unwrap();
+    let line = lines(layout).into_iter().find(|line| line.notation == notation).unwrap();
     line.text.clone().map_err(|_| line.reason().unwrap())
 }
 
@@ -94,7 +95,9 @@ fn a_word_without_digits_is_an_axis_order_or_a_tag() {
 /// These steps were worked out by hand: see the arithmetic in each line.
 #[test]
 fn the_steps_of_an_offset_are_worked_out() {
-    let steps = |text: &str, index: &[u64]| text.parse::<Notated>().unwrap().layout().offset_steps(index).unwrap();
+    let steps = |text: &str, index: &[u64]| {
+        tensor_layout_text::offset_steps(text.parse::<Notated>().unwrap().layout(), index).unwrap()
+    };
     assert_eq!(
         steps("u8[4,6]:[7,1]+3", &[2, 5]),
         [
@@ -126,7 +129,7 @@ fn views_of_tiled_arrays_stay_tiled() {
     let tiled: Notated = "f32[16,256]{1,0:T(8,128)S(1)}".parse().unwrap();
     let view = |step: &str, list: &str| {
         let step = ViewStep::read(step, list).unwrap();
-        tiled.layout().view(&step).unwrap()
+        step.apply(tiled.layout()).unwrap()
     };
     for (step, list, expected) in [
         ("permute", "1,0", "f32[256,16]{0,1:T(8,128)S(1)}"),

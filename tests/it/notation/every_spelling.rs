@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use crate::literal::physical;
-use tensor_layout::bridge::spell;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::{ArrayShape, DataType, ToIndexMap};
+use tensor_layout_text::spell;
 
 type Places = Vec<Option<usize>>;
 

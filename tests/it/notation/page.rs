@@ -1,7 +1,8 @@
 //! docs/NOTATIONS.md: every line is a line that the library writes, and no line is left out.
 
+use tensor_layout::AnyLayout;
 use tensor_layout::element::Naming;
-use tensor_layout::notation::{AnyLayout, Notated, Notation};
+use tensor_layout_text::{Notated, Notation};
 
 const NOTATIONS: [(&str, Notation); 7] = [
     ("XLA", Notation::Xla),

@@ -2,10 +2,11 @@
 
 use crate::literal::{any_shape, cases, indices};
 use proptest::prelude::*;
+use tensor_layout::AnyLayout;
 use tensor_layout::element::Naming;
 use tensor_layout::map::same_layout;
-use tensor_layout::notation::{self, AnyLayout, Line, Notated, Notation};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_text::{Line, Notated, Notation};
 
 /// Types of every width, some that NumPy or DirectML do not have.
 fn any_type() -> impl Strategy<Value = DataType> {
@@ -71,7 +72,7 @@ fn places(layout: &impl ToIndexMap) -> Vec<u64> {
 /// Every other line has a reason.
 fn check(layout: &AnyLayout) -> Result<Vec<Line>, TestCaseError> {
     let map = layout.to_index_map().unwrap();
-    let lines = notation::all(layout);
+    let lines = tensor_layout_text::lines(layout);
     // Each notation has one line, and the table of named layouts has one line for every name.
     let (named, others): (Vec<_>, Vec<_>) =
         Notation::ALL.iter().copied().partition(|notation| notation.to_string() == "named");
@@ -151,7 +152,7 @@ proptest! {
 
     #[test]
     fn damaged_texts_are_read_or_refused_at_a_column(desc in any_desc(), at in any::<prop::sample::Index>(), byte in 32..127_u8) {
-        for line in notation::all(&desc) {
+        for line in tensor_layout_text::lines(&desc) {
             let Ok(text) = line.text else { continue };
             let mut bytes = text.into_bytes();
             let at = at.index(bytes.len());
@@ -183,7 +184,6 @@ fn one_layout_in_seven_notations() {
             "CuTe               f32(8,3,4,5):(60,1,15,3)",
             "NumPy              ndarray(shape=(8,3,4,5), dtype=float32, strides=(240,4,60,12))",
             r#"DirectML           {"DataType":"FLOAT32","Sizes":[8,3,4,5],"Strides":[60,1,15,3],"TotalTensorSizeInBytes":1920}"#,
-            #[cfg(feature = "named")]
             "named layout       tensorrt.kHWC:f32[8,3,4,5]",
         ]
     );
@@ -217,7 +217,7 @@ fn widths_below_a_byte() {
 #[test]
 fn a_divided_array_says_why() {
     let shape: ArrayShape = "pred[123,456]{1,0:SC(1:50,200)}".parse().unwrap();
-    let lines = notation::all(&shape);
+    let lines = tensor_layout_text::lines(&shape);
     assert_eq!(lines[0].text.as_deref(), Ok("pred[123,456]{1,0:SC(1:50,200)}"));
     for line in &lines[1..] {
         assert!(line.reason().unwrap().contains("several memories"), "{line}");

@@ -6,11 +6,12 @@ use std::path::Path;
 use crate::literal::{any_shape, bounded, cases, offsets, physical};
 use proptest::prelude::*;
 use serde_json::Value;
-use tensor_layout::bridge::{Lowering, lower, raise, spell, spell_view};
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::map::same_layout;
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::{Layout, Tile};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, Shape, ToIndexMap};
+use tensor_layout_text::{raise, spell, spell_view};
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap()

@@ -3,10 +3,11 @@
 use crate::literal::blocked::onednn_offsets;
 use crate::literal::{any_shape, cases, indices};
 use proptest::prelude::*;
-use tensor_layout::bridge::spell;
+use tensor_layout::AnyLayout;
 use tensor_layout::map::same_layout;
-use tensor_layout::notation::{AnyLayout, Notated, Notation, text_in};
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout_text::spell;
+use tensor_layout_text::{Notated, Notation, text_in};
 
 /// The abstract tag of an order and blocks.
 fn tag_of(outer: &[usize], blocks: &[(u64, usize)]) -> String {
@@ -192,7 +193,7 @@ fn cute_text_of_known_layouts() {
 
 #[test]
 fn every_notation_reads_what_it_writes() {
-    use tensor_layout::notation::{Notated, Notation};
+    use tensor_layout_text::{Notated, Notation};
     for (text, notation) in [
         ("f32[3,5]{1,0:T(2,2)}", Notation::Xla),
         ("f32[2,3]:[5,1]+10", Notation::Strides),

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 
 use crate::literal::{cases, indices};
 use proptest::prelude::*;
-use tensor_layout::bridge::spell;
-use tensor_layout::notation::{AnyLayout, Notated, Notation, ViewStep, read_list, text_in};
+use tensor_layout::AnyLayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
+use tensor_layout_text::spell;
+use tensor_layout_text::{Notated, Notation, ViewStep, read_list, text_in};
 
 #[test]
 fn lists_are_read_with_brackets_and_without() {
@@ -61,13 +62,13 @@ fn a_view_has_the_elements_that_its_text_says() {
     for layout in &layouts {
         let map = layout.to_index_map().unwrap();
         for (name, argument, sizes, from) in views {
-            let view = match layout.view(&ViewStep::read(name, argument).unwrap()) {
+            let view = match ViewStep::read(name, argument).unwrap().apply(&layout) {
                 Ok(view) => view,
                 // A slice across the blocks of a tile, or a reshape that joins axes with a gap, is not a
                 // view.
                 Err(error) => {
                     assert_eq!(error.code(), "not_a_view", "{name} {argument}: {error}");
-                    refused.push((layout.to_text().unwrap(), name));
+                    refused.push((tensor_layout_text::text(layout).unwrap(), name));
                     continue;
                 }
             };
@@ -77,7 +78,7 @@ fn a_view_has_the_elements_that_its_text_says() {
                 assert_eq!(found.offset(&index), map.offset(&from(&index)), "{name} {argument} at {index:?}");
             }
             // If the view has a text, the text has the same places.
-            if let Ok(text) = view.to_text() {
+            if let Ok(text) = tensor_layout_text::text(&view) {
                 let read: Notated = text.parse().unwrap();
                 assert!(read.to_index_map().unwrap().same_places(&found).unwrap(), "{name} {argument}: {text}");
             }
@@ -88,7 +89,7 @@ fn a_view_has_the_elements_that_its_text_says() {
             ("reshape", "5,5", "element_count_mismatch"),
             ("broadcast", "4,7", "size_mismatch"),
         ] {
-            let error = layout.view(&ViewStep::read(name, argument).unwrap()).unwrap_err();
+            let error = ViewStep::read(name, argument).unwrap().apply(&layout).unwrap_err();
             assert_eq!(error.code(), code, "{name} {argument}: {error}");
         }
     }
@@ -106,7 +107,7 @@ fn a_view_has_the_elements_that_its_text_says() {
 fn a_permuted_layout_has_the_order_it_had() {
     let view = |text: &str, axes: &str| {
         let layout = AnyLayout::from(text.parse::<ArrayShape>().unwrap());
-        layout.view(&ViewStep::read("permute", axes).unwrap()).unwrap().to_text().unwrap()
+        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(&layout).unwrap()).unwrap()
     };
     assert_eq!(view("f32[2,1,3]{2,1,0}", "2,1,0"), "f32[3,1,2]{0,1,2}");
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
@@ -132,13 +133,17 @@ fn the_steps_of_an_offset_end_at_it() {
         let layout: Notated = text.parse().unwrap();
         let map = layout.to_index_map().unwrap();
         for index in indices(map.sizes()) {
-            let (offset, steps) = (map.offset(&index).unwrap(), layout.layout().offset_steps(&index).unwrap());
+            let (offset, steps) =
+                (map.offset(&index).unwrap(), tensor_layout_text::offset_steps(layout.layout(), &index).unwrap());
             let bit = offset * u64::from(map.element_bits());
             let place = if bit % 8 == 0 { String::new() } else { format!("bit {} of ", bit % 8) };
             let last = format!("element {offset} of the buffer, at {place}byte {}", bit / 8);
             assert_eq!(steps.last(), Some(&last), "{text} at {index:?}: {steps:?}");
         }
-        assert_eq!(layout.layout().offset_steps(&[4, 0]).unwrap_err().code(), "index_out_of_range");
+        assert_eq!(
+            tensor_layout_text::offset_steps(layout.layout(), &[4, 0]).unwrap_err().code(),
+            "index_out_of_range"
+        );
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::literal::pairs::{memory, noise};
 use crate::literal::replanned::Replanned;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
+use tensor_layout_text::Notated;
 
 /// Layouts of the same elements. Each layout is copied to each layout of its group.
 const GROUPS: [&[&str]; 8] = [

@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{
     DestinationBytes, DestinationMemory, Padding, Plans, Relayout, Settings, Strided, copy, copy_strided,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 
 const TYPES: [DataType; 6] = [DataType::U8, DataType::BF16, DataType::F32, DataType::F64, DataType::C128, DataType::S4];
 

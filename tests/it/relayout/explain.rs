@@ -1,8 +1,8 @@
 //! The explanation of a plan is the plan: its boxes, loops and kernels, and how it stores.
 
 use crate::literal::replanned::Replanned;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};
+use tensor_layout_text::Notated;
 
 fn plan(from: &str, to: &str) -> Relayout {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());

@@ -3,8 +3,8 @@
 
 use crate::literal::replanned::{Replanned, levels};
 use rayon::ThreadPoolBuilder;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout_text::Notated;
 
 /// Pairs with loops that threads share, and pairs that are cut into pieces of the destination instead.
 const PAIRS: [(&str, &str); 10] = [

@@ -1,8 +1,8 @@
 //! The functions that copy: one order of arguments, buffers of any kind, and the owner of padding.
 
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{Padding, Plans, Relayout, Settings, Strided, copy, copy_strided, copy_typed};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 
 fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()

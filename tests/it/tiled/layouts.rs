@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tensor_layout::notation::{Notated, Notation};
 use tensor_layout::tiled::{Layout, MAX_RANK, MAX_TILE_ENTRIES, MAX_TUPLE_DEPTH, TileSize};
 use tensor_layout::{ArrayShape, Shape};
+use tensor_layout_text::{Notated, Notation};
 
 fn recorded() -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/xla_layouts.jsonl");

@@ -1,9 +1,9 @@
 //! The limits of the current device, types of less than a byte and about a byte, and codes and reports for
 //! programs.
 
-use tensor_layout::notation::Notated;
 use tensor_layout::upload::{DeviceLimits, read_size, suggest, validate_description};
 use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 
 fn limits(name: &str) -> DeviceLimits {
     name.parse().unwrap()

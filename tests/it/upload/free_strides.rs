@@ -2,9 +2,9 @@
 //! PyTorch, NumPy, DLPack and XLA leave there.
 #![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
-use tensor_layout::notation::{Notated, Notation, all};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error, calc_buffer_tensor_size};
+use tensor_layout_text::{Notated, Notation, lines};
 
 fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
@@ -169,7 +169,7 @@ fn structures_are_written_with_canonical_ones() {
 #[test]
 fn texts_are_written_with_canonical_ones() {
     let texts: Vec<String> =
-        all(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
+        lines(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
     for says in [
         "f32(2,1,4,5):(20,20,5,1)",
         "ndarray(shape=(2,1,4,5), dtype=float32, strides=(80,80,20,4))",

@@ -2,11 +2,11 @@
 
 use crate::literal::{any_shape, cases, physical};
 use proptest::prelude::*;
-use tensor_layout::notation::Notated;
 use tensor_layout::upload::{
     DeviceLimits, Role, UploadBuffer, pack_buffer, validate, validate_description, windows_of,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
 
 fn shape(text: &str) -> ArrayShape {
     text.parse().unwrap()

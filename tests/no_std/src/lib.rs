@@ -8,9 +8,8 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout::notation::Notated;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
-use tensor_layout::{ArrayShape, BufferTensorDesc, Error, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, Error, ToIndexMap};
 
 /// An allocator without memory. This program is built and never run.
 struct NoMemory;
@@ -35,12 +34,12 @@ fn panic(_: &PanicInfo) -> ! {
 fn sizes() -> Result<u64, Error> {
     let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
     let tiled: ArrayShape = "bf16[300,500]{1,0:T(8,128)(2,1)}".parse()?;
-    let notated: Notated = "f16[8,64,56,56]:NHWC".parse()?;
+    let image: AnyLayout = "f16[8,64,56,56]:NHWC".parse()?;
     let lowered = matches!(lower(&tiled)?, Lowering::Split(_));
     let report = validate(&rows, &UploadBuffer::new(64, 0, Role::Input), &DeviceLimits::webgpu());
     Ok(rows.min_size_in_bytes()
         + tiled.physical_size_in_bytes()?
-        + notated.to_index_map()?.offset(&[1, 2, 3, 4])?
+        + image.to_index_map()?.offset(&[1, 2, 3, 4])?
         + u64::from(lowered && report.is_ok()))
 }
 

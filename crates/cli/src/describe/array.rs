@@ -1,10 +1,11 @@
 //! `Description`: what `describe` prints about one array.
 
 use serde_json::{Value, json};
+use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, Split, lower};
-use tensor_layout::named::known_as;
-use tensor_layout::notation::{AnyLayout, Line, Notated, Notation};
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout_text::named::known_as;
+use tensor_layout_text::{Line, Notated, Notation};
 
 use crate::index_text::write_list;
 use crate::output::Object;

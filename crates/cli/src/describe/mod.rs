@@ -4,9 +4,10 @@ mod array;
 mod tuple;
 
 use clap::Args;
+use tensor_layout::AnyLayout;
 use tensor_layout::Error;
-use tensor_layout::notation::{AnyLayout, Notated, Notation};
 use tensor_layout::tiled::{Shape, TpuGeneration};
+use tensor_layout_text::{Notated, Notation};
 
 use crate::output::{Object, Output, Stop, Verdict, each_line};
 use crate::rule::tpu_generation;

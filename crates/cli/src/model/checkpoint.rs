@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::model_file::{Index, Model, Tensor};
 use tensor_layout::Error;
-use tensor_layout::interop::safetensors::{Index, Model, Tensor};
 use tensor_layout::plan::Code;
 
 use crate::input_file::{Bytes, open, read};

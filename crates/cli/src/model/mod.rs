@@ -13,9 +13,9 @@ mod trip;
 
 use std::path::PathBuf;
 
+use crate::model_file::{Header, Index, Model};
 use clap::Args;
 use indicatif::ProgressBar;
-use tensor_layout::interop::safetensors::{Header, Index, Model};
 use tensor_layout::upload::DeviceLimits;
 
 use crate::check::limits;

@@ -1,10 +1,10 @@
 //! `Plan`: the new layout of a tensor, decided before its bytes are read.
 
+use crate::model_file::{Header, Model, Tensor};
 use tensor_layout::bridge::lower;
-use tensor_layout::interop::safetensors::{Header, Model, Tensor};
-use tensor_layout::notation::Notated;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
 
 use crate::binding::bound_as;
 use crate::pieces::PIECE;

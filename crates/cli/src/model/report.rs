@@ -3,9 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::model_file::{Model, Tensor};
 use serde_json::Value;
 use tensor_layout::Error;
-use tensor_layout::interop::safetensors::{Model, Tensor};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};

@@ -22,7 +22,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tensor_layout::interop::safetensors::{Header, Index};
+use crate::model_file::{Header, Index};
 
 use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile, sync_folder, unwritable};

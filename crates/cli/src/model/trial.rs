@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use crate::model_file::{Header, Model};
 use indicatif::ProgressBar;
 use tensor_layout::ToIndexMap;
-use tensor_layout::interop::safetensors::{Header, Model};
 
 use crate::input_file::Bytes;
 use crate::new_file::{NewFile, WrittenFile};

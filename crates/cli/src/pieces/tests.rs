@@ -1,5 +1,5 @@
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Padding;
+use tensor_layout_text::Notated;
 
 use super::*;
 

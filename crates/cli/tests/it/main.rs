@@ -10,6 +10,7 @@ mod interrupted;
 mod laid_out_models;
 mod layouts;
 mod mistakes;
+mod model_file;
 mod models;
 mod named;
 mod safetensors_file;

@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{AccessCount, Form, Profile, Program};
+use tensor_layout_text::Notated;
 
 /// The workgroups of each pass that are run.
 const WORKGROUPS: u64 = 6;

@@ -2,7 +2,8 @@
 
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::Role;
-use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, notation::Notated};
+use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_text::Notated;
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Sizes, TensorBuffer};
 
 use crate::Test;

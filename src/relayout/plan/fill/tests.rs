@@ -1,9 +1,9 @@
 use super::*;
+use crate::bridge::AnyLayout;
 use crate::map::ToIndexMap;
-use crate::notation::Notated;
 
 fn map(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap().to_index_map().unwrap()
+    text.parse::<AnyLayout>().unwrap().to_index_map().unwrap()
 }
 
 #[test]

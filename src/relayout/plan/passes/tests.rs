@@ -1,10 +1,10 @@
 use super::super::super::cpu_family::CpuFamily;
 use super::*;
+use crate::bridge::AnyLayout;
 use crate::map::ToIndexMap;
-use crate::notation::Notated;
 
 fn map(text: &str) -> IndexMap {
-    text.parse::<Notated>().unwrap().to_index_map().unwrap()
+    text.parse::<AnyLayout>().unwrap().to_index_map().unwrap()
 }
 
 /// The number of elements of the intermediate buffer, if there is one, and the number of boxes of each pass.

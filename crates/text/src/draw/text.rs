@@ -1,0 +1,127 @@
+//! Draws a picture in characters.
+
+use core::fmt;
+
+use super::picture::{Panel, Picture, Spot};
+use tensor_layout::checked::Exact;
+
+/// The label of padding in the picture of the memory.
+const PADDING: &str = "··";
+
+impl fmt::Display for Picture {
+    /// Writes the picture for a terminal: the tensor with the offset of each element, then the memory row by
+    /// row.
+    ///
+    /// In the tensor, the offsets of padding are in parentheses. In the memory, padding is two dots. Bars
+    /// separate tiles.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut lines = vec![self.caption.clone(), self.summary().to_owned(), String::new()];
+        let spots = self.panels.iter().flat_map(|panel| panel.rows.iter().flatten());
+        let has_padding = spots.into_iter().any(|spot| matches!(spot, Spot::Padding { .. }));
+        let key = if has_padding { ", and padding in parentheses" } else { "" };
+        lines.push(format!("the tensor: where each element is stored{key}"));
+        let width = decimal_width(self.last_offset()).plus(2);
+        for panel in &self.panels {
+            lines.push(String::new());
+            if !panel.title.is_empty() {
+                lines.push(format!("  {}", panel.title));
+            }
+            lines.extend(panel_lines(panel, width));
+        }
+        lines.push(String::new());
+        let padding = if self.memory.iter().any(|cell| cell.index.is_none()) { "; ·· is padding" } else { "" };
+        let broadcast = if self.has_broadcast { "; * is every index" } else { "" };
+        lines
+            .push("the memory: first element and byte of each row, and what is in it".to_owned() + padding + broadcast);
+        lines.push(String::new());
+        lines.extend(self.memory_lines());
+        lines.push(String::new());
+        f.write_str(&lines.join("\n"))
+    }
+}
+
+impl Picture {
+    fn memory_lines(&self) -> Vec<String> {
+        let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
+        let labels: Vec<&str> = labels.collect();
+        let byte_name = |place: usize| match self.byte_of(place) {
+            (byte, 0) => byte.to_string(),
+            (byte, bit) => format!("{byte}.{bit}"),
+        };
+        let byte_width = byte_name(labels.len().saturating_sub(1)).len().max(3);
+        let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
+        let name = decimal_width(self.last_offset()).max(3);
+        let mut lines = Vec::new();
+        for (range, is_folded) in self.memory_rows() {
+            let start = range.start;
+            let first = self.offset_of(start);
+            let mut line = format!("{first:>name$} {:>byte_width$} │", byte_name(start));
+            if is_folded {
+                line.push_str(&format!(" {PADDING} {} elements of padding", range.len()));
+                lines.push(line);
+                continue;
+            }
+            let row = labels.get(range).unwrap_or(&[]);
+            for (position, label) in row.iter().enumerate() {
+                if position > 0 && begins_tile(start.plus(position), self.tile) {
+                    line.push_str(" │");
+                } else if position > 0 && self.begins_byte(start.plus(position)) {
+                    line.push_str(" ╎");
+                }
+                line.push_str(&format!(" {label:>width$}"));
+            }
+            lines.push(line);
+        }
+        lines
+    }
+}
+
+/// Whether a tile begins at this position. The first tile, at position 0, does not count.
+pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
+    tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
+}
+
+fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {
+    let cells = |row: &[String]| {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            if begins_tile(column, panel.tile.1) {
+                line.push_str(" │");
+            }
+            line.push_str(&format!(" {cell:>width$}"));
+        }
+        line.trim_end().to_owned()
+    };
+    let all = panel.rows.first().map_or(0, Vec::len);
+    let named = |number: usize, first: usize| number.plus(first).to_string();
+    let names = (0..all).map(|c| if c < panel.columns { named(c, panel.first.1) } else { String::new() });
+    let names: Vec<String> = names.collect();
+    let mut lines = Vec::new();
+    if panel.has_columns {
+        lines.push(format!("      {}", cells(&names).replace('│', " ")).trim_end().to_owned());
+    }
+    for (number, row) in panel.rows.iter().enumerate() {
+        let name =
+            if panel.has_rows && number < panel.logical_rows { named(number, panel.first.0) } else { String::new() };
+        let row: Vec<String> = row.iter().map(spot).collect();
+        let line = format!("{name:>4} │{}", cells(&row));
+        if begins_tile(number, panel.tile.0) {
+            let rule: String = line.chars().skip(6).map(|c| if c == '│' { '┼' } else { '─' }).collect();
+            lines.push(format!("     ├{rule}"));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+fn spot(spot: &Spot) -> String {
+    match spot {
+        Spot::Element { offset, .. } => offset.to_string(),
+        Spot::Padding { offset } => format!("({offset})"),
+        Spot::Nothing => String::new(),
+    }
+}
+
+fn decimal_width(last: u64) -> usize {
+    last.to_string().len()
+}

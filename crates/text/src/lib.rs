@@ -1,0 +1,28 @@
+#![doc = include_str!("../README.md")]
+//!
+//! | module | contents |
+//! |---|---|
+//! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
+//! | [`named`] | device layouts by their names |
+//! | [`draw`] | pictures of a layout |
+//!
+//! # Notations
+//!
+//! | notation | example | sizes are in | an element of a sub-byte type takes |
+//! |---|---|---|---|
+//! | XLA | `f32[3,5]{1,0:T(2,2)}` | its own order | a whole byte, or what `E(n)` says |
+//! | strides | `f32[2,3]:[5,1]`, `f32[2,3]:[5,1]+10` (base offset) | logical order | its own bits |
+//! | axis order | `f16[8,64,56,56]:NHWC` | logical order (N, C, H, W) | its own bits |
+//! | oneDNN tag | `f32[2,35,9,9]:nChw16c` | the order of the tag's alphabet | its own bits |
+//! | CuTe | `f32((8,2),128):((1,1024),8)` | its own order | its own bits |
+//! | NumPy, PyTorch | `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)` | logical order | a whole byte |
+//! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
+//! | name | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
+
+pub mod draw;
+pub mod named;
+mod notation;
+mod spell;
+
+pub use notation::{Line, Notated, Notation, ViewStep, lines, offset_steps, read_list, text, text_in};
+pub use spell::{Raised, SPELLING_SEARCH_LIMIT, raise, spell, spell_view};

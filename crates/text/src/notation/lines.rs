@@ -1,0 +1,346 @@
+//! `lines`: one layout in every notation.
+
+use core::fmt;
+use tensor_layout::checked::{Exact, at};
+
+use smallvec::SmallVec;
+
+use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
+
+use crate::named::known_as;
+use crate::spell::{raise, spell};
+
+use super::strided::{Strided, insert_missing, list, text_of};
+use super::{Notated, Notation, bits_in_words, cute, directml, numpy, onednn, type_and_sizes};
+
+/// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
+///
+/// ```
+/// use tensor_layout_text::{lines, Line, Notation};
+/// use tensor_layout::ArrayShape;
+///
+/// let lines: Vec<Line> = lines("f32[4,8]{1,0:T(2,4)}".parse::<ArrayShape>()?);
+/// let cute = lines.iter().find(|line| line.notation == Notation::CuTe).unwrap();
+/// assert_eq!((cute.text.is_ok(), cute.reason()), (true, None));
+/// let strides = lines.iter().find(|line| line.notation == Notation::Strides).unwrap();
+/// assert!(strides.text.is_err() && strides.reason().is_some());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// The notation of this line.
+    pub notation: Notation,
+    /// The text of the layout, which [`Notated`] reads back, or the reason why the notation has no text for
+    /// it.
+    pub text: Result<String, Error>,
+}
+
+impl Line {
+    /// The reason why there is no text, as half a sentence without the name of the notation.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let error = self.text.as_ref().err()?;
+        Some(if error.code() == "not_expressible" { error.found().to_owned() } else { error.to_string() })
+    }
+}
+
+impl fmt::Display for Line {
+    /// Writes `CuTe               f32(2,3):(5,1)`, or the reason after `no: `.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<18} ", self.notation.title())?;
+        match (&self.text, self.reason()) {
+            (Ok(text), _) => f.write_str(text),
+            (Err(_), reason) => write!(f, "no: {}", reason.unwrap_or_default()),
+        }
+    }
+}
+
+/// Returns the layout in every notation, in the order of [`Notation::ALL`]: one line each, with the text or
+/// the reason why there is none. If axes of size 1 allow several axis orders in use, each order has a line.
+/// With the feature `named`, each name of the layout has a line too, unless the layout is row-major and
+/// packed.
+///
+/// [`Notated`] reads every text back to the same layout: the same type and sizes, the same width of elements,
+/// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of
+/// the buffer. In the other notations the buffer ends after the last element. Only XLA's notation has memory
+/// spaces (`S(n)`), and only DirectML's has flags and alignments.
+///
+/// ```
+/// use tensor_layout::ArrayShape;
+///
+/// let shape: ArrayShape = "f32[2,3]{1,0:T(5)}".parse()?;
+/// let lines: Vec<String> = tensor_layout_text::lines(&shape).iter().map(ToString::to_string).collect();
+/// assert_eq!(lines, [
+///     "XLA                f32[2,3]{1,0:T(5)}",
+///     "sizes and strides  f32[2,3]:[5,1]",
+///     "axis order         no: axis 0 takes steps of 5 elements, and packed after axis 1 it would take 3",
+///     "oneDNN tag         f32[2,3]:aB5b",
+///     "CuTe               f32(2,3):(5,1)",
+///     "NumPy              ndarray(shape=(2,3), dtype=float32, strides=(20,4))",
+///     "DirectML           {\"DataType\":\"FLOAT32\",\"Sizes\":[2,3],\"Strides\":[5,1],\"TotalTensorSizeInBytes\":40}",
+/// ]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn lines(layout: impl Into<AnyLayout>) -> Vec<Line> {
+    lines_in(layout.into(), Notation::ALL)
+}
+
+/// Returns the lines of [`lines`] for some notations.
+pub(super) fn lines_in(layout: AnyLayout, notations: &[Notation]) -> Vec<Line> {
+    let writer = Writer::of(layout);
+    notations.iter().flat_map(|&notation| writer.lines(notation)).collect()
+}
+
+/// Returns the layout in the notation of its kind. An index map is written in the shortest notation that can
+/// express it, at worst in CuTe's.
+///
+/// # Errors
+///
+/// `not_expressible` if no notation can express the layout.
+///
+/// ```
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout_text::text;
+///
+/// assert_eq!(text("f32[2,3]:[5,1]".parse::<BufferTensorDesc>()?)?, "f32[2,3]:[5,1]");
+/// let map = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
+/// assert_eq!(text(map.reshape(&[2, 8, 2, 128])?)?, "f32[2,8,2,128]:[2048,128,1024,1]");
+/// assert_eq!(text(map.permute(&[1, 0])?)?, "f32[256,16]{0,1:T(8,128)}");
+/// assert_eq!(text(map.slice(&[(8..16).into(), (0..128).into()])?)?, "f32[8,128]:[128,1]+2048");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn text(layout: impl Into<AnyLayout>) -> Result<String, Error> {
+    match layout.into() {
+        AnyLayout::Strided(desc) => Ok(desc.to_string()),
+        AnyLayout::Tiled(shape) => Ok(shape.to_string()),
+        // CuTe's notation has a stride for each digit of a dimension, so it can express gaps inside a
+        // dimension.
+        AnyLayout::Mapped(map) => text_of(&map).or_else(|_| text_in(map, Notation::CuTe)),
+    }
+}
+
+impl Notated {
+    /// Returns the layout in every notation, as [`lines`] does. The line of its own notation is the text that
+    /// was read, in canonical form: an axis order keeps its letters, and a oneDNN tag keeps its blocks.
+    #[must_use]
+    pub fn lines(&self) -> Vec<Line> {
+        self.lines_in(Notation::ALL)
+    }
+
+    /// Returns the [`lines`](Self::lines) for some notations. Looking up names takes far longer than all
+    /// other notations together.
+    ///
+    /// ```
+    /// use tensor_layout_text::{Notated, Notation};
+    ///
+    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
+    /// let texts: Vec<String> = layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect();
+    /// assert_eq!(texts, ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn lines_in(&self, notations: &[Notation]) -> Vec<Line> {
+        let (mut lines, own) = (lines_in(self.layout.clone(), notations), self.to_string());
+        let Some(place) = lines.iter().position(|line| line.notation == self.notation()) else { return lines };
+        // The order that was read comes first, before the layout's other axis orders.
+        if self.notation() == Notation::AxisOrder {
+            lines.retain(|line| line.text.as_ref() != Ok(&own));
+        } else {
+            lines.remove(place);
+        }
+        lines.insert(place, Line { notation: self.notation(), text: Ok(own) });
+        lines
+    }
+}
+
+/// Returns the layout in one notation; see [`lines`].
+///
+/// # Errors
+///
+/// `not_expressible` or `unsupported_data_type` if the notation cannot express the layout.
+/// `overflow` if a number does not fit its integer type.
+///
+/// ```
+/// use tensor_layout::ArrayShape;
+/// use tensor_layout_text::{text_in, Notation};
+///
+/// let shape: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
+/// assert_eq!(text_in(&shape, Notation::Strides)?, "f32[3,100]:[128,1]");
+/// let error = text_in(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?, Notation::Strides).unwrap_err();
+/// assert!(error.to_string().contains("dimension 0 is cut into digits of 2 x 2"), "{error}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn text_in(layout: impl Into<AnyLayout>, notation: Notation) -> Result<String, Error> {
+    Writer::of(layout.into()).text(notation)
+}
+
+/// A layout with its index map and its strides, which the notations are written from.
+struct Writer {
+    layout: AnyLayout,
+    map: Result<IndexMap, Error>,
+    /// The layout with one stride for each dimension, or the reason why it has none.
+    strided: Result<Strided, String>,
+}
+
+impl Writer {
+    fn of(layout: AnyLayout) -> Writer {
+        let map = layout.to_index_map();
+        let strided = match &map {
+            Ok(map) => strided(&layout, map),
+            Err(error) => Err(error.to_string()),
+        };
+        Writer { layout, map, strided }
+    }
+
+    /// Returns the lines of one notation: one line, or for names one line for each name.
+    fn lines(&self, notation: Notation) -> Vec<Line> {
+        if notation == Notation::Named {
+            return self.names().into_iter().map(|name| Line { notation, text: Ok(name) }).collect();
+        }
+        let first = Line { notation, text: self.text(notation) };
+        let others = if notation == Notation::AxisOrder { self.other_orders(&first) } else { Vec::new() };
+        core::iter::once(first).chain(others).collect()
+    }
+
+    /// Returns the other axis orders with the same offsets, in which the axes of size 1 have other positions.
+    fn other_orders(&self, first: &Line) -> Vec<Line> {
+        let (Ok(strided), Ok(text)) = (&self.strided, &first.text) else { return Vec::new() };
+        let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides));
+        let head = type_and_sizes(strided.data_type, &strided.sizes);
+        let texts = desc.iter().flat_map(BufferTensorDesc::axis_orders).map(|order| format!("{head}:{order}"));
+        let others = texts.filter(|other| other != text);
+        others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
+    }
+
+    /// Returns the names that the layout has with its axes in their own order.
+    fn names(&self) -> Vec<String> {
+        let known = self.map.as_ref().map(known_as).unwrap_or_default();
+        known.into_iter().filter(|known| known.axes.is_none()).map(|known| known.to_string()).collect()
+    }
+
+    fn text(&self, notation: Notation) -> Result<String, Error> {
+        if let (Notation::Xla, AnyLayout::Tiled(shape)) = (notation, &self.layout) {
+            return Ok(shape.to_string());
+        }
+        let map = self.map.as_ref().map_err(Clone::clone)?;
+        match notation {
+            Notation::Xla => self.xla(map),
+            Notation::Strides => {
+                let strided = self.strided("list of strides")?;
+                check_width("list of strides", map)?;
+                let (head, strides) = (type_and_sizes(strided.data_type, &strided.sizes), list(&strided.strides));
+                let base = if strided.is_part { format!("+{}", strided.base) } else { String::new() };
+                Ok(format!("{head}:{strides}{base}"))
+            }
+            Notation::AxisOrder => {
+                let strided = self.strided("axis order")?;
+                check_width("axis order", map)?;
+                let order = axis_order(strided).map_err(|reason| Error::not_expressible("axis order", reason))?;
+                Ok(format!("{}:{order}", type_and_sizes(strided.data_type, &strided.sizes)))
+            }
+            Notation::OneDnn => Ok(format!("{}:{}", type_and_sizes(map.data_type(), map.sizes()), onednn::tag(map)?)),
+            Notation::CuTe => {
+                check_width("CuTe layout", map)?;
+                Ok(format!("{}{}", map.data_type(), cute::text(map)?))
+            }
+            Notation::Numpy => numpy::text(self.strided("NumPy array")?),
+            Notation::Directml => directml::text(self.strided("DirectML tensor")?),
+            Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
+        }
+    }
+
+    fn strided(&self, target: &'static str) -> Result<&Strided, Error> {
+        self.strided.as_ref().map_err(|reason| Error::not_expressible(target, reason.clone()))
+    }
+
+    /// Returns the text in XLA's notation, with tiles for a layout that was not written with tiles.
+    fn xla(&self, map: &IndexMap) -> Result<String, Error> {
+        if let AnyLayout::Strided(desc) = &self.layout {
+            return Ok(raise(desc)?.shape.to_string());
+        }
+        spell(map).map(|shape| shape.to_string()).or_else(|error| {
+            // Equal offsets are enough for this text. It may describe a buffer with another end.
+            let strided = self.strided.as_ref().ok().filter(|strided| strided.element_bits == map.data_type().bits());
+            let desc = strided.map(|strided| {
+                let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides))?;
+                if strided.base == 0 { Ok(desc) } else { desc.with_base_offset(strided.base) }
+            });
+            match desc {
+                Some(Ok(desc)) => raise(&desc).map(|raised| raised.shape.to_string()).map_err(|_| error),
+                _ => Err(error),
+            }
+        })
+    }
+}
+
+/// Returns the layout with one stride for each dimension, or the reason why it has none.
+fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
+    let own_width = map.element_bits() == map.data_type().bits();
+    if map.class() == LayoutClass::Affine && !own_width {
+        return Ok(Strided::of_map(map, map.strides().unwrap_or_default()));
+    }
+    match lower(layout).map_err(|error| error.to_string())? {
+        Lowering::Strided(desc) => Strided::of(&desc).map_err(|error| error.to_string()),
+        other => Err(other.reason().unwrap_or_default()),
+    }
+}
+
+fn no_name() -> Error {
+    Error::not_expressible("named layout", "no name in the table has these places and this size")
+}
+
+/// Refuses elements whose width differs from the width of their type.
+fn check_width(target: &'static str, map: &IndexMap) -> Result<(), Error> {
+    let (data_type, bits, own) = (map.data_type(), map.element_bits(), map.data_type().bits());
+    let reason = || format!("an element of {data_type} takes {} here, and {own} in this notation", bits_in_words(bits));
+    if bits == own { Ok(()) } else { Err(Error::not_expressible(target, reason())) }
+}
+
+/// Returns the order of axes that are packed one after the other, or the reason why they are not packed. The
+/// letters are NCHW and NCDHW for ranks 4 and 5, and a, b, c, ... for other ranks.
+fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
+    let rank = strided.sizes.len();
+    if rank == 0 || rank > AxisOrder::MAX_RANK {
+        return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));
+    }
+    if strided.base != 0 {
+        return Err(format!("it begins {} elements into its buffer", strided.base));
+    }
+    let size = |axis: usize| at(&strided.sizes, axis);
+    let stride = |axis: usize| at(&strided.strides, axis);
+    let empty = strided.sizes.contains(&0);
+    // The order of the axes longer than 1, the slowest first. The other axes are inserted below, each after
+    // the axis with the next lower number.
+    let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
+    if !empty {
+        order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
+        let mut packed = 1_u64;
+        let mut inner = None;
+        for &axis in order.iter().rev() {
+            match (stride(axis), inner) {
+                (0, _) => return Err(format!("axis {axis} is broadcast (stride 0)")),
+                (taken, Some(inner)) if taken != packed => {
+                    return Err(format!(
+                        "axis {axis} takes steps of {taken} elements, and packed after axis {inner} it would take {packed}"
+                    ));
+                }
+                (taken, None) if taken != packed => {
+                    return Err(format!("axis {axis} takes steps of {taken} elements, and packed it would take 1"));
+                }
+                _ => {}
+            }
+            packed = packed.times(size(axis));
+            inner = Some(axis);
+        }
+    }
+    insert_missing(&mut order, rank);
+    let letters = match rank {
+        4 => "NCHW",
+        5 => "NCDHW",
+        _ => "ABCDEFGH",
+    };
+    let text: String = order.iter().filter_map(|&axis| letters.chars().nth(axis)).collect();
+    text.parse().map_err(|error: Error| error.to_string())
+}

@@ -1,0 +1,174 @@
+//! Spells a view with the tiles of its operand, or with the tiles that the TPU rule gives for the view's
+//! sizes.
+
+use core::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use smallvec::SmallVec;
+
+use tensor_layout::ArrayShape;
+use tensor_layout::map::IndexMap;
+use tensor_layout::tiled::TpuTiles;
+
+use super::wanted::Wanted;
+
+/// The most dimension orders that are tried with one set of tiles. A view that needs another order gets other
+/// tiles. 1024 orders cover every choice of two minor dimensions among 32.
+const MOST_ORDERS: usize = 1024;
+
+/// Spells the view in the operand's tiles, or in the tiles that a TPU would give the view.
+///
+/// If the operand has the tiles of the TPU rule, the view gets the tiles of this rule too. The rule depends
+/// on the sizes, so the view's tiles may differ; the operand's own tiles are preferred if they fit. All other
+/// tiles are carried over unchanged.
+pub(super) fn in_tiles_of(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
+    let tiles = operand.layout().tiles();
+    let (followed, others): (Vec<_>, Vec<_>) = TpuTiles::ALL
+        .into_iter()
+        .partition(|&rule| !tiles.is_empty() && operand.tpu_tiles(rule).is_ok_and(|ruled| ruled == tiles));
+    by_rule(&followed, Some(operand), wanted).or_else(|| unchanged(operand, wanted)).or_else(|| {
+        let others = if tiles.is_empty() { Vec::new() } else { others };
+        by_rule(&others, Some(operand), wanted)
+    })
+}
+
+/// Spells the map in the tiles that a TPU would choose for its sizes.
+pub(super) fn as_on_a_tpu(wanted: &Wanted<'_>) -> Option<ArrayShape> {
+    by_rule(&TpuTiles::ALL, None, wanted)
+}
+
+/// Spells the map in tiles that one of `rules` chooses. Among several spellings, a spelling with the
+/// operand's tiles is preferred.
+fn by_rule(rules: &[TpuTiles], operand: Option<&ArrayShape>, wanted: &Wanted<'_>) -> Option<ArrayShape> {
+    let mut first: Option<ArrayShape> = None;
+    for order in orders(wanted.map(), operand, 2) {
+        for &rule in rules {
+            let Some(tiles) = wanted.untiled(&order).and_then(|shape| shape.tpu_tiles(rule).ok()) else { continue };
+            let is_carried = operand.is_some_and(|operand| tiles == operand.layout().tiles());
+            if (is_carried || first.is_none())
+                && let Some(shape) = wanted.spelling(&order, &tiles)
+            {
+                if is_carried {
+                    return Some(shape);
+                }
+                first = Some(shape);
+            }
+        }
+    }
+    first
+}
+
+/// Spells the map in the operand's tiles, unchanged.
+fn unchanged(operand: &ArrayShape, wanted: &Wanted<'_>) -> Option<ArrayShape> {
+    let tiles = operand.layout().tiles();
+    if let Some(levels) = wanted.map().levels() {
+        let order: Vec<usize> = levels.order().to_vec();
+        return wanted.spelling(&order, tiles);
+    }
+    let tiled = tiles.iter().map(|tile| tile.entries().len()).max().unwrap_or(0);
+    orders(wanted.map(), Some(operand), tiled).into_iter().find_map(|order| wanted.spelling(&order, tiles))
+}
+
+/// Returns the dimension orders, major to minor, that are tried with tiles over the `tiled` minor dimensions.
+///
+/// In every order, the remaining dimensions are sorted by their largest strides. Dimensions of size 1 take
+/// the positions of the operand's dimensions of size 1, if their number is equal. Otherwise they are put
+/// where the whole order is nearest to row-major.
+fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec<usize>> {
+    let rank = map.sizes().len();
+    let major_first = by_stride(map);
+    if tiled == 0 {
+        return vec![near_row_major(map, &major_first)];
+    }
+    let mut orders = Vec::new();
+    let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let mut minor: SmallVec<[usize; 8]> = SmallVec::new();
+    choose(&major_first, tiled.min(rank), &mut minor, &mut |minor| {
+        let others: Vec<usize> = major_first.iter().copied().filter(|dimension| !minor.contains(dimension)).collect();
+        let mut order = near_row_major(map, &others);
+        order.extend(minor.iter().rev());
+        for order in [operand.and_then(|operand| like_operand(map, operand, &order)), Some(order)].into_iter().flatten()
+        {
+            if seen.insert(order.clone()) {
+                orders.push(order);
+            }
+        }
+        orders.len() < MOST_ORDERS
+    });
+    orders
+}
+
+/// Extends `chosen` by `left` more dimensions of `from`, in every choice and order, and calls `found` with
+/// each result until `found` returns false. The last dimension of `from` is chosen first.
+fn choose(
+    from: &[usize],
+    left: usize,
+    chosen: &mut SmallVec<[usize; 8]>,
+    found: &mut impl FnMut(&[usize]) -> bool,
+) -> bool {
+    let Some(left) = left.checked_sub(1) else { return found(chosen) };
+    for &dimension in from.iter().rev() {
+        if chosen.contains(&dimension) {
+            continue;
+        }
+        chosen.push(dimension);
+        let goes_on = choose(from, left, chosen, found);
+        chosen.pop();
+        if !goes_on {
+            return false;
+        }
+    }
+    true
+}
+
+/// Returns the dimensions of size 1, followed by the other dimensions in the order of descending strides.
+pub(super) fn by_stride(map: &IndexMap) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..map.sizes().len()).collect();
+    // The key is the stride, then the position among dimensions that `*` has joined. Dimensions of size 1
+    // have no key and come first.
+    let stride = |dimension: &usize| {
+        map.components().iter().find_map(|component| {
+            let place = component.dims().iter().position(|other| other == dimension)?;
+            Some((Reverse(component.chain.digits().iter().map(|digit| digit.stride).max()), place))
+        })
+    };
+    order.sort_by_key(stride);
+    order
+}
+
+/// Returns `order` with its dimensions of size 1 moved to where the whole order is nearest to row-major.
+pub(super) fn near_row_major(map: &IndexMap, order: &[usize]) -> Vec<usize> {
+    let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
+    let (mut ones, mut live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
+    ones.sort_by_key(|&dimension| dimension);
+    let mut minor_to_major = Vec::with_capacity(order.len());
+    // The order nearest to row-major takes the later of the two candidate dimensions each time, from the
+    // minor end on.
+    while let Some(next) = if ones.last() > live.last() { ones.pop() } else { live.pop() } {
+        minor_to_major.push(next);
+    }
+    minor_to_major.reverse();
+    minor_to_major
+}
+
+/// Moves the dimensions of size 1 in `order` to the positions that the operand's dimensions of size 1 have.
+/// Returns `None` unless the map has as many dimensions of size 1, and as many larger dimensions, as the
+/// operand. For a scalar operand the dimensions are in descending order.
+fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option<Vec<usize>> {
+    let is_one = |dimension: &usize| map.sizes().get(*dimension) == Some(&1);
+    let (mut ones, live): (Vec<usize>, Vec<usize>) = order.iter().partition(|dimension| is_one(dimension));
+    ones.sort_by_key(|&dimension| dimension);
+    if operand.rank() == 0 {
+        ones.reverse();
+        return Some(ones);
+    }
+    let (mut ones, mut live) = (ones.into_iter(), live.into_iter());
+    let own = operand.layout().minor_to_major().iter().rev();
+    let next = |&dimension: &usize| if operand.sizes().get(dimension) == Some(&1) { ones.next() } else { live.next() };
+    let order: Vec<usize> = own.map(next).collect::<Option<_>>()?;
+    (order.len() == map.sizes().len()).then_some(order)
+}
+
+#[cfg(test)]
+#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
+mod tests;
