@@ -45,6 +45,7 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::Tile>();
     shared::<tiled::TileSize>();
     shared::<tiled::TpuGeneration>();
+    shared::<tiled::TpuTiles>();
     shared::<tiled::UnboundedArray>();
     shared::<map::Mode>();
     shared::<plan::BufferBoxes>();

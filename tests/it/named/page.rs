@@ -11,7 +11,7 @@ use tensor_layout_text::draw::Picture;
 use tensor_layout_text::named::{NamedLayout, Row, known_as, rows};
 
 /// The line after which generated lines begin.
-const MARK: &str = "--test it named::page -->\n";
+const MARK: &str = "tests named::page -->\n";
 
 /// The pictures of the page.
 const PICTURES: &[(&str, &str)] = &[

@@ -87,7 +87,7 @@ fn a_word_without_digits_is_an_axis_order_or_a_tag() {
     let refused = |text: &str| text.parse::<Notated>().unwrap_err().to_string();
     assert!(refused("u8[2,3]:xyz").contains("or a oneDNN tag such as nChw16c"), "{}", refused("u8[2,3]:xyz"));
     // A text with blocks can only be a tag, and the error describes what is wrong with the tag.
-    assert!(refused("u8[2,3]:nChw16c").contains("letters in the oneDNN tag"), "{}", refused("u8[2,3]:nChw16c"));
+    assert!(refused("u8[2,3]:nChw16c").contains("a oneDNN tag of 2 letters"), "{}", refused("u8[2,3]:nChw16c"));
     // A mode of CuTe has as many strides as sizes, also inside of a mode.
     assert!(refused("u8((2,3),4):((1,2,9),6)").contains("strides nested like the shape"));
 }
