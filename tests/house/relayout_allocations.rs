@@ -2,8 +2,8 @@
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
 
 use crate::literal::replanned::{Replanned, levels};
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout_text::Notated;
 use tensor_layout_text::Notated;
 
 /// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their

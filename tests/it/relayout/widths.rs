@@ -6,8 +6,8 @@ use crate::literal::pairs::{Side, literal_copy, memory, noise, packed_and_bytes,
 use crate::literal::replanned::{Replanned, levels};
 use proptest::prelude::*;
 use tensor_layout::ArrayShape;
-use tensor_layout::notation::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout_text::Notated;
 
 /// The layouts of weights, around the lengths of registers, lines and the staging buffer.
 fn weights() -> impl Strategy<Value = (Side, Side)> {
