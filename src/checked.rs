@@ -114,7 +114,7 @@ pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Er
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if the result does not fit 64 bits.
+/// `overflow` if the result does not fit 64 bits.
 pub fn round_up(value: u64, multiple: u64, quantity: &'static str) -> Result<u64, Error> {
     value.checked_next_multiple_of(multiple).ok_or_else(|| overflow(quantity, 64))
 }

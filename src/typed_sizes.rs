@@ -15,7 +15,7 @@ pub const MAX_RANK: usize = 256;
 ///
 /// # Errors
 ///
-/// [`Error::Parse`] with the column, also for more than 256 sizes and for a product past 64 bits.
+/// `parse` with the column, also for more than 256 sizes and for a product past 64 bits.
 pub fn read_type_and_sizes(cursor: &mut Cursor<'_>) -> Result<(DataType, Dims), Error> {
     let data_type = read_type(cursor)?;
     cursor.expect("[", "`[` and the sizes")?;

@@ -269,7 +269,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::Overflow`] if the size of the buffer in bytes passes 64 bits.
+    /// `overflow` if the size of the buffer in bytes passes 64 bits.
     #[cfg(feature = "plan")]
     pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;

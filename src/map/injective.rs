@@ -18,7 +18,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// [`Error::OverlappingDestination`] with two such indices; [`Error::Undecided`] if the search takes too
+    /// `overlapping_destination` with two such indices; `undecided` if the search takes too
     /// long.
     pub fn check_injective(&self) -> Result<(), Error> {
         if self.levels.is_some() || digits_nest(&self.components) {

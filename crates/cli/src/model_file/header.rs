@@ -6,8 +6,8 @@ use ::safetensors::tensor::{Metadata, TensorInfo};
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use tensor_layout::checked::{BYTES, Exact, narrow};
 use tensor_layout::Error;
+use tensor_layout::checked::{BYTES, Exact, narrow};
 use tensor_layout::plan::Code;
 
 use super::{MAX_HEADER, METADATA, check_names, header_fault};

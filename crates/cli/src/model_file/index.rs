@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use tensor_layout::checked::{self, BYTES};
 use tensor_layout::Error;
+use tensor_layout::checked::{self, BYTES};
 use tensor_layout::plan::Code;
 
 use super::check_names;

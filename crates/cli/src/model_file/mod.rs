@@ -42,12 +42,12 @@ pub use model::Model;
 pub use new_header::Header;
 pub use tensor::Tensor;
 
+use tensor_layout::Error;
 use tensor_layout::checked::wide_product;
 use tensor_layout::element::Naming;
 use tensor_layout::map::{IndexMap, ToIndexMap};
-use tensor_layout::strided::BufferTensorDesc;
-use tensor_layout::Error;
 use tensor_layout::plan::Code;
+use tensor_layout::strided::BufferTensorDesc;
 use tensor_layout_text::Notated;
 
 /// The most bytes of a header, by the rule of the format. A file with a longer header is refused.

@@ -8,7 +8,6 @@ use tensor_layout::Error;
 use super::new_header::Header;
 use super::tensor::Tensor;
 use super::{check_names, header, layout_key};
-use crate::error::Error;
 
 /// The tensors of a safetensors file, each with its layout, and the rest of the metadata.
 ///

@@ -159,10 +159,8 @@ fn text_of(layout: &Notated) -> String {
 }
 
 fn dtype(name: &str, data_type: DataType) -> Result<Dtype, Error> {
-    let unsupported = |_| Error::unsupported_data_type(
-        data_type.name_in(Naming::Xla).unwrap_or_default(),
-        "the safetensors format",
-    );
+    let unsupported =
+        |_| Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), "the safetensors format");
     serde_json::from_value(Value::String(name.to_owned())).map_err(unsupported)
 }
 
