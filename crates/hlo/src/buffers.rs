@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tensor_layout::{ArrayShape, Error, Shape};
 
-use super::bytes::buffer_bytes;
+use super::bytes::{buffer_bytes, bytes_without_tiles};
 use super::instruction::{Owner, aliased_element, is_alias};
 use super::memory::Module;
 
@@ -178,11 +178,18 @@ impl BufferTable {
             refused: Vec::new(),
             refused_buffers: 0,
         };
-        module.each_buffer(|owner, computation, is_entry| table.add_buffers(&owner, computation, is_entry));
+        let bytes = if module.is_for_tpu() { buffer_bytes } else { bytes_without_tiles };
+        module.each_buffer(|owner, computation, is_entry| table.add_buffers(&owner, computation, is_entry, bytes));
         table
     }
 
-    fn add_buffers(&mut self, owner: &Owner, computation: &Arc<str>, in_entry: bool) {
+    fn add_buffers(
+        &mut self,
+        owner: &Owner,
+        computation: &Arc<str>,
+        in_entry: bool,
+        bytes: fn(&ArrayShape) -> Result<u64, Error>,
+    ) {
         if is_alias(owner.opcode, in_entry) {
             return;
         }
@@ -192,7 +199,7 @@ impl BufferTable {
             if tuple_index.first().is_some_and(|&element| aliased == Some(element)) {
                 continue;
             }
-            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, buffer_bytes(shape)?)));
+            let sizes = shape.logical_size_in_bytes().and_then(|logical| Ok((logical, bytes(shape)?)));
             let (logical_bytes, padded_bytes) = match sizes {
                 Ok(sizes) => sizes,
                 Err(error) => {

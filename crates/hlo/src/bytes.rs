@@ -14,6 +14,12 @@ pub(crate) fn buffer_bytes(array: &ArrayShape) -> Result<u64, Error> {
     if appended { checked::add(bytes, dimensions.saturating_mul(4), "the bytes of a buffer") } else { Ok(bytes) }
 }
 
+/// Returns the size of the buffer of an array in bytes, as a backend stores it that knows no tiles: JAX's CPU
+/// backend ignores the tiles of a layout (jaxlib 0.10.2).
+pub(crate) fn bytes_without_tiles(array: &ArrayShape) -> Result<u64, Error> {
+    if array.layout().tiles().is_empty() { buffer_bytes(array) } else { array.logical_size_in_bytes() }
+}
+
 /// Writes a number of bytes as `96 B`, `4.0 KiB` or `1.5 GiB`, rounded to the nearest tenth.
 ///
 /// ```

@@ -41,7 +41,7 @@ pub use instruction::{Instruction, OperandAlias};
 pub use lines::MAX_LINE_BYTES;
 pub use memory::{
     AssignedValue, BufferAssignment, BufferUse, InstructionPlace, Lever, LeverKind, LiveBuffer, LiveMemory,
-    MemoryTotal, Module, SpaceUse, hbm_bytes,
+    MemoryTotal, Module, SpaceUse, hbm_bytes, memory_name,
 };
 pub use out_of_memory::{OutOfMemoryReport, ReportedArray, ReportedSize};
 pub use padding::{PaddedDimension, smaller_layout};

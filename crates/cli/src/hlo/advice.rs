@@ -9,7 +9,7 @@ use tensor_layout_hlo::{
     smaller_layout,
 };
 
-use super::space::small;
+use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
@@ -28,7 +28,8 @@ pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut 
     }
     let levers = worth_a_line(live);
     if !levers.is_empty() {
-        output.line("\nWhat would make the peak of HBM smaller, by up to:")?;
+        let name = space_name(0, live.is_for_tpu());
+        output.line(format_args!("\nWhat would make the peak of {name} smaller, by up to:"))?;
     }
     for lever in &levers {
         let bytes = short_bytes(small(lever.saved_bytes));

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::Value;
-use tensor_layout::tiled::memory_space_name;
-use tensor_layout_hlo::{BufferAssignment, BufferUse, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse};
+use tensor_layout_hlo::{
+    BufferAssignment, BufferUse, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse, memory_name,
+};
 
 use super::group::Group;
 use super::space::{small, space_name};
@@ -66,7 +67,9 @@ impl Report<'_> {
         }
         let small_ones: Vec<String> = used()
             .filter(|space| space.total.peak_bytes < largest / NEGLIGIBLE)
-            .map(|space| format!("{} {}", space_name(space.space), short_bytes(small(space.total.peak_bytes))))
+            .map(|space| {
+                format!("{} {}", space_name(space.space, live.is_for_tpu()), short_bytes(small(space.total.peak_bytes)))
+            })
             .collect();
         if !small_ones.is_empty() {
             output.sentence(format_args!("Other memories: {}.", small_ones.join(", ")))?;
@@ -93,8 +96,11 @@ impl Report<'_> {
     fn print_space(&self, live: &LiveMemory, space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
         let total = &space.total;
         let at_least = if self.is_whole { "" } else { "about " };
-        let peak =
-            format!("{}: {at_least}{} at the peak", space_name(space.space), long_bytes(small(total.peak_bytes)));
+        let peak = format!(
+            "{}: {at_least}{} at the peak",
+            space_name(space.space, live.is_for_tpu()),
+            long_bytes(small(total.peak_bytes))
+        );
         match space.peak_time.and_then(|time| Some((time, live.instruction(time)?))) {
             Some((time, place)) => output.sentence(format_args!(
                 "{peak}, instruction {time} of {}: {} ({}, line {})",
@@ -165,7 +171,7 @@ impl Report<'_> {
                 let object = Object::of("assigned")
                     .with("buffer_assignment", path.to_string_lossy().as_ref())
                     .with("assigned_in", space)
-                    .with("memory", memory_space_name(space));
+                    .with("memory", memory_name(space, self.live.is_none_or(LiveMemory::is_for_tpu)));
                 output.line(with_total(object, &assignment.total(space)))?;
             }
         }
@@ -241,7 +247,7 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
         })
     });
     let object = with_total(Object::of("memory").with("peak_of", space.space), &space.total)
-        .with("memory", memory_space_name(space.space))
+        .with("memory", memory_name(space.space, live.is_for_tpu()))
         .with("live_bytes", small(space.live_bytes))
         .with("scheduled", live.is_scheduled())
         .with("instructions_in_schedule", live.instructions())

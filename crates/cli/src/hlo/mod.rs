@@ -105,8 +105,11 @@ fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &
     };
     let space = arguments.space;
     if !live.spaces().iter().any(|found| found.space == space) {
-        let used: Vec<String> =
-            live.spaces().iter().map(|found| format!("{} ({})", found.space, space_name(found.space))).collect();
+        let used: Vec<String> = live
+            .spaces()
+            .iter()
+            .map(|found| format!("{} ({})", found.space, space_name(found.space, live.is_for_tpu())))
+            .collect();
         return Err(Stop::Unusable(format!(
             "--space {space}: the program has no array there, only in {}",
             used.join(", ")

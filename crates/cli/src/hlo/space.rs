@@ -1,6 +1,6 @@
 //! Memory spaces and their bytes, as tables and objects write them.
 
-use tensor_layout::tiled::memory_space_name;
+use tensor_layout_hlo::memory_name;
 
 /// Converts a number of bytes to 64 bits. A larger number becomes the largest.
 pub(super) fn small(bytes: u128) -> u64 {
@@ -8,6 +8,6 @@ pub(super) fn small(bytes: u128) -> u64 {
 }
 
 /// Returns the name of a memory space, or `S(n)` if it has no name.
-pub(super) fn space_name(space: u64) -> String {
-    memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned)
+pub(super) fn space_name(space: u64, is_for_tpu: bool) -> String {
+    memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
 }

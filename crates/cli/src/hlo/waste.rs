@@ -1,7 +1,6 @@
 //! The last part of the output of `hlo`: padding, by buffer and by memory space.
 
-use tensor_layout::tiled::memory_space_name;
-use tensor_layout_hlo::{BufferTable, Module, SpaceTotal};
+use tensor_layout_hlo::{BufferTable, Module, SpaceTotal, memory_name};
 
 use super::space::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
@@ -21,7 +20,7 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
         output.line(format_args!("Padding is {} of all buffers: not the problem here.", percent(wasted, padded)))?;
     } else {
         output.line(format_args!("Padding is {} of all buffers. Most of it is in:\n", percent(wasted, padded)))?;
-        print_rows(table, output)?;
+        print_rows(table, module.is_for_tpu(), output)?;
     }
     output.line(format_args!("{} read", counted(module.instructions(), "instruction")))?;
     if module.unreadable() > 0 {
@@ -48,7 +47,7 @@ pub(super) fn print_table(module: &Module, table: &BufferTable, output: &mut Out
     Ok(())
 }
 
-fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+fn print_rows(table: &BufferTable, is_for_tpu: bool, output: &mut Output) -> Result<(), Stop> {
     let mut rows = Table::new(">wasted|>padded|>logical|>times|memory|instruction|shape");
     for row in table.rows().iter().filter(|row| row.wasted_bytes() > 0) {
         let part: String = row.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
@@ -57,7 +56,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
             short_bytes(row.padded_bytes),
             short_bytes(row.logical_bytes),
             format!("{:.1}", row.expansion()),
-            space_name(row.memory_space()),
+            space_name(row.memory_space(), is_for_tpu),
             format!("{}{part}", row.instruction),
             row.shape.to_string(),
         ]);
@@ -68,7 +67,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     for (space, total) in table.totals() {
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
         totals.row([
-            space_name(space),
+            space_name(space, is_for_tpu),
             total.buffers.to_string(),
             short_bytes(logical),
             short_bytes(padded),
@@ -80,6 +79,7 @@ fn print_rows(table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
 }
 
 pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
+    let is_for_tpu = module.is_for_tpu();
     for row in table.rows() {
         let object = Object::of("buffer")
             .with("instruction", row.instruction.as_str())
@@ -89,7 +89,7 @@ pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut O
             .with("tuple_index", row.tuple_index.as_slice())
             .with("shape", row.shape.to_string())
             .with("memory_space", row.memory_space())
-            .with("memory", memory_space_name(row.memory_space()))
+            .with("memory", memory_name(row.memory_space(), is_for_tpu))
             .with("logical_bytes", row.logical_bytes)
             .with("padded_bytes", row.padded_bytes)
             .with("wasted_bytes", row.wasted_bytes())
@@ -100,7 +100,7 @@ pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut O
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
         let object = Object::of("padding")
             .with("memory_space", space)
-            .with("memory", memory_space_name(space))
+            .with("memory", memory_name(space, is_for_tpu))
             .with("buffers", total.buffers)
             .with("logical_bytes", logical)
             .with("padded_bytes", padded)

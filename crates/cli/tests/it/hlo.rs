@@ -32,10 +32,12 @@ fn every_form_has_the_same_peak() {
         assert_eq!(peak["live_bytes"], sum(&objects, "live_in", 0), "{dump}");
         let bytes = total["peak_bytes"].as_u64().unwrap();
         let table = run(&["hlo", dump]).stdout;
-        assert!(table.starts_with(&format!("HBM: {bytes} bytes (")), "{table}");
-        let (_, size) = table.split_once('(').unwrap();
+        let (memory, rest) = table.split_once(": ").unwrap();
+        assert_eq!(memory, if dump.contains("_cpu_") { "memory" } else { "HBM" });
+        assert!(rest.starts_with(&format!("{bytes} bytes (")), "{table}");
+        let (_, size) = rest.split_once('(').unwrap();
         let svg = run(&["hlo", dump, "--svg", "-"]);
-        let title = format!("<title>HBM: {} at the peak</title>", size.split_once(')').unwrap().0);
+        let title = format!("<title>{memory}: {} at the peak</title>", size.split_once(')').unwrap().0);
         assert!(svg.stdout.starts_with("<svg ") && svg.stdout.contains(&title), "{title}");
         assert_eq!(svg.stdout.lines().count(), 1);
     }
@@ -158,7 +160,7 @@ fn figures_of_a_part_are_not_said_to_be_the_whole() {
         assert_eq!(found.status, 1);
         assert!(found.stdout.starts_with("Not all of the text could be read (see below)"), "{}", found.stdout);
         assert!(!found.stdout.contains("peak_memory_in_bytes"), "{}", found.stdout);
-        assert!(found.stdout.contains("HBM: about 2048 bytes"), "{}", found.stdout);
+        assert!(found.stdout.contains("memory: about 2048 bytes"), "{}", found.stdout);
         let objects = run_with_input(&["hlo", "-", "--json"], &broken).objects();
         assert_eq!(objects.last().unwrap()["total"]["complete"], false);
     }

@@ -26,6 +26,10 @@ pub(super) struct Aliases {
     /// Whether a buffer holds different values, one after the other. The entry of a buffer is at the number
     /// of the part that represents it.
     several: Vec<bool>,
+    /// Whether a buffer is a parameter of the program that nothing may write over: in a text that is not
+    /// scheduled yet, the copies that the compiler puts in front of such writes are missing. The entry of a buffer is
+    /// at the number of the part that represents it.
+    kept: Vec<bool>,
 }
 
 impl Aliases {
@@ -38,8 +42,11 @@ impl Aliases {
             count = count.checked_add(module.parts(id).len())?;
         }
         let parents: Vec<u32> = (0..count).collect();
-        let several = vec![false; parents.len()];
-        let mut aliases = Aliases { first, parents, several };
+        let (several, kept) = (vec![false; parents.len()], vec![false; parents.len()]);
+        let mut aliases = Aliases { first, parents, several, kept };
+        if !module.header.is_scheduled {
+            aliases.keep_parameters(module, entry);
+        }
         for &id in &schedule.order {
             aliases.join_names(module, id);
             aliases.join_called(module, schedule, id);
@@ -100,6 +107,11 @@ impl Aliases {
             return;
         }
         let (a, b) = (self.buffer(a), self.buffer(b));
+        let is_kept = |buffer: u32| self.kept.get(place(buffer)).copied().unwrap_or(false);
+        let kept = is_kept(a) || is_kept(b);
+        if several && kept && a != b {
+            return;
+        }
         let several = several || self.holds_several(a) || self.holds_several(b);
         // The earlier part represents the joined buffer. No ranks are kept, because path halving keeps
         // searches short.
@@ -107,8 +119,10 @@ impl Aliases {
         if let Some(entry) = self.parents.get_mut(place(high)) {
             *entry = low;
         }
-        if let Some(entry) = self.several.get_mut(place(low)) {
-            *entry = several;
+        for (flags, flag) in [(&mut self.several, several), (&mut self.kept, kept)] {
+            if let Some(entry) = flags.get_mut(place(low)) {
+                *entry = flag;
+            }
         }
     }
 
@@ -177,11 +191,13 @@ impl Aliases {
             }
             for (number, parameter) in module.parameters(called) {
                 let operand = module.operand(id, if role == Role::Conditional { position } else { number });
+                // The state of a loop is where its result is.
+                let operand = if role == Role::While { id } else { operand };
                 self.join_all(module, (parameter, 0), (operand, 0), role == Role::While);
             }
             let root = (module.root(called).unwrap_or(NONE), 0);
             match role {
-                Role::While if body == Some(called) => self.join_all(module, root, (first, 0), true),
+                Role::While if body == Some(called) => self.join_all(module, root, (id, 0), true),
                 Role::Conditional => self.join_all(module, root, (id, 0), true),
                 Role::Call => self.join_all(module, root, (id, 0), false),
                 // The computation of a start without operands runs when an update brings them, and
@@ -245,6 +261,22 @@ impl Aliases {
             }
         }
         bytes
+    }
+
+    /// Marks the parameters that are not donated.
+    fn keep_parameters(&mut self, module: &Module, entry: u32) {
+        let aliases = &module.header.aliases;
+        for (number, id) in module.parameters(entry) {
+            let parts = module.parts(id);
+            let donated = aliases.iter().filter(|alias| u32::try_from(alias.parameter) == Ok(number));
+            let donated: Vec<u32> = donated.filter_map(|alias| parts.at(&alias.parameter_index)).collect();
+            for (part, _) in parts.iter().filter(|(part, _)| !donated.contains(part)) {
+                let part = self.part(id, part);
+                if let Some(kept) = self.kept.get_mut(place(part)) {
+                    *kept = true;
+                }
+            }
+        }
     }
 
     /// Joins donated parameters with the results that are written over them (`input_output_alias`).

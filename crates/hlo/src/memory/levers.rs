@@ -7,7 +7,6 @@ use tensor_layout::{ArrayShape, DataType};
 
 use super::live::LiveMemory;
 use super::report::{BufferUse, LiveBuffer};
-use crate::bytes::buffer_bytes;
 
 /// A change to the source program that makes the peak of a memory smaller. The saving is an upper bound: the
 /// compiler may have used that memory already, or may use it for something else.
@@ -96,10 +95,16 @@ impl LiveMemory<'_> {
             shapes.into_iter().filter_map(|(shape, found)| Some((shape.parse().ok()?, found))).collect();
         let mut levers: Vec<Lever> = donation(&shapes).into_iter().collect();
         for kind in [LeverKind::Unpad, LeverKind::Narrow] {
-            let saved = if kind == LeverKind::Unpad { unpadded } else { narrowed };
             let of_shape = shapes.iter().filter_map(|(shape, found)| {
                 let arrays = u64::try_from(found.all.len()).ok()?;
-                let saved_bytes = u128::from(saved(shape)?).saturating_mul(arrays.into());
+                let saved = match kind {
+                    LeverKind::Unpad => unpadded(shape).filter(|_| self.on_tpu)?,
+                    _ => found.all.first()?.bytes.div_euclid(2),
+                };
+                if kind == LeverKind::Narrow && !is_wide(shape) {
+                    return None;
+                }
+                let saved_bytes = u128::from(saved).saturating_mul(arrays.into());
                 Some(Lever { kind, saved_bytes, arrays, first: found.all.first()?.clone(), shape: shape.clone() })
             });
             levers.extend(of_shape.max_by_key(|lever| lever.saved_bytes));
@@ -134,11 +139,9 @@ fn unpadded(shape: &ArrayShape) -> Option<u64> {
     shape.physical_size_in_bytes().ok()?.checked_sub(shape.logical_size_in_bytes().ok()?)
 }
 
-/// The bytes that a type of half the width saves: half of an array of `f32`, `f64` or `c128`. `None` for
-/// other types. Integers are left out, because an integer may be a count that needs its width.
-fn narrowed(shape: &ArrayShape) -> Option<u64> {
-    let is_wide = matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128);
-    if is_wide { Some(buffer_bytes(shape).ok()?.div_euclid(2)) } else { None }
+/// Whether a type of half the width exists that frameworks compute in.
+fn is_wide(shape: &ArrayShape) -> bool {
+    matches!(shape.data_type(), DataType::F32 | DataType::F64 | DataType::C128)
 }
 
 /// The size of the HBM of one device, in bytes. Compilers keep some 0.25 GiB of it for themselves.

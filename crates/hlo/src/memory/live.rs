@@ -60,7 +60,7 @@ pub struct LiveMemory<'a> {
     /// overlap.
     pub(super) uses: Vec<Use>,
     pub(super) spaces: Vec<SpaceUse>,
-    on_tpu: bool,
+    pub(super) on_tpu: bool,
     /// For each computation with instructions, the number of its first instruction and its own number, in
     /// ascending order.
     pub(super) computations: Vec<(u32, u32)>,
@@ -167,7 +167,7 @@ impl<'a> LiveMemory<'a> {
             share(module, &schedule, &fusions, &ranges, &mut aliases, may_give, may_take);
             if !sizes.on_tpu {
                 let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
-                reuse_results(&mut aliases, &ranges, &buffers);
+                reuse_results(module, &schedule, &fusions, &mut aliases, &ranges, &buffers);
             }
         }
         let buffers = buffers_of(module, &schedule, &mut aliases, entry, &sizes);
@@ -189,8 +189,7 @@ impl<'a> LiveMemory<'a> {
 /// What the sizes of buffers depend on.
 struct Spaces {
     numbers: Vec<u64>,
-    /// Whether the program is for a TPU: a generation was given, or a layout has tiles, which only TPU
-    /// layouts have.
+    /// Whether the program is for a TPU: a generation was given, or the text is one of a TPU.
     on_tpu: bool,
     /// On a TPU, the size of a table of pointers is rounded up to a multiple of this number of bytes.
     table_block: u64,
@@ -211,7 +210,7 @@ impl Spaces {
             None if has(|array| array.is_early_tpu) => 1024,
             _ => 512,
         };
-        let on_tpu = generation.is_some() || has(|array| array.is_tiled);
+        let on_tpu = generation.is_some() || module.is_for_tpu();
         Spaces { numbers, on_tpu, table_block, assigned: HashMap::new() }
     }
 
@@ -232,7 +231,7 @@ impl Spaces {
             PartKind::Tuple(elements) => (self.table(elements.into()), 0),
             PartKind::Array(array) => {
                 let array = module.array(array);
-                (array.padded_bytes, array.space)
+                (if self.on_tpu { array.padded_bytes } else { array.bytes_without_tiles }, array.space)
             }
         };
         let number = self.numbers.binary_search(&space).ok().and_then(|at| u32::try_from(at).ok());
@@ -388,8 +387,8 @@ impl LiveMemory<'_> {
         self.spaces.iter().map(outside).fold(most, u128::saturating_add)
     }
 
-    /// Whether the program is for a TPU: a generation was given, or a layout has tiles, which only TPU
-    /// layouts have.
+    /// Whether the program is for a TPU: a generation was given, or the text is one of a TPU
+    /// ([`Module::is_for_tpu`]).
     #[must_use]
     pub fn is_for_tpu(&self) -> bool {
         self.on_tpu

@@ -49,4 +49,4 @@ pub use assignment::{AssignedValue, BufferAssignment};
 pub use levers::{Lever, LeverKind, hbm_bytes};
 pub use live::LiveMemory;
 pub use module::Module;
-pub use report::{BufferUse, InstructionPlace, LiveBuffer, MemoryTotal, SpaceUse};
+pub use report::{BufferUse, InstructionPlace, LiveBuffer, MemoryTotal, SpaceUse, memory_name};

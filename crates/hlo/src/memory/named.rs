@@ -14,8 +14,8 @@ impl LiveMemory<'_> {
     /// The buffers of a space that are in use at a time, the largest first. Parameters and results are in use
     /// at all times. Constants are not included.
     ///
-    /// A buffer is named after the instruction whose value it holds at that time. A buffer that holds no
-    /// value yet is named after the next value.
+    /// A buffer is named after the largest value that it ever holds, because it has the bytes of that value. Among
+    /// values of that size it is the one that the buffer holds at that time, or else the next one.
     #[must_use]
     pub fn live_at(&self, space: u64, time: u32) -> Vec<LiveBuffer> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()
@@ -40,7 +40,7 @@ impl LiveMemory<'_> {
             for (part, _) in self.module.parts(id).iter() {
                 let number = self.aliases.part(id, part);
                 if let Some(named) = live.get_mut(&self.aliases.buffer_of(number)) {
-                    named.offer(self.rank(id, part, number, time), id, part);
+                    named.offer((self.largest(id, part), self.rank(id, part, number, time)), id, part);
                 }
             }
         }
@@ -53,6 +53,14 @@ impl LiveMemory<'_> {
                 .then_with(|| a.tuple_index.cmp(&b.tuple_index))
         });
         found
+    }
+
+    /// The size of the array of a part in bytes.
+    fn largest(&self, id: u32, part: u32) -> u64 {
+        match self.module.parts(id).kind(part) {
+            PartKind::Array(array) => self.module.array(array).padded_bytes,
+            PartKind::Tuple(_) | PartKind::Nothing => 0,
+        }
     }
 
     /// How well a part names its buffer at a time. The larger the rank, the better: highest are parameters of
@@ -111,13 +119,13 @@ impl LiveMemory<'_> {
 /// The part with the highest rank among those that were looked at to name a buffer.
 #[derive(Debug, Clone, Copy, Default)]
 struct Named {
-    rank: Option<(u8, i64)>,
+    rank: Option<(u64, (u8, i64))>,
     id: u32,
     part: u32,
 }
 
 impl Named {
-    fn offer(&mut self, rank: (u8, i64), id: u32, part: u32) {
+    fn offer(&mut self, rank: (u64, (u8, i64)), id: u32, part: u32) {
         if self.rank.is_none_or(|best| rank > best) {
             *self = Named { rank: Some(rank), id, part };
         }

@@ -5,7 +5,7 @@ use tensor_layout::checked;
 use tensor_layout::{ArrayShape, Shape};
 
 use super::intern::Interner;
-use crate::bytes::buffer_bytes;
+use crate::bytes::{buffer_bytes, bytes_without_tiles};
 
 /// The parts of a shape. A part is an array, or the table of pointers of a tuple, because each of these can
 /// have a buffer. The parts are in the order of the text, and a tuple comes before its elements. A part is
@@ -41,8 +41,11 @@ pub(super) enum PartKind {
 pub(super) struct ArrayFacts {
     /// The size in bytes with padding. It is 0 if it does not fit in 64 bits.
     pub(super) padded_bytes: u64,
+    /// The size in bytes as a backend stores it that knows no tiles.
+    pub(super) bytes_without_tiles: u64,
     pub(super) space: u64,
     pub(super) is_tiled: bool,
+    pub(super) is_scalar: bool,
     /// Whether the array is a scalar of 32 bits in the tile `T(256)`. Only TPU v2 and v3 have this tile.
     pub(super) is_early_tpu: bool,
 }
@@ -50,10 +53,13 @@ pub(super) struct ArrayFacts {
 impl ArrayFacts {
     pub(super) fn of(array: &ArrayShape) -> ArrayFacts {
         let layout = array.layout();
+        let padded_bytes = buffer_bytes(array).unwrap_or(0);
         ArrayFacts {
-            padded_bytes: buffer_bytes(array).unwrap_or(0),
+            padded_bytes,
+            bytes_without_tiles: bytes_without_tiles(array).unwrap_or(padded_bytes),
             space: layout.memory_space,
             is_tiled: !layout.tiles().is_empty(),
+            is_scalar: array.sizes().is_empty(),
             is_early_tpu: array.sizes().is_empty()
                 && array.data_type().bits() == 32
                 && layout.tiles().first().is_some_and(|tile| tile.to_string() == "(256)"),

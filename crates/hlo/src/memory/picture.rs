@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use tensor_layout::tiled::{TpuGeneration, memory_space_name};
+use tensor_layout::tiled::TpuGeneration;
 
 use super::levers::hbm_bytes;
 use super::live::LiveMemory;
-use super::report::{BufferUse, InstructionPlace, MemoryTotal};
+use super::report::{BufferUse, InstructionPlace, MemoryTotal, memory_name};
 use crate::short_bytes;
 
 /// The position and the size of the area in which the bands are drawn, in pixels.
@@ -183,7 +183,7 @@ impl Chart<'_> {
 
     fn write_title(&mut self, generation: Option<TpuGeneration>) {
         let space = self.space;
-        let name = memory_space_name(space).map_or_else(|| format!("S({space})"), str::to_owned);
+        let name = memory_name(space, self.live.on_tpu).map_or_else(|| format!("S({space})"), str::to_owned);
         let fixed = short_bytes(self.total.peak_bytes.saturating_sub(self.total.temp_bytes));
         let mut title = format!("{name}: {} at the peak", short_bytes(self.total.peak_bytes));
         let has = generation.filter(|_| space == 0 && self.capacity.is_none());

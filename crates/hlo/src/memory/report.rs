@@ -40,6 +40,27 @@ pub struct MemoryTotal {
     pub peak_bytes: u128,
 }
 
+/// Returns the name of a memory space: HBM, VMEM and others of a TPU
+/// ([`memory_space_name`](tensor_layout::tiled::memory_space_name)), or those of JAX's CPU programs, whose spaces 5
+/// and 6 are memory of the host that is pinned and that is not (jaxlib 0.10.2). `None` if it has none.
+///
+/// ```
+/// use tensor_layout_hlo::memory_name;
+///
+/// assert_eq!((memory_name(0, true), memory_name(0, false)), (Some("HBM"), Some("memory")));
+/// assert_eq!((memory_name(5, false), memory_name(6, false)), (Some("pinned host"), Some("unpinned host")));
+/// ```
+#[must_use]
+pub fn memory_name(space: u64, is_for_tpu: bool) -> Option<&'static str> {
+    match (space, is_for_tpu) {
+        (_, true) => tensor_layout::tiled::memory_space_name(space),
+        (0, false) => Some("memory"),
+        (5, false) => Some("pinned host"),
+        (6, false) => Some("unpinned host"),
+        _ => None,
+    }
+}
+
 /// The use of one memory space.
 ///
 /// ```

@@ -45,11 +45,7 @@ pub(super) fn share(
             in_several.entry(buffer).or_default().push(part);
         }
     }
-    let mut users = vec![0_u32; module.nodes.len()];
-    for &operand in schedule.order.iter().flat_map(|&id| module.operands(id)) {
-        let count = get(&users, operand).saturating_add(1);
-        raise(&mut users, operand, count);
-    }
+    let users = users(module, schedule);
     // Whether every value that `buffer` holds before `time` is last used before `start`.
     let is_free = |buffer: u32, start: u32, time: u32| {
         let parts = in_several.get(&buffer).filter(|parts| parts.len() <= MOST_PARTS);
@@ -103,6 +99,38 @@ pub(super) fn share(
             raise(&mut ends, aliases.buffer(result), end);
         }
     }
+}
+
+/// The number of uses of each instruction.
+pub(super) fn users(module: &Module, schedule: &Schedule) -> Vec<u32> {
+    let mut users = vec![0_u32; module.nodes.len()];
+    for &operand in schedule.order.iter().flat_map(|&id| module.operands(id)) {
+        let count = get(&users, operand).saturating_add(1);
+        raise(&mut users, operand, count);
+    }
+    users
+}
+
+/// Whether instruction `id` may write a result over `buffer`, which holds one of its operands of the same shape:
+/// every other use of that operand is one that `id` depends on.
+pub(super) fn may_write_over(
+    module: &Module,
+    fusions: &[Fusion],
+    users: &[u32],
+    aliases: &mut Aliases,
+    id: u32,
+    buffer: u32,
+) -> bool {
+    let Some(allowed) = Allowed::of(module, fusions, id) else { return false };
+    let buffer = aliases.buffer(buffer);
+    (0_u32..).zip(module.operands(id)).any(|(position, &operand)| {
+        let kind = module.parts(operand).kind(0);
+        allowed.operand(position)
+            && aliases.buffer(aliases.part(operand, 0)) == buffer
+            && matches!(kind, PartKind::Array(_))
+            && module.parts(id).iter().any(|(_, of)| of == kind)
+            && uses_up_to(module, id, operand) == get(users, operand)
+    })
 }
 
 /// Counts the uses of a value by instruction `id` and by all instructions that `id` depends on. Outside

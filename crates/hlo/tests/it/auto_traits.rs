@@ -28,6 +28,7 @@ fn public_types_are_send_and_sync() {
     shared::<OperandAlias>();
     shared::<OutOfMemoryReport>();
     shared::<PaddedDimension>();
+    shared::<ReportedSize>();
     shared::<Reader<std::io::BufReader<std::fs::File>>>();
     shared::<Record>();
     shared::<ReportedArray>();

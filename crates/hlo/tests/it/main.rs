@@ -6,9 +6,19 @@ mod dumps;
 mod in_place;
 mod joined_lines;
 mod memory;
+mod reports_of_people;
 mod memory_names;
 mod memory_sharing;
 mod memory_tpu;
 mod out_of_memory;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;
+
+/// The text as one of a TPU: most of its results are tiled. A computation that is never called has them.
+fn for_a_tpu(text: &str) -> String {
+    let (header, rest) = text.split_once("\n").unwrap();
+    let results: String = (0..99).map(|i| format!("  %tiled.{i} = f32[1]{{0:T(128)}} negate(%tiled)\n")).collect();
+    format!(
+        "{header}\n%unused (tiled: f32[1]) -> f32[1] {{\n  %tiled = f32[1]{{0:T(128)}} parameter(0)\n{results}}}\n{rest}"
+    )
+}

@@ -3,6 +3,8 @@
 
 use tensor_layout_hlo::{LiveMemory, Module};
 
+use crate::for_a_tpu;
+
 fn read(text: &str) -> Module {
     Module::read(text.as_bytes()).unwrap()
 }
@@ -16,9 +18,9 @@ fn names(live: &LiveMemory, space: u64, time: u32) -> Vec<String> {
 
 #[test]
 fn a_buffer_is_named_after_the_value_it_holds_or_will_hold() {
-    // One tile makes it a program for a TPU, where a table of pointers takes 512 bytes. Element 0 of the
+    // On a TPU a table of pointers takes 512 bytes. Element 0 of the
     // result shares the memory of %q.
-    let module = read(
+    let module = read(&for_a_tpu(
         "HloModule m, is_scheduled=true, input_output_alias={ {0}: (1, {}, may-alias) }
 %f (a: f32[25]) -> f32[50] {
   %a = f32[25]{0} parameter(0)
@@ -37,7 +39,7 @@ ENTRY %e (p: f32[25], q: f32[10], n: f32[0]) -> (f32[10], f32[5]) {
   ROOT %t = (f32[10]{0}, f32[5]{0}) tuple(%u, %v)
 }
 ",
-    );
+    ));
     let live = module.live_memory().unwrap();
     // Times 0 to 3 are %p, %q, %n and %x; %a and %r run in front of %c, at 4 and 5.
     let order: Vec<String> = (0..live.instructions()).map(|time| live.instruction(time).unwrap().instruction).collect();
@@ -64,7 +66,7 @@ ENTRY %e (p: f32[25], q: f32[10], n: f32[0]) -> (f32[10], f32[5]) {
     let spaces: Vec<_> = live.spaces().iter().map(|space| (space.space, space.buffers, space.peak_time)).collect();
     assert_eq!(spaces, [(0, 7, Some(7)), (1, 1, Some(7)), (2, 1, Some(7))]);
     let place = live.instruction(5).unwrap();
-    assert_eq!((&*place.computation, place.opcode.as_str(), place.line), ("f", "pad", 4));
+    assert_eq!((&*place.computation, place.opcode.as_str(), place.line), ("f", "pad", 106));
     let source = place.source.unwrap();
     assert_eq!((place.op_name.as_deref(), &*source.file, source.line), (Some("jit(f)/pad"), "f.py", 7));
     let place = live.instruction(3).unwrap();

@@ -2,6 +2,8 @@
 
 use tensor_layout_hlo::Module;
 
+use crate::for_a_tpu;
+
 /// Arguments, results, aliased, temporaries of the main memory.
 fn figures(text: &str) -> [u128; 4] {
     let module = Module::read(text.as_bytes()).unwrap();
@@ -325,22 +327,21 @@ ENTRY %e (p: f32[25], i: s32[]) -> pred[] {{
             100 + 4 + 2 * 512,
         ),
     ] {
-        assert_eq!(temporaries(&program(&body)), bytes, "{body}");
+        assert_eq!(temporaries(&for_a_tpu(&program(&body))), bytes, "{body}");
     }
 }
 
 #[test]
 fn a_result_takes_the_operand_it_is_computed_from_except_on_a_tpu() {
-    for (tile, temporaries) in [("", 0), (":T(128)", 100)] {
-        let text = format!(
-            "HloModule m, is_scheduled=true
-ENTRY %e (p: f32[128]) -> f32[25] {{
-  %p = f32[128]{{0{tile}}} parameter(0)
-  %x = f32[25]{{0}} slice(%p), slice={{[0:25]}}
-  ROOT %z = f32[25]{{0}} tanh(%x)
-}}
-"
-        );
+    for (on_tpu, temporaries) in [(false, 0), (true, 100)] {
+        let text = "HloModule m, is_scheduled=true
+ENTRY %e (p: f32[128]) -> f32[25] {
+  %p = f32[128]{0} parameter(0)
+  %x = f32[25]{0} slice(%p), slice={[0:25]}
+  ROOT %z = f32[25]{0} tanh(%x)
+}
+";
+        let text = if on_tpu { for_a_tpu(text) } else { text.to_owned() };
         assert_eq!(figures(&text), [512, 100, 0, temporaries]);
         // Without the word ROOT the last instruction is the result.
         assert_eq!(figures(&text.replace("ROOT ", "")), [512, 100, 0, temporaries]);

@@ -8,7 +8,7 @@ use tensor_layout::{ArrayShape, Shape};
 use crate::instruction::{OperandAlias, Owner};
 use crate::sources::SourceLine;
 
-use super::super::part::{ArrayFacts, Parts};
+use super::super::part::{ArrayFacts, PartKind, Parts};
 use super::super::role::Role;
 use super::{Module, NONE, Node, place};
 
@@ -46,6 +46,39 @@ impl Module {
     pub(in crate::memory) fn parameters(&self, computation: u32) -> impl Iterator<Item = (u32, u32)> {
         let nodes = self.nodes_of(computation).filter(|&id| self.role(id) == Role::Parameter);
         nodes.filter_map(|id| Some((self.node(id)?.number, id)))
+    }
+
+    /// Whether the text is one of a TPU: most results of its instructions are tiled. A program for a CPU or a GPU
+    /// can have tiles too, where its caller asked for them, in the layouts of its parameters and results alone,
+    /// and ignores them.
+    ///
+    /// ```
+    /// use tensor_layout_hlo::Module;
+    ///
+    /// let dump = |layout: &str| format!("ENTRY %e (p: f32[8,100]) -> f32[8,100] {{
+    ///   %p = f32[8,100]{{1,0:T(8,128)}} parameter(0)
+    ///   ROOT %r = f32[8,100]{{1,0{layout}}} negate(%p)
+    /// }}");
+    /// let is_for_tpu = |layout| Module::read(dump(layout).as_bytes()).map(|module| module.is_for_tpu());
+    /// assert!(is_for_tpu(":T(8,128)")? && !is_for_tpu("")?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_for_tpu(&self) -> bool {
+        let (mut tiled, mut plain, mut parameters) = (0_u64, 0_u64, false);
+        for id in (0_u32..).take(self.nodes.len()) {
+            for (_, kind) in self.parts(id).iter() {
+                let PartKind::Array(array) = kind else { continue };
+                let array = self.array(array);
+                match (self.role(id), array.is_tiled) {
+                    (Role::Parameter, is_tiled) => parameters |= is_tiled,
+                    (_, true) => tiled = tiled.saturating_add(1),
+                    (_, false) if !array.is_scalar => plain = plain.saturating_add(1),
+                    _ => {}
+                }
+            }
+        }
+        if tiled.max(plain) == 0 { parameters } else { tiled > plain }
     }
 
     pub(in crate::memory) fn node(&self, id: u32) -> Option<&Node> {

@@ -29,10 +29,10 @@ fn the_picture_is_drawn_to_scale() {
     };
     for piece in [
         "<svg xmlns='http://www.w3.org/2000/svg' role='img' width='980' height='544' viewBox='0 0 980 544'>",
-        "<title>HBM: 8.0 KiB at the peak</title><desc>Memory in use over the 4 instructions of a program. Parameters \
+        "<title>memory: 8.0 KiB at the peak</title><desc>Memory in use over the 4 instructions of a program. Parameters \
          and results take 2.0 KiB all the time;",
         "@media(prefers-color-scheme:dark)",
-        "<text x='90.0' y='28.0' class='title'>HBM: 8.0 KiB at the peak</text>",
+        "<text x='90.0' y='28.0' class='title'>memory: 8.0 KiB at the peak</text>",
         "<text x='90.0' y='48.0' class=''>instruction 2 of 4: z (slice), jit(f)/cut</text>",
         // Horizontal lines are at multiples of 2 KiB, and every instruction has its number below the area.
         "<path class='grid' d='M90.0 390.0h860.0'/><text x='82.0' y='394.0' class='end'>0 B</text>",
@@ -160,7 +160,7 @@ fn numbers_and_words_of_the_picture() {
         (1023, "1023 B"),
         (1024, "1.0 KiB"),
         (1536, "1.5 KiB"),
-        ((1 << 20) - 1, "1023.9 KiB"),
+        ((1 << 20) - 1, "1.0 MiB"),
         (1 << 20, "1.0 MiB"),
         (3 << 29, "1.5 GiB"),
         (1 << 80, "1048576.0 EiB"),
