@@ -6,13 +6,13 @@ mod dumps;
 mod in_place;
 mod joined_lines;
 mod memory;
-mod reports_of_people;
 mod memory_names;
 mod memory_sharing;
 mod memory_tpu;
 mod out_of_memory;
 #[path = "../../../../tests/public_types/mod.rs"]
 mod public_types;
+mod reports_of_people;
 
 /// The text as one of a TPU: most of its results are tiled. A computation that is never called has them.
 fn for_a_tpu(text: &str) -> String {
