@@ -53,6 +53,8 @@ mod functions;
 mod index;
 mod profile;
 mod program;
+#[cfg(feature = "naga")]
+mod spirv;
 mod target;
 #[cfg(feature = "naga")]
 mod translate;

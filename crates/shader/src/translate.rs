@@ -9,6 +9,7 @@ use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use tensor_layout::Error;
 
 use super::program::Pass;
+use super::spirv::without_inner_layouts;
 use super::target::Target;
 
 /// The number of bindings of group 0 that get registers and slots in the other languages. No program has
@@ -40,7 +41,8 @@ const BINDINGS: u8 = 8;
 pub fn translate(wgsl: &str, entry_point: &str, target: Target) -> Result<String, Error> {
     let parsed = naga::front::wgsl::parse_str(wgsl);
     let module = parsed.map_err(|error| refused(target, error.emit_to_string(wgsl)))?;
-    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::empty());
+    // Naga counts `unpack2x16float` as a capability, and every WebGPU device has it.
+    let mut validator = Validator::new(ValidationFlags::all(), Capabilities::SHADER_FLOAT16_IN_FLOAT32);
     let info = validator.validate(&module).map_err(|error| refused(target, error.emit_to_string(wgsl)))?;
     let has_it = module.entry_points.iter().any(|entry| entry.name == entry_point);
     if !has_it {
@@ -140,6 +142,7 @@ fn to_spirv(module: &naga::Module, info: &ModuleInfo) -> Result<String, Error> {
         ..Default::default()
     };
     let words = spv::write_vec(module, info, &options, None).map_err(|error| refused(Target::Spirv, error))?;
+    let words = without_inner_layouts(&words);
     let mut text = String::new();
     for line in words.chunks(8) {
         for (place, word) in line.iter().enumerate() {

@@ -1,8 +1,8 @@
 //! Programs and their texts at the edges: refusals with their sentences, short buffers, odd widths, and what
 //! a device is given.
 
-use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, ToIndexMap};
+use tensor_layout::relayout::Relayout;
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 use tensor_layout_shader::{Access, BoundBuffer, Form, IndexFunctions, Profile, Program, ProgramOptions};
 
 fn shape(text: &str) -> ArrayShape {
@@ -11,40 +11,6 @@ fn shape(text: &str) -> ArrayShape {
 
 fn relayout(from: &str, to: &str) -> Relayout {
     Relayout::new(&shape(from), &shape(to)).unwrap()
-}
-
-/// Elements of 6 bits, 16 in three words: on the CPU, by their bits.
-#[test]
-fn elements_that_straddle_words_are_copied_bit_by_bit() {
-    for (from, to) in [
-        ("f6e2m3fn[7,9]{1,0:E(6)}", "f6e2m3fn[7,9]{0,1:E(6)}"),
-        ("f6e2m3fn[7,9]{0,1:E(6)}", "f6e2m3fn[7,9]{1,0:T(2,4)E(6)}"),
-    ] {
-        for padding in [Padding::Keep, Padding::Fill(0b10_0101)] {
-            let copy = relayout(from, to).with_padding(padding).unwrap();
-            let source: Vec<u8> = (0..copy.source_size_in_bytes()).map(|i| (i * 37 + 11) as u8).collect();
-            let before: Vec<u8> = (0..copy.destination_size_in_bytes()).map(|i| (i * 91 + 5) as u8).collect();
-            let mut expected = before.clone();
-            let (read, write) = (crate::literal::bits::read_bits, crate::literal::bits::write_bits);
-            let (from_map, to_map) = (shape(from).to_index_map().unwrap(), shape(to).to_index_map().unwrap());
-            if let Padding::Fill(pattern) = padding {
-                (0..to_map.physical_elements()).for_each(|i| write(&mut expected, i * 6, 6, pattern).unwrap());
-                // What is left of the last byte holds no whole element, and becomes zero.
-                let end = to_map.physical_elements() * 6;
-                let rest = end.next_multiple_of(8) - end;
-                write(&mut expected, end, rest as u32, 0).unwrap();
-            }
-            for index in (0..7).flat_map(|row| (0..9).map(move |column| [row, column])) {
-                let bits = read(&source, from_map.offset(&index).unwrap() * 6, 6).unwrap();
-                write(&mut expected, to_map.offset(&index).unwrap() * 6, 6, bits).unwrap();
-            }
-            let program = Program::new(&copy, &Profile::webgpu()).unwrap();
-            assert_eq!(program.form(), Form::General);
-            let mut found = before;
-            program.interpret(&source, &mut found).unwrap();
-            assert!(found == expected, "{from} to {to}, {padding:?}\n{}", program.passes()[0].wgsl());
-        }
-    }
 }
 
 #[test]
@@ -145,26 +111,5 @@ fn functions_that_are_not_in_the_text_have_the_same_answers() {
         assert_eq!(functions.load_bits(words, 6), Ok(7));
         functions.store_bits(words, 6, 0xff).unwrap();
         assert_eq!(*words, [0x0403_0201, 0x08ff_0605]);
-    }
-}
-
-#[cfg(feature = "naga")]
-#[test]
-fn what_naga_refuses_is_refused_for_every_language() {
-    use tensor_layout_shader::{Target, translate};
-
-    let text = "@compute @workgroup_size(64) fn twice() {}";
-    let names = ["WGSL", "CUDA", "HLSL", "MSL", "SPIR-V", "GLSL"];
-    assert_eq!(names.len(), Target::ALL.len());
-    for (target, name) in Target::ALL.into_iter().zip(names) {
-        assert_eq!(format!("{target:>6}"), format!("{:>6}", target.name()));
-        // Naga translates to every language but CUDA, and it names CUDA when it refuses.
-        let translated = translate(text, "twice", target).map_err(|error| error.to_string());
-        assert_eq!(translated.is_err(), target == Target::Cuda, "{translated:?}");
-        assert!(translated.err().is_none_or(|error| error.starts_with("no CUDA describes this layout: naga has no")));
-        let error = translate(text, "thrice", target).unwrap_err();
-        assert_eq!(error.to_string(), format!("no {name} describes this layout: there is no entry point `thrice`"));
-        let error = translate("fn twice( {}", "twice", target).unwrap_err();
-        assert!(error.code() == "not_expressible" && error.to_string().starts_with(&format!("no {name} ")), "{error}");
     }
 }

@@ -3,6 +3,8 @@
 mod auto_traits;
 mod counted;
 mod index;
+#[cfg(feature = "naga")]
+mod languages;
 mod limits;
 mod page;
 mod planes;

@@ -42,23 +42,6 @@ fn with_few_windows(mut profile: Profile, from: &Side, to: &Side) -> Profile {
     profile
 }
 
-/// Every shader of the suite is valid, and can be had in every language. Each text is looked at once.
-#[cfg(feature = "naga")]
-fn translate(program: &Program) {
-    use std::collections::HashSet;
-    use std::sync::{LazyLock, Mutex};
-    use tensor_layout_shader::{PipelineKey, Target};
-
-    static SEEN: LazyLock<Mutex<HashSet<PipelineKey>>> = LazyLock::new(Mutex::default);
-    for pass in program.passes() {
-        if SEEN.lock().unwrap().insert(pass.key()) {
-            for target in Target::ALL {
-                pass.translated(target).unwrap_or_else(|error| panic!("{error}\n{}", pass.wgsl()));
-            }
-        }
-    }
-}
-
 /// Runs a program and compares with the literal copy. `shift` is where the tensors begin in their buffers, in
 /// words.
 fn check(
@@ -96,7 +79,7 @@ fn check(
         );
     }
     #[cfg(feature = "naga")]
-    translate(&program);
+    crate::languages::translate(&program);
     for pass in program.passes() {
         assert!(pass.workgroups().iter().all(|&count| count >= 1 && count <= profile.max_workgroups));
         assert!(
