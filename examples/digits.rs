@@ -68,7 +68,7 @@ fn moved(data: &[f32], from: &str, to: &str) -> Result<Vec<f32>, Box<dyn Error>>
     let (from, to): (Notated, Notated) = (from.parse()?, to.parse()?);
     let plan = Relayout::new(&from, &to)?.with_padding(Padding::Zero)?;
     let mut moved = vec![0.0; usize::try_from(plan.destination_size_in_bytes())? / size_of::<f32>()];
-    plan.run_typed(data, &mut moved)?;
+    plan.run(bytemuck::cast_slice(data), bytemuck::cast_slice_mut(&mut moved))?;
     Ok(moved)
 }
 

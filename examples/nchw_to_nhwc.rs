@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let images: Vec<f32> = (0_u16..120).map(f32::from).collect();
     let mut turned = vec![0.0; images.len()];
     let plan = Relayout::new(&nchw, &nhwc)?;
-    plan.run_typed(&images, &mut turned)?;
+    plan.run(bytemuck::cast_slice(&images), bytemuck::cast_slice_mut(&mut turned))?;
     println!("\n{}", plan.explain().trim_end());
 
     // The three channels of one pixel are now neighbours in memory.

@@ -139,10 +139,9 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
 /// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio.
 fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
     let threads = Threads::new(options.threads);
-    let relayout = Relayout::reversing(&case.from, &case.to, &case.axes).unwrap();
-    let other = options.family != CpuFamily::of_this_cpu();
-    let settings = Settings { family: Some(options.family), ..relayout.settings().clone() };
-    let relayout = if other { relayout.again(&settings).unwrap() } else { relayout };
+    let family = Some(options.family).filter(|&family| family != CpuFamily::of_this_cpu());
+    let settings = Settings { reversed: case.axes.clone(), family, ..Settings::default() };
+    let relayout = Relayout::with(&case.from, &case.to, &settings).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
     // A slice of a larger buffer counts by the bytes that are moved.
@@ -225,10 +224,10 @@ fn destinations() {
     for (name, from, to) in pairs {
         for number in [2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96] {
             let layout = |text: &str| text.replacen('N', &number.to_string(), 1).parse::<Notated>().unwrap();
-            let plan = Relayout::new(&layout(from), &layout(to)).unwrap();
-            let stored = |stores| plan.again(&Settings { stores, ..plan.settings().clone() }).unwrap();
+            let (from, to) = (layout(from), layout(to));
+            let stored = |stores| Relayout::with(&from, &to, &Settings { stores, ..Settings::default() }).unwrap();
             let plans = [stored(Stores::Cached), stored(Stores::Streaming)];
-            let length = plan.source_size_in_bytes() as usize;
+            let length = plans[0].source_size_in_bytes() as usize;
             let mut buffers = Buffers::new((length, length));
             let mut times = [f64::INFINITY; 4];
             for _ in 0..15 {
@@ -236,7 +235,7 @@ fn destinations() {
                     // Large blocks of zeros are pages that were never touched.
                     let mut fresh = vec![0_u8; length.max(64 << 20)];
                     let fresh = &mut fresh[..length];
-                    let seconds = time(1, || plan.run(buffers.source.bytes(), fresh).unwrap());
+                    let seconds = time(1, || plan.run(buffers.source.bytes(), &mut *fresh).unwrap());
                     times[place] = times[place].min(seconds);
                     buffers.source.bytes_mut().fill(1);
                     buffers.destination.bytes_mut().fill(place as u8);

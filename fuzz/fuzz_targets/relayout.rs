@@ -1,14 +1,14 @@
 //! A copy between two random layouts against a copy of one element after the other: whole, in pieces, on
-//! threads, in place, into memory that holds nothing and memory that is only written, at every level of
+//! threads, and into memory that is only written, at every level of
 //! kernels, between guard bytes.
 #![no_main]
 
-use std::mem::MaybeUninit;
+use std::ptr::NonNull;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::Error;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Destination, KernelLevel, Padding, Relayout, Settings, Stores};
 use tensor_layout_fuzz::copies::{literal_copy, noise};
 use tensor_layout_fuzz::layouts::{AnySide, Side, Tensor};
 
@@ -35,7 +35,7 @@ fuzz_target!(|data: &[u8]| {
     let data_type = input.tensor.data_type();
     let (from, to) = (input.from.side(data_type, &sizes, 8000), input.to.side(data_type, &sizes, 8000));
     let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
-    let relayout = match Relayout::reversing(&from.map, &to.map, &axes) {
+    let relayout = match Relayout::with(&from.map, &to.map, &Settings { reversed: axes.clone(), ..Settings::default() }) {
         Ok(relayout) => relayout,
         Err(error) if error.code() == "overlapping_destination" => {
             let index = |text: &str| -> Vec<u64> {
@@ -66,9 +66,10 @@ fuzz_target!(|data: &[u8]| {
     let settings = Settings {
         kernels: Some(levels[usize::from(input.level) % levels.len()]),
         stores: if input.level & 64 != 0 { Stores::Streaming } else { Stores::Cached },
+        least_piece: Some(1),
         ..relayout.settings().clone()
     };
-    let relayout = relayout.again(&settings).unwrap().with_padding_everywhere(padding).unwrap();
+    let relayout = Relayout::with(&from.map, &to.map, &settings).unwrap().with_padding_everywhere(padding).unwrap();
     assert_eq!(relayout.source_size_in_bytes(), from.bytes() as u64);
     assert_eq!(relayout.destination_size_in_bytes(), to.bytes() as u64);
     Copy { from, to, relayout, padding, sizes, axes, pieces: input.pieces, shift: usize::from(input.shift % 70) }
@@ -122,7 +123,7 @@ impl Copy {
         match way % 10 {
             0 | 1 | 4 => relayout.run(source, own).unwrap(),
             2 => {
-                let pieces = relayout.partition_aligned(pieces, usize::from(self.pieces / 12)).unwrap();
+                let pieces = relayout.partition(pieces, usize::from(self.pieces / 12)).unwrap();
                 for piece in pieces.iter().rev() {
                     piece.run(source, &mut own[piece.destination_range()]).unwrap();
                 }
@@ -132,22 +133,20 @@ impl Copy {
                     unreachable!();
                 }
             }
-            5 => return self.in_place(),
-            6 => return self.uninit(source, &expected[front..][..length]),
-            7 => {
-                if relayout.reads_destination() {
+            5 | 6 | 7 => {
+                let before = own.to_vec();
+                if let Err(error) = relayout.run(source, write_only(own)) {
+                    assert!(error.code() == "destination_read" && *own == before, "{}", self.words());
                     relayout.run(source, own).unwrap();
-                } else {
-                    relayout.run_write_only(source, own).unwrap();
                 }
             }
             8 => {
-                for piece in relayout.partition(pieces).unwrap() {
+                for piece in relayout.partition(pieces, 1).unwrap() {
                     let own = &mut own[piece.destination_range()];
-                    if piece.reads_destination() {
+                    let before = own.to_vec();
+                    if let Err(error) = piece.run(source, write_only(own)) {
+                        assert!(error.code() == "destination_read" && *own == before, "{}", self.words());
                         piece.run(source, own).unwrap();
-                    } else {
-                        piece.run_write_only(source, own).unwrap();
                     }
                 }
             }
@@ -156,34 +155,14 @@ impl Copy {
         assert!(destination == expected, "way {}: {}", way % 10, self.words());
     }
 
-    fn in_place(&self) {
-        let before = noise(GUARD + self.from.bytes().max(self.to.bytes()) + GUARD, 3);
-        let (mut buffer, mut expected) = (before.clone(), before.clone());
-        self.expect(&before[GUARD..], &mut expected[GUARD..]);
-        let end = buffer.len() - GUARD;
-        match self.relayout.run_in_place(&mut buffer[GUARD..end]) {
-            Ok(()) => assert!(buffer == expected, "{}", self.words()),
-            Err(error) => {
-                assert_eq!(error.code(), "not_in_place");
-                assert!(buffer == before, "{}", self.words());
-            }
-        }
-    }
-
-    fn uninit(&self, source: &[u8], expected: &[u8]) {
-        let holes = self.to.bytes() * 8 > self.to.offsets.len() * self.to.map.element_bits() as usize;
-        let mut memory = vec![MaybeUninit::new(0xa5); self.to.bytes()];
-        match self.relayout.run_uninit(source, &mut memory) {
-            Ok(bytes) => assert!(bytes == expected, "{}", self.words()),
-            Err(error) => {
-                assert_eq!(error.code(), "padding_kept");
-                assert!(holes && self.padding == Padding::Keep, "{}", self.words());
-            }
-        }
-    }
-
     fn words(&self) -> String {
         let Copy { from, to, padding, axes, shift, relayout, .. } = self;
         format!("{} -> {}, {padding:?}, reversed {axes:?}, shift {shift}\n{}", from.text, to.text, relayout.explain())
     }
+}
+
+/// The bytes as memory that is never read.
+fn write_only(bytes: &mut [u8]) -> Destination<'_> {
+    // SAFETY: the bytes are borrowed exclusively for as long as the result lives.
+    unsafe { Destination::write_only(NonNull::from(bytes)) }
 }

@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
 use tensor_layout_text::Notated;
-use tensor_layout::relayout::{Padding, Relayout, Strided, copy_strided};
+use tensor_layout::relayout::{Padding, Relayout, Settings, Strided, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 use crate::error::{refusal, refused};
@@ -45,7 +45,7 @@ fn plan(pair: Pair) -> PyResult<Arc<Relayout>> {
         return Ok(Arc::clone(plan));
     }
     let (from, to, reversed, zero) = &pair;
-    let plan = Relayout::reversing(from, to, reversed).map_err(refused)?;
+    let plan = Relayout::with(from, to, &Settings { reversed: reversed.clone(), ..Settings::default() }).map_err(refused)?;
     let plan = if *zero { plan.with_padding(Padding::Zero).map_err(refused)? } else { plan };
     let plan = Arc::new(plan);
     let mut plans = plans();

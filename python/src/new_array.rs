@@ -126,7 +126,7 @@ pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> Py
             let in_bytes = strides.iter().map(|stride| stride.saturating_mul(width));
             (PyTuple::new(py, map.sizes())?, Some(PyTuple::new(py, in_bytes.collect::<Vec<_>>())?))
         }
-        None => (PyTuple::new(py, [bytes.checked_div(width).unwrap_or(0)])?, None),
+        None => (PyTuple::new(py, [map.physical_size_in_bytes().checked_div(width).unwrap_or(0)])?, None),
     };
     Ok(NewArray { bytes: bytes_of, dtype, shape, strides, data_type: known.then_some(data_type) })
 }

@@ -113,8 +113,8 @@ rows! {
              made with `as_part`), so its gaps may hold what is not its own: keep them, or ask for them to be overwritten, with \
              `with_padding_everywhere`"
             "Padding that is set is not that of a part of a larger buffer. The value is the base offset, in elements.";
-        "padding_kept" PaddingKept "the padding of the destination cannot be kept here, as {reason}"
-            "Padding is kept only where it can be.";
+        "destination_read" DestinationRead "this copy has to read its destination, which can only be written: copy to other memory (`to_vec`), and write its bytes"
+            "A copy that has to read its destination, because elements share bytes there, is given memory that can be read.";
         "fill_too_wide" FillTooWide "the pattern {what} does not fit into an element of {limit} bits"
             "A pattern for padding has no bits outside one element.";
     }
@@ -144,8 +144,6 @@ rows! {
             "A layout that the other model has no words for. The sentence says why.";
         "not_a_view" NotAView "{what} is not possible without moving data: axis {axis} {reason}"
             "A view for which data would have to move.";
-        "not_in_place" NotInPlace "this copy cannot be done inside one buffer: {reason}"
-            "A copy that needs a second buffer.";
     }
     Undecided {
         "undecided" Undecided "could not decide {what} within {limit} search steps"

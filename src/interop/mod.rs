@@ -20,8 +20,6 @@ pub mod dlpack;
 mod foreign_list;
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
 mod lent;
-#[cfg(feature = "relayout")]
-mod mapped;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

@@ -2,7 +2,7 @@
 //! a plan.
 
 use strided_copy::kernel::{Loop, Stride};
-use strided_copy::{Destination, MOST_PLAIN_LOOPS, PlainNest};
+use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
 
 use crate::checked;
 use crate::dims::is_same;
@@ -11,12 +11,13 @@ use crate::error::Error;
 use crate::map::ToIndexMap;
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
+use super::Destination;
 use super::plan::machine::{Knobs, Site};
 use super::plan::program::{MOST_PLAIN_RUNS, Traffic, is_plain};
 use super::plan::resolve::resolve;
 use super::plan::select::{self, NestLoops, front_to_back};
-use super::relayout::{Relayout, require_width};
-use super::write_only::DestinationBytes;
+use super::relayout::Relayout;
+use super::settings::Settings;
 
 /// One side of [`copy_strided`]: the stride of each axis and the offset of index 0, both in elements.
 ///
@@ -44,14 +45,11 @@ pub struct Strided<'a, T> {
 /// If the kernel fuses short axes, that takes four allocations. Other layouts are planned. To copy a pair of
 /// layouts again and again, keep a [`Relayout`], or use [`Plans`](super::Plans).
 ///
-/// Everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes. The
-/// destination is a `&mut Vec<u8>`, a `&mut [u8]` or a `&mut [MaybeUninit<u8>]`. In a `&mut
-/// [MaybeUninit<u8>]`, which holds nothing yet, only the elements are written.
+/// Everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
 ///
 /// # Errors
 ///
-/// The errors of [`Relayout::new`] and [`Relayout::run`], and `padding_kept` of
-/// [`Relayout::run_write_only`] if the destination holds nothing yet.
+/// The errors of [`Relayout::new`] and [`Relayout::run`].
 ///
 /// ```
 /// use tensor_layout::{relayout::copy, BufferTensorDesc, DataType};
@@ -67,9 +65,9 @@ pub fn copy<'a>(
     from: &impl ToIndexMap,
     to: &impl ToIndexMap,
     source: &[u8],
-    destination: impl Into<DestinationBytes<'a>>,
+    destination: impl Into<Destination<'a>>,
 ) -> Result<(), Error> {
-    let mut destination = destination.into().0.into_memory();
+    let mut destination = destination.into();
     if let (Some(a), Some(b)) = (from.as_descriptor(), to.as_descriptor())
         && a.data_type() == b.data_type()
         && is_same(a.sizes(), b.sizes())
@@ -86,43 +84,7 @@ pub fn copy<'a>(
             return Ok(());
         }
     }
-    Relayout::new(from, to)?.run_memory(source, destination)
-}
-
-/// Copies like [`copy`], between buffers of any plain type that is as wide as an element.
-///
-/// # Errors
-///
-/// `element_bits_mismatch` if `T` is not as wide as an element of one side, and the
-/// errors of [`copy`].
-///
-/// ```
-/// use tensor_layout::{relayout::copy_typed, BufferTensorDesc, DataType};
-///
-/// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-/// let columns = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
-/// let mut turned = vec![0.0_f32; 6];
-/// copy_typed(&rows, &columns, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut turned)?;
-/// assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn copy_typed<T: bytemuck::Pod>(
-    from: &impl ToIndexMap,
-    to: &impl ToIndexMap,
-    source: &[T],
-    destination: &mut [T],
-) -> Result<(), Error> {
-    for bits in [element_bits(from)?, element_bits(to)?] {
-        require_width::<T>(bits)?;
-    }
-    copy(from, to, bytemuck::cast_slice(source), bytemuck::cast_slice_mut::<T, u8>(destination))
-}
-
-fn element_bits(layout: &impl ToIndexMap) -> Result<u32, Error> {
-    match layout.as_descriptor() {
-        Some(desc) => Ok(desc.data_type().bits()),
-        None => Ok(layout.to_index_map()?.element_bits()),
-    }
+    Relayout::new(from, to)?.run(source, destination)
 }
 
 /// Copies like [`copy`], over sizes and strides of the caller's integer types. Strides may be negative on
@@ -149,14 +111,14 @@ pub fn copy_strided<'a, S, T, U>(
     from: Strided<'_, T>,
     to: Strided<'_, U>,
     source: &[u8],
-    destination: impl Into<DestinationBytes<'a>>,
+    destination: impl Into<Destination<'a>>,
 ) -> Result<(), Error>
 where
     S: Copy + TryInto<usize> + TryInto<i128>,
     T: Copy + TryInto<isize> + TryInto<i128>,
     U: Copy + TryInto<isize> + TryInto<i128>,
 {
-    let mut destination = destination.into().0.into_memory();
+    let mut destination = destination.into();
     let (strides, others) = (from.strides, to.strides);
     if strides.len() == sizes.len()
         && others.len() == sizes.len()
@@ -178,7 +140,7 @@ where
         |(a, b): (&[usize], &[usize])| -> Vec<usize> { a.iter().copied().filter(|axis| !b.contains(axis)).collect() };
     let (first, second) = (from.reversed.as_slice(), to.reversed.as_slice());
     let axes: Vec<usize> = [(first, second), (second, first)].into_iter().flat_map(one_side).collect();
-    Relayout::reversing(&from.desc, &to.desc, &axes)?.run_memory(source, destination)
+    Relayout::with(&from.desc, &to.desc, &Settings { reversed: axes, ..Settings::default() })?.run(source, destination)
 }
 
 /// Returns a side whose index 0 is at `offset`. All of the side is inside the buffer.
@@ -310,7 +272,7 @@ fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: D
     let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
     let (streaming, prefetch, knobs) = traffic.settings(row, knobs);
-    let site = Site { streaming: streaming || destination.is_write_only(), prefetch, permutes: true, knobs: &knobs };
+    let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
     let (shape, start) = select::shape(&mut loops, row, nest.start(), &knobs);
     let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
     let (kernel, access) = resolve(shape, &loops, site);

@@ -38,7 +38,7 @@ impl Relayout {
         if let Err(error) = KernelLevel::requested() {
             writeln!(text, "TENSOR_LAYOUT_LEVEL is ignored: {error}")?;
         }
-        let (whole, elements) = (self.destination_size_in_bytes(), last.traffic.written);
+        let (whole, elements) = (self.destination.physical_size_in_bytes(), last.traffic.written);
         let place =
             if self.destination.is_part() { "a part, whose gaps may belong to other tensors" } else { "its own" };
         let padding = whole.saturating_sub(elements);

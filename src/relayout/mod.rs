@@ -34,25 +34,22 @@ mod copy;
 mod cpu_family;
 mod exec;
 mod explain;
-mod in_order;
-mod in_place;
 mod level;
 #[cfg(feature = "plan")]
 pub(crate) mod passes;
 mod piece;
 mod plan;
 mod plans;
-mod with_padding;
-mod write_only;
 
-pub use copy::{Strided, copy, copy_strided, copy_typed};
+pub use copy::{Strided, copy, copy_strided};
 pub use cpu_family::CpuFamily;
 pub use level::KernelLevel;
 pub use piece::Piece;
 pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
-pub use write_only::DestinationBytes;
+#[doc(inline)]
+pub use strided_copy::Destination;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,8 @@
 //! A copy in pieces that share nothing but the source.
 //!
-//! Every piece writes a range of the destination that no other piece touches. So `split_at_mut`, or a mapping
-//! of one part of a file, is enough to run pieces in parallel. Where possible, ranges end at multiples of a
+//! Every piece writes a range of the destination that no other piece touches. So [`Destination::split_at`], or a
+//! mapping of one part of a file, is enough to run pieces in parallel. The ranges together are all bytes that the
+//! whole copy may write. Where possible, ranges end at multiples of a
 //! large stride of the destination: between rows of tiles and not inside them. Each piece has the boxes of
 //! the copy, clipped to its range.
 
@@ -13,19 +14,19 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::checked;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::map::CopyBox;
 use crate::short_sort::sort_by_key;
 
+use super::Destination;
 use super::exec;
 use super::plan::clip::{self, Room, Spanned};
-use super::plan::cost::{FILL_BLOCK, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
 #[cfg(feature = "rayon")]
-use super::plan::cost::{LEAST_PIECE, PARTS_PER_THREAD};
+use super::plan::cost::PARTS_PER_THREAD;
+use super::plan::cost::{FILL_BLOCK, LEAST_PIECE, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
 use super::plan::fill::Fill;
 use super::plan::program::Program;
-use super::relayout::{Relayout, require};
-use strided_copy::Destination;
+use super::relayout::{Relayout, require, without_tail};
 
 /// One piece of a copy. It writes one range of the destination's bytes. Pieces can run in any order, on any
 /// thread or machine that has the source.
@@ -35,7 +36,7 @@ use strided_copy::Destination;
 ///
 /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[2,4]{1,0}".parse()?, "u8[2,4]{0,1}".parse()?);
 /// let mut turned = [0; 8];
-/// for piece in Relayout::new(&rows, &columns)?.partition(2)? {
+/// for piece in Relayout::new(&rows, &columns)?.partition(2, 1)? {
 ///     piece.run(b"abcdefgh", &mut turned[piece.destination_range()])?;
 /// }
 /// assert_eq!(&turned, b"aebfcgdh");
@@ -47,119 +48,70 @@ pub struct Piece {
     /// The range of the source's bytes that are read.
     reads: Range<usize>,
     /// The least length of the range's buffer, in bytes, for which every element is inside the buffer.
-    pub(super) needs: u64,
-    pub(super) copy: PieceCopy,
+    needs: u64,
+    copy: PieceCopy,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum PieceCopy {
+enum PieceCopy {
     /// The piece is the whole copy.
     Whole(Arc<Relayout>),
     /// The piece is the part of the copy whose elements are in the range.
-    Part(Box<ClippedPart>, Arc<Relayout>),
+    Part(Box<Part>),
 }
 
 /// The part of a copy whose elements are in a range of the destination.
 #[derive(Debug, Clone)]
-pub(super) struct ClippedPart {
-    pub(super) elements: Range<u64>,
-    /// The range of the source's bytes that are read.
-    reads: Range<usize>,
-    pub(super) program: Box<Program>,
-    pub(super) fill: Fill,
+struct Part {
+    /// The number of bytes of the range. A piece may also set bytes after them to zero, by which the size of a
+    /// descriptor is rounded up.
+    bytes: usize,
+    /// The least length of the whole source, in bytes.
+    source_needs: u64,
+    program: Box<Program>,
+    fill: Fill,
 }
 
 impl Relayout {
-    /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint,
-    /// ascending, and cover the whole destination. A piece treats the padding in its range as the copy does.
+    /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint and ascending,
+    /// and cover all bytes that a whole run writes. They begin at multiples of `alignment` bytes (0 counts as 1),
+    /// for pieces whose bytes are then copied with an alignment, as WebGPU copies whole words of 4 bytes. A piece
+    /// treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if the destination is too short for that many, or if the layouts are so
-    /// irregular that the pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if
-    /// the copy takes several passes, or if the copy has more than 4,096 boxes. There are never more than
-    /// 16,384 pieces.
+    /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece): waking a
+    /// thread for less does not pay. There are also fewer if the layouts are so irregular that the pieces would have
+    /// more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes several passes, or if the copy
+    /// has more than 4,096 boxes. There are never more than 16,384 pieces.
     ///
     /// # Errors
     ///
     /// `overflow` if the destination has more bytes than memory has addresses.
     ///
     /// ```
-    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    /// use tensor_layout::relayout::{Destination, Relayout};
+    /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
-    /// let nchw = BufferTensorDesc::nchw(DataType::U8, [4, 3, 8, 8])?;
-    /// let nhwc = BufferTensorDesc::nhwc(DataType::U8, [4, 3, 8, 8])?;
-    /// let (source, mut buffer) = (vec![1; 768], vec![0; 768]);
+    /// let nchw = BufferTensorDesc::nchw(DataType::U8, [4, 3, 512, 512])?;
+    /// let nhwc = BufferTensorDesc::nhwc(DataType::U8, [4, 3, 512, 512])?;
+    /// let (source, mut buffer) = (vec![1; 3 << 20], vec![0; 3 << 20]);
+    /// let pieces = Relayout::new(&nchw, &nhwc)?.partition(4, 1)?;
     /// // Each piece by itself, in any order, on any thread, into its own range.
-    /// for piece in Relayout::new(&nchw, &nhwc)?.partition(4)? {
-    ///     let range = piece.destination_range();
-    ///     piece.run(&source, &mut buffer[range])?;
-    /// }
-    /// assert_eq!(buffer, source);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn partition(&self, pieces: usize) -> Result<Vec<Piece>, Error> {
-        self.partition_aligned(pieces, 1)
-    }
-
-    /// Cuts the copy like [`partition`](Self::partition), and returns each piece with the part of
-    /// `destination` that the piece writes. This is for threads that the caller starts.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`partition`](Self::partition), and `buffer_too_short` if `destination` is too
-    /// short for the whole copy.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[64,32]{1,0}".parse()?, "u8[64,32]{0,1}".parse()?);
-    /// let (source, mut turned) = (vec![7; 2048], vec![0; 2048]);
-    /// let pieces = Relayout::new(&rows, &columns)?.partition_of(4, &mut turned)?;
     /// std::thread::scope(|scope| {
-    ///     for (piece, part) in pieces {
+    ///     let mut rest = Destination::from(&mut buffer);
+    ///     for piece in &pieces {
+    ///         let (own, after) = rest.split_at(piece.destination_range().len());
+    ///         rest = after;
     ///         let source = &source;
-    ///         scope.spawn(move || piece.run(source, part));
+    ///         scope.spawn(move || piece.run(source, own));
     ///     }
     /// });
-    /// assert_eq!(turned, source);
+    /// assert_eq!((pieces.len(), buffer), (4, source));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn partition_of<'a>(
-        &self,
-        pieces: usize,
-        destination: &'a mut [u8],
-    ) -> Result<Vec<(Piece, &'a mut [u8])>, Error> {
-        require("destination", destination.len(), self.writes_to())?;
-        let pieces = self.partition(pieces)?;
-        let (mut rest, mut parts) = (destination, Vec::with_capacity(pieces.len()));
-        let last = pieces.len().saturating_sub(1);
-        for (index, piece) in pieces.into_iter().enumerate() {
-            // The last piece may set the tail, which is after its range. If padding is kept, the padding at
-            // the end of the buffer may be missing.
-            let length = if index == last { rest.len() } else { piece.destination_range().len().min(rest.len()) };
-            let (own, after) = rest.split_at_mut(length);
-            parts.push((piece, own));
-            rest = after;
-        }
-        Ok(parts)
-    }
-
-    /// Cuts the copy like [`partition`](Self::partition), into ranges that begin at multiples of `alignment`
-    /// bytes (0 counts as 1). This is for pieces whose bytes are then copied with an alignment, as WebGPU
-    /// copies whole words of 4 bytes between buffers.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`partition`](Self::partition).
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, ArrayShape};
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("u8[10,5]{1,0}".parse()?, "u8[10,5]{0,1}".parse()?);
-    /// let pieces = Relayout::new(&rows, &columns)?.partition_aligned(3, 4)?;
-    /// assert!(pieces.iter().all(|piece| piece.destination_range().start.is_multiple_of(4)));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn partition_aligned(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
+    pub fn partition(&self, pieces: usize, alignment: usize) -> Result<Vec<Piece>, Error> {
+        let least = self.settings.least_piece.unwrap_or(LEAST_PIECE).max(1);
+        let worthwhile = self.written_size().checked_div(least).unwrap_or(0);
+        let pieces = usize::try_from(worthwhile).unwrap_or(pieces).min(pieces);
         let alignment = u64::try_from(alignment).unwrap_or(u64::MAX).max(1);
         if let Some(program) = self.passes.direct()
             && pieces > 1
@@ -167,8 +119,7 @@ impl Relayout {
         {
             let total = self.destination.physical_elements();
             // Every piece has at least a byte and a box, so `MOST_CLIPPED` bounds the number of pieces.
-            let bytes = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
-            let mut wanted = pieces.min(bytes).min(MOST_CLIPPED).min(boxes.most_pieces());
+            let mut wanted = pieces.min(MOST_CLIPPED).min(boxes.most_pieces());
             while wanted > 1 {
                 if let Some(parts) = boxes.cut(&self.bounds(0..total, wanted, alignment)) {
                     return self.pieces(program, parts);
@@ -176,19 +127,27 @@ impl Relayout {
                 wanted = wanted.div_euclid(2);
             }
         }
-        let size: usize = checked::narrow(self.destination_size_in_bytes(), checked::BYTES)?;
-        let (reads, copy) =
-            (0..checked::narrow(self.source_needs, checked::BYTES)?, PieceCopy::Whole(Arc::new(self.clone())));
-        Ok(vec![Piece { range: 0..size, reads, needs: self.writes_to(), copy }])
+        let size: usize = checked::narrow(self.written_size(), checked::BYTES)?;
+        let reads = 0..checked::narrow(self.source_needs, checked::BYTES)?;
+        let copy = PieceCopy::Whole(Arc::new(self.clone()));
+        Ok(vec![Piece { range: 0..size, reads, needs: self.destination_needs, copy }])
+    }
+
+    /// The number of bytes from the start of the destination to the last byte that a run may write.
+    fn written_size(&self) -> u64 {
+        self.destination.physical_size_in_bytes().max(self.destination_needs)
     }
 
     /// Runs a copy that fills its destination before it copies. The copy runs in blocks, so that the filled
     /// bytes are still in the cache when they are copied over. Returns `false`, and does nothing, if one
     /// block is enough.
-    pub(super) fn run_in_blocks(&self, source: &[u8], destination: &mut [u8]) -> Result<bool, Error> {
+    pub(super) fn run_in_blocks(&self, source: &[u8], mut destination: Destination<'_>) -> Result<bool, Error> {
         let Some(pieces) = self.blocks(destination.len())? else { return Ok(false) };
         for piece in &pieces {
-            piece.run(source, destination.get_mut(piece.destination_range()).unwrap_or_default())?;
+            let end = piece.range.end.min(destination.len());
+            if let Some(own) = destination.part(piece.range.start.min(end)..end) {
+                piece.run(source, own)?;
+            }
         }
         Ok(true)
     }
@@ -200,12 +159,12 @@ impl Relayout {
         if blocks < 2 || self.passes.direct().is_none() {
             return Ok(None);
         }
-        Ok(Some(self.partition(blocks)?).filter(|pieces| pieces.len() > 1))
+        Ok(Some(self.partition(blocks, 1)?).filter(|pieces| pieces.len() > 1))
     }
 
     /// The bounds of the pieces of `range`, in elements of the destination. There are at most `pieces`
     /// pieces. The bounds are multiples of `alignment` bytes.
-    pub(super) fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
+    fn bounds(&self, range: Range<u64>, pieces: usize, alignment: u64) -> Vec<u64> {
         let bits = u64::from(self.destination.element_bits());
         let total = range.end.saturating_sub(range.start);
         let components = self.destination.components.iter();
@@ -246,39 +205,30 @@ impl Relayout {
 
     fn pieces(&self, program: &Program, parts: Vec<Clipped>) -> Result<Vec<Piece>, Error> {
         let bits = self.destination.element_bits();
-        let mut pieces = Vec::with_capacity(parts.len());
-        let whole = Arc::new(self.clone());
+        let narrow = |bytes: u64| checked::narrow(bytes, checked::BYTES);
         let count = parts.len();
-        for clipped in parts {
-            let part = self.part(program, clipped, count)?;
-            let (first, last) =
-                (checked::bytes_for(part.elements.start, bits)?, checked::bytes_for(part.elements.end, bits)?);
-            pieces.push(Piece {
-                range: checked::narrow(first, checked::BYTES)?..checked::narrow(last, checked::BYTES)?,
-                reads: part.reads.clone(),
-                needs: self.writes_to().min(last).saturating_sub(first),
-                copy: PieceCopy::Part(Box::new(part), Arc::clone(&whole)),
-            });
-        }
-        Ok(pieces)
+        let piece = |Clipped { elements, boxes, fill }: Clipped| {
+            let (first, last) = (checked::bytes_for(elements.start, bits)?, checked::bytes_for(elements.end, bits)?);
+            let is_last = elements.end == self.destination.physical_elements();
+            let end = if is_last { self.written_size() } else { last };
+            let reads = source_bytes(&boxes, bits)?;
+            let needs = self.destination_needs.min(end).saturating_sub(first);
+            let (bytes, program) = (narrow(last.saturating_sub(first))?, program.of_boxes(boxes, count)?);
+            let part = Part { bytes, source_needs: self.source_needs, program, fill };
+            Ok(Piece { range: narrow(first)?..narrow(end)?, reads, needs, copy: PieceCopy::Part(Box::new(part)) })
+        };
+        parts.into_iter().map(piece).collect()
     }
 
     /// The boxes of a program and the boxes of the padding, to be cut into pieces. `None` if there are too
     /// many boxes.
-    pub(super) fn spans(&self, program: &Program) -> Option<Spans<'_>> {
+    fn spans(&self, program: &Program) -> Option<Spans<'_>> {
         Some(Spans { elements: program.cut_boxes()?, padding: self.fill.spanned(), fill: &self.fill })
-    }
-
-    /// Plans a clipped part. `pieces` is how many parts are kept at the same time.
-    pub(super) fn part(&self, program: &Program, clipped: Clipped, pieces: usize) -> Result<ClippedPart, Error> {
-        let Clipped { elements, boxes, fill } = clipped;
-        let reads = source_bytes(&boxes, self.destination.element_bits())?;
-        Ok(ClippedPart { elements, reads, program: program.of_boxes(boxes, pieces)?, fill })
     }
 }
 
 /// All boxes of a copy, to be cut.
-pub(super) struct Spans<'a> {
+struct Spans<'a> {
     elements: Vec<Spanned>,
     padding: Vec<Spanned>,
     fill: &'a Fill,
@@ -286,7 +236,7 @@ pub(super) struct Spans<'a> {
 
 /// The part of a copy whose elements are in a range of the destination. Its boxes are clipped, and not
 /// planned yet.
-pub(super) struct Clipped {
+struct Clipped {
     elements: Range<u64>,
     boxes: Vec<CopyBox>,
     fill: Fill,
@@ -307,7 +257,7 @@ impl Spans<'_> {
     }
 
     /// The part of the copy whose destination is in `elements`. `None` if there is no room for its boxes.
-    pub(super) fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
+    fn clipped(&self, elements: Range<u64>, room: &mut Room) -> Option<Clipped> {
         let boxes = clip::clipped(&self.elements, &elements, room)?;
         let fill = self.fill.clipped(&self.padding, &elements, room)?;
         Some(Clipped { elements, boxes, fill })
@@ -331,7 +281,7 @@ impl Piece {
     ///
     /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
     /// let padded = BufferTensorDesc::new(DataType::F32, &[8, 16], Some(&[20, 1]))?;
-    /// let pieces = Relayout::new(&rows, &padded)?.partition(2)?;
+    /// let pieces = Relayout::new(&rows, &padded)?.partition(2, 1)?;
     /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
@@ -340,35 +290,37 @@ impl Piece {
         self.reads.clone()
     }
 
-    /// Sets the tail of the whole destination to zero, if this is the last piece and padding is set. The
-    /// bytes after the range in the piece's buffer are the tail.
-    pub(super) fn set_tail(&self, mut destination: Destination<'_>) {
-        let PieceCopy::Part(part, whole) = &self.copy else { return };
-        let (range, length) = (self.range.len(), destination.len());
-        if part.elements.end == whole.destination.physical_elements()
-            && let Some(rest) = destination.part(range.min(length)..length)
-        {
-            whole.set_tail_at(0, rest);
-        }
-    }
-
     /// Copies the elements of the range. `source` is the whole source, and `destination` has the bytes of the
-    /// [range](Self::destination_range). Bytes after the range are not touched, except for the tail after the
-    /// last piece (see [`Relayout::with_padding`]).
+    /// [range](Self::destination_range). Bytes after the range are not touched.
     ///
     /// # Errors
     ///
-    /// `buffer_too_short`, before a byte is written.
-    pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        let (part, whole) = match &self.copy {
+    /// The errors of [`Relayout::run`]. If padding is kept and elements share bytes, a piece may have to read the
+    /// destination although the whole copy does not, because clipped boxes may not consist of whole bytes.
+    pub fn run<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
+        self.run_into(source, destination.into())
+    }
+
+    /// Whether the piece reads bytes of the destination.
+    fn reads_destination(&self) -> bool {
+        match &self.copy {
+            PieceCopy::Whole(whole) => exec::reads(&whole.passes.last, &whole.fill),
+            PieceCopy::Part(part) => exec::reads(&part.program, &part.fill),
+        }
+    }
+
+    fn run_into(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
+        let part = match &self.copy {
             PieceCopy::Whole(relayout) => return relayout.run(source, destination),
-            PieceCopy::Part(part, whole) => (part, whole),
+            PieceCopy::Part(part) => part,
         };
-        require("source", source.len(), whole.source_needs)?;
+        require("source", source.len(), part.source_needs)?;
         require("destination", destination.len(), self.needs)?;
-        let end = self.range.len().min(destination.len());
-        self.set_tail((&mut *destination).into());
-        let destination = destination.get_mut(..end).unwrap_or_default();
+        if !destination.is_readable() && self.reads_destination() {
+            return Err(Code::DestinationRead.by(0, 0));
+        }
+        // Only the last piece has bytes after its elements. They are set to zero, like all padding of the copy.
+        let destination = without_tail(&mut destination, part.bytes, self.range.len());
         exec::run_filled(&part.program, &part.fill, source, destination)
     }
 }
@@ -385,8 +337,8 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
 
 #[cfg(feature = "rayon")]
 impl Relayout {
-    /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A small copy runs on the
-    /// calling thread only.
+    /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A copy of less than two
+    /// [pieces](super::Settings::least_piece) runs on the calling thread only.
     ///
     /// The method needs the feature `rayon`.
     ///
@@ -407,21 +359,25 @@ impl Relayout {
     /// assert!(source == destination);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn run_parallel(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        let worthwhile = self.destination_size_in_bytes().div_euclid(LEAST_PIECE);
-        let most = rayon::current_num_threads().saturating_mul(PARTS_PER_THREAD);
-        let pieces = usize::try_from(worthwhile).unwrap_or(most).min(most);
-        if pieces < 2 || rayon::current_num_threads() < 2 {
-            return self.run(source, destination);
-        }
-        self.run_in_pieces(pieces, source, destination)
-    }
-
-    /// Runs the copy in the pieces that [`partition`](Self::partition) makes of `pieces`.
-    fn run_in_pieces(&self, pieces: usize, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-        // The source is checked here for all pieces, so that either all pieces run or none.
+    pub fn run_parallel<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
+        let mut rest = destination.into();
+        let threads = rayon::current_num_threads();
+        // The lengths are checked here for all pieces, so that either all pieces run or none.
         require("source", source.len(), self.source_needs)?;
-        let work = self.partition_of(pieces, destination)?;
+        require("destination", rest.len(), self.destination_needs)?;
+        let pieces =
+            if threads < 2 { Vec::new() } else { self.partition(threads.saturating_mul(PARTS_PER_THREAD), 1)? };
+        if pieces.len() < 2 || !rest.is_readable() && pieces.iter().any(Piece::reads_destination) {
+            return self.run(source, rest);
+        }
+        let mut work = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            // If padding is kept, the padding at the end of the buffer may be missing.
+            let length = piece.range.len().min(rest.len());
+            let (own, after) = rest.split_at(length);
+            work.push((piece, own));
+            rest = after;
+        }
         work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))
     }
 }

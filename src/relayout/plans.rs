@@ -141,7 +141,7 @@ impl Plans {
 impl Kept {
     #[inline]
     fn is(&self, (from, to): &(Side<'_>, Side<'_>), settings: &Settings) -> bool {
-        let plain = |of: &Settings| (of.padding, of.memory, of.stores, of.kernels, of.family);
+        let plain = |of: &Settings| (of.padding, of.memory, of.stores, of.kernels, of.family, of.least_piece);
         from.is(&self.from)
             && to.is(&self.to)
             && is_same(&self.settings.reversed, &settings.reversed)

@@ -7,10 +7,9 @@ use crate::error::{Code, Error};
 use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
+use super::Destination;
 use super::exec;
-use strided_copy::Destination;
-
-use super::plan::fill::Fill;
+use super::plan::fill::{Fill, has_padding};
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::program::Plain;
@@ -58,12 +57,10 @@ pub struct Relayout {
     pub(super) allows_plain: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
+    /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is set,
+    /// all padding too.
     pub(super) destination_needs: u64,
-    /// Size of the destination in bytes, padding included. It is kept here because every run needs it.
-    pub(super) destination_size: u64,
-    /// The number of bytes after the destination by which its total size is rounded up. These bytes count as
-    /// padding.
-    pub(super) tail: u64,
+    destination_size: u64,
 }
 
 impl Relayout {
@@ -89,8 +86,8 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// The errors of [`new`](Self::new), [`reversing`](Self::reversing) and
-    /// [`with_padding`](Self::with_padding).
+    /// The errors of [`new`](Self::new) and [`with_padding`](Self::with_padding), and
+    /// `axis_out_of_range` for an axis that is to be walked backwards.
     ///
     /// ```
     /// use tensor_layout::relayout::{Padding, Relayout, Settings};
@@ -111,61 +108,6 @@ impl Relayout {
         Self::planned(source, destination, settings, settings.knobs())
     }
 
-    /// Plans the copy with some axes walked backwards: index `i` of such an axis is written from index
-    /// `size - 1 - i`.
-    ///
-    /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
-    /// RGB. A layout itself has no direction. Describe the places of the elements with positive strides from
-    /// the lowest address, and name the axes that one side of the copy walks backwards. Either side gives the
-    /// same copy. Do not name an axis that both sides walk backwards. An axis of size 1 changes nothing, and
-    /// an axis that is named twice counts once.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`new`](Self::new), and `axis_out_of_range`.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
-    ///
-    /// let image = BufferTensorDesc::packed(DataType::U8, &[2, 2, 3])?;
-    /// let (upside_down, bgr) = (Relayout::reversing(&image, &image, &[0])?, Relayout::reversing(&image, &image, &[2])?);
-    /// let mut turned = [0; 12];
-    /// upside_down.run(b"RGBrgbXYZxyz", &mut turned)?;
-    /// assert_eq!(&turned, b"XYZxyzRGBrgb");
-    /// bgr.run(b"RGBrgbXYZxyz", &mut turned)?;
-    /// assert_eq!(&turned, b"BGRbgrZYXzyx");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn reversing(
-        source: &impl ToIndexMap,
-        destination: &impl ToIndexMap,
-        axes: &[usize],
-    ) -> Result<Relayout, Error> {
-        Self::with(source, destination, &Settings { reversed: axes.to_vec(), ..Settings::default() })
-    }
-
-    /// Plans a copy between the layouts of this copy with other [settings](Settings).
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`with`](Self::with).
-    ///
-    /// ```
-    /// use tensor_layout::relayout::{CpuFamily, Relayout, Settings};
-    /// use tensor_layout::ArrayShape;
-    ///
-    /// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
-    /// let plan = Relayout::new(&rows, &columns)?;
-    /// let other = plan.again(&Settings { family: Some(CpuFamily::Zen5), ..plan.settings().clone() })?;
-    /// assert!(other.explain().contains("family: Zen5"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn again(&self, settings: &Settings) -> Result<Relayout, Error> {
-        let kept = Settings { padding: Padding::Keep, ..settings.clone() };
-        let plan = Self::planned(&self.source, &self.destination, &kept, kept.knobs())?;
-        Relayout { tail: self.tail, ..plan }.with_padding(settings.padding)
-    }
-
     /// The settings that the copy was planned with.
     #[must_use]
     pub fn settings(&self) -> &Settings {
@@ -180,12 +122,10 @@ impl Relayout {
         knobs: Knobs,
     ) -> Result<Relayout, Error> {
         let axes = &settings.reversed;
-        let rounded = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
+        let total = destination.as_descriptor().map_or(0, BufferTensorDesc::total_tensor_size_in_bytes);
         let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
-        let destination_is_part = destination.is_part();
-        let destination_size = destination.physical_size_in_bytes();
-        let tail = rounded.saturating_sub(destination_size);
+        let destination_size = destination.physical_size_in_bytes().max(total);
         check_pair(&source, &destination)?;
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
@@ -214,7 +154,6 @@ impl Relayout {
             source_needs,
             destination_needs,
             destination_size,
-            tail: if destination_is_part { 0 } else { tail },
         };
         match settings.padding {
             Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
@@ -224,34 +163,80 @@ impl Relayout {
         }
     }
 
-    /// Size of the whole source buffer in bytes, padding included. A source that lacks padding at its end may
-    /// be shorter.
+    /// Returns this copy with another treatment of the destination's padding. Padding is every index of the
+    /// buffer without an element, and the bytes by which the size of a descriptor is rounded up (`u8[3]` takes 4
+    /// bytes). Those bytes are set to zero, whatever the pattern is. If padding is set, the destination must hold
+    /// all of it.
+    ///
+    /// # Errors
+    ///
+    /// `padding_of_part` if the destination is a part of a larger buffer and has gaps:
+    /// the rows of a cache between the rows of a slice do not belong to the slice. `fill_too_wide` if
+    /// a pattern has bits outside an element.
     ///
     /// ```
-    /// use tensor_layout::relayout::{KernelLevel, Relayout, Settings, Stores};
-    /// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};
     ///
-    /// let packed = BufferTensorDesc::packed(DataType::F32, &[3, 100])?;
-    /// let tiled: ArrayShape = "f32[3,100]{1,0:T(8,128)}".parse()?;
-    /// let plan = Relayout::new(&packed, &tiled)?;
-    /// assert_eq!((plan.source_size_in_bytes(), plan.destination_size_in_bytes()), (1200, 4096));
-    /// println!("{}", plan.explain());
-    ///
-    /// // In safe Rust and with ordinary stores, whatever the CPU has: the same bytes.
-    /// let settings = Settings { kernels: Some(KernelLevel::Portable), stores: Stores::Cached, ..Settings::default() };
-    /// let plain = Relayout::with(&packed, &tiled, &settings)?;
-    /// let (source, mut a, mut b) = (vec![7; 1200], vec![0; 4096], vec![0; 4096]);
-    /// plan.run(&source, &mut a)?;
-    /// plain.run(&source, &mut b)?;
-    /// assert!(a == b);
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[8, 128, 64])?;
+    /// let token = BufferTensorDesc::packed(DataType::F16, &[8, 1, 64])?;
+    /// let append = Relayout::new(&token, &cache.slice_axis(1, 17..18)?)?;
+    /// let error = append.with_padding(Padding::Zero).unwrap_err();
+    /// assert_eq!(error.code(), "padding_of_part", "the other tokens would be lost");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+    pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
+        if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
+            return Err(Code::PaddingOfPart.by(self.destination.base(), 0));
+        }
+        self.with_padding_everywhere(padding)
+    }
+
+    /// Returns this copy like [`with_padding`](Self::with_padding), also if the destination is a part of a
+    /// larger buffer. Everything from the start of that buffer to the end of the destination is overwritten,
+    /// including the bytes of other tensors.
+    ///
+    /// # Errors
+    ///
+    /// `fill_too_wide` if a pattern has bits outside an element.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc};
+    ///
+    /// let cache: BufferTensorDesc = "u8[2,3]:[4,1]".parse()?;
+    /// let (row, place) = ("u8[2,1]:[1,1]".parse::<BufferTensorDesc>()?, cache.slice(&[(0..2).into(), (1..2).into()])?);
+    /// let copy = Relayout::new(&row, &place)?;
+    /// assert_eq!(copy.clone().with_padding(Padding::Zero).unwrap_err().code(), "padding_of_part");
+    /// let mut memory = *b"abc.def.";
+    /// copy.with_padding_everywhere(Padding::Zero)?.run(b"xy", &mut memory)?;
+    /// assert_eq!(&memory, b"\0x\0\0\0yf.");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
+        padding.check(self.destination.element_bits())?;
+        let is_direct = padding == Padding::Keep && self.passes.direct().is_some();
+        let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
+        let destination_needs = match padding {
+            Padding::Keep => self.destination_span()?,
+            // The bytes after a part of a larger buffer may belong to other tensors.
+            _ if self.destination.is_part() => self.destination.physical_size_in_bytes(),
+            _ => self.destination_size,
+        };
+        let settings = Settings { padding, ..self.settings };
+        Ok(Relayout { fill, is_direct, settings, destination_needs, ..self })
+    }
+
+    /// The number of bytes from the start of the destination to the end of its last element.
+    fn destination_span(&self) -> Result<u64, Error> {
+        checked::bytes_for(self.destination.span_elements(), self.destination.element_bits())
+    }
+
+    /// Size of the whole source in bytes, padding included. A source that lacks padding at its end may be shorter.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source.physical_size_in_bytes()
     }
 
-    /// The axes longer than 1 that one side of the copy walks [backwards](Self::reversing), ascending.
+    /// The axes longer than 1 that one side of the copy walks [backwards](Settings::reversed), ascending.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -283,30 +268,86 @@ impl Relayout {
         self.source.element_bits() != self.destination.element_bits()
     }
 
-    /// Size of the whole destination buffer in bytes, padding included.
+    /// The size by which the destination's buffer is allocated, in bytes, padding included. For a descriptor it is
+    /// [`total_tensor_size_in_bytes`](BufferTensorDesc::total_tensor_size_in_bytes), which is rounded up for the
+    /// device, and for any other layout [`physical_size_in_bytes`](IndexMap::physical_size_in_bytes).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape, BufferTensorDesc, DataType};
+    ///
+    /// let (packed, tiled): (BufferTensorDesc, ArrayShape) = ("f16[3]:[1]".parse()?, "f16[3]{0:T(128)}".parse()?);
+    /// let plan = Relayout::new(&tiled, &packed)?;
+    /// assert_eq!((plan.source_size_in_bytes(), plan.destination_size_in_bytes()), (256, 8));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
     #[must_use]
     pub fn destination_size_in_bytes(&self) -> u64 {
         self.destination_size
     }
 
-    /// Copies every element. Bytes after the two layouts are neither read nor written, except for the tail of
-    /// a descriptor whose padding [is set](Self::with_padding).
+    /// Copies every element, and sets the padding if it [is to be set](Self::with_padding). All other bytes of the
+    /// destination keep their values.
+    ///
+    /// The destination is a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`, or memory that can only be written,
+    /// such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the bytes of numbers.
     ///
     /// # Errors
     ///
-    /// `buffer_too_short`, before a byte is written.
-    pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+    /// Before a byte is written, `buffer_too_short`, and `destination_read` if the copy
+    /// has to read its destination, and the destination can only be written. Such a copy moves elements that share
+    /// bytes with others.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
+    ///
+    /// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+    /// let columns = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
+    /// let (numbers, mut turned) = ([1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [0.0_f32; 6]);
+    /// let bytes = bytemuck::cast_slice_mut::<f32, u8>(&mut turned);
+    /// Relayout::new(&rows, &columns)?.run(bytemuck::cast_slice(&numbers), bytes)?;
+    /// assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[inline]
+    pub fn run<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
+        self.run_into(source, destination.into())
+    }
+
+    /// Copies like [`run`](Self::run), into a new vector of
+    /// [`destination_size_in_bytes`](Self::destination_size_in_bytes). Padding that is not set is zero.
+    ///
+    /// # Errors
+    ///
+    /// `buffer_too_short` for the source; `overflow` if the destination has more bytes than memory
+    /// has.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1:T(4)}".parse()?);
+    /// assert_eq!(Relayout::new(&from, &to)?.to_vec(b"abcdef")?, b"ad\0\0be\0\0cf\0\0");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn to_vec(&self, source: &[u8]) -> Result<Vec<u8>, Error> {
+        require("source", source.len(), self.source_needs)?;
+        let size: isize = checked::narrow(self.destination_size, checked::BYTES)?;
+        let mut bytes = vec![0; size.unsigned_abs()];
+        self.run_into(source, (&mut bytes).into())?;
+        Ok(bytes)
+    }
+
+    fn run_into(&self, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
         if let Some(nest) = self.plain().and_then(Plain::nest)
             && nest.is_inside(source.len(), destination.len())
         {
-            nest.run(source, destination.into());
+            nest.run(source, destination);
             return Ok(());
         }
         if self.is_direct
             && let Some(copy) = self.passes.last.only_copy()
             && self.has_room(source.len(), destination.len())
         {
-            copy.run(source, destination.into());
+            copy.run(source, destination);
             return Ok(());
         }
         self.run_whole(source, destination)
@@ -326,71 +367,23 @@ impl Relayout {
     }
 
     /// Copies like [`run`](Self::run), whatever the plan is.
-    fn run_whole(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+    fn run_whole(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         require("source", source.len(), self.source_needs)?;
-        require("destination", destination.len(), self.writes_to())?;
-        self.set_tail((&mut *destination).into());
-        let whole = usize::try_from(self.destination_size_in_bytes()).unwrap_or(usize::MAX);
-        let end = whole.min(destination.len());
-        let destination = destination.get_mut(..end).unwrap_or_default();
-        if self.fill.is_first() && self.run_in_blocks(source, destination)? {
+        require("destination", destination.len(), self.destination_needs)?;
+        if !destination.is_readable() && exec::reads(&self.passes.last, &self.fill) {
+            return Err(Code::DestinationRead.by(0, 0));
+        }
+        let bytes = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
+        let (whole, end) = (self.destination.physical_size_in_bytes(), self.destination_needs);
+        let mut destination = without_tail(&mut destination, bytes(whole), bytes(end));
+        if self.fill.is_first() && self.run_in_blocks(source, destination.reborrow())? {
             return Ok(());
         }
-        exec::fill_before(&self.fill, destination);
-        exec::run_passes(&self.passes, source, destination)?;
-        exec::fill_after(&self.fill, destination.into());
+        exec::fill_before(&self.fill, destination.reborrow());
+        exec::run_passes(&self.passes, source, destination.reborrow())?;
+        exec::fill_after(&self.fill, destination);
         Ok(())
     }
-
-    /// If padding is set, sets the tail of a destination to zero. The buffer may end inside the tail.
-    pub(super) fn set_tail(&self, destination: Destination<'_>) {
-        self.set_tail_at(self.destination_size_in_bytes(), destination);
-    }
-
-    /// Sets the tail to zero. The tail begins at byte `start` of a buffer.
-    pub(super) fn set_tail_at(&self, start: u64, mut destination: Destination<'_>) {
-        if self.tail == 0 || self.settings.padding == Padding::Keep {
-            return;
-        }
-        let inside = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).min(destination.len());
-        destination.fill(inside(start)..inside(start.saturating_add(self.tail)), 1, 0);
-    }
-
-    /// The least length of a destination buffer, in bytes. If padding is set, the buffer must hold all
-    /// padding.
-    pub(super) fn writes_to(&self) -> u64 {
-        if self.settings.padding == Padding::Keep { self.destination_needs } else { self.destination_size_in_bytes() }
-    }
-
-    /// Copies like [`run`](Self::run), between buffers of any plain type that is as wide as an element.
-    ///
-    /// # Errors
-    ///
-    /// `element_bits_mismatch` if `T` is not as wide as an element, and the errors of
-    /// [`run`](Self::run).
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
-    ///
-    /// let rows = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
-    /// let columns = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
-    /// let mut turned = [0.0_f32; 6];
-    /// Relayout::new(&rows, &columns)?.run_typed(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &mut turned)?;
-    /// assert_eq!(turned, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    pub fn run_typed<T: bytemuck::Pod>(&self, source: &[T], destination: &mut [T]) -> Result<(), Error> {
-        for bits in [self.source.element_bits(), self.destination.element_bits()] {
-            require_width::<T>(bits)?;
-        }
-        self.run(bytemuck::cast_slice(source), bytemuck::cast_slice_mut(destination))
-    }
-}
-
-/// Refuses a type `T` that is not as wide as an element of `bits` bits.
-pub(super) fn require_width<T>(bits: u32) -> Result<(), Error> {
-    let found: u32 = checked::narrow(size_of::<T>().saturating_mul(8), checked::BYTES)?;
-    if found == bits { Ok(()) } else { Err(Code::ElementBitsMismatch.by(found.into(), bits.into())) }
 }
 
 fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
@@ -414,4 +407,13 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
     let found = u64::try_from(length).unwrap_or(u64::MAX);
     if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }
+}
+
+/// Returns the first `whole` bytes of a destination, and sets the bytes from there to `end` to zero: they are the
+/// bytes by which a descriptor's size is rounded up.
+pub(super) fn without_tail<'a>(destination: &'a mut Destination<'_>, whole: usize, end: usize) -> Destination<'a> {
+    let length = destination.len();
+    let whole = whole.min(length);
+    destination.fill(whole..end.clamp(whole, length), 1, 0);
+    destination.part(0..whole).unwrap_or_else(|| unreachable!("the bytes are inside the destination"))
 }

@@ -14,7 +14,7 @@ impl Relayout {
     fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
         let mut settings = self.settings.clone();
         change(&mut settings);
-        self.again(&settings).unwrap()
+        Relayout::with(&self.source, &self.destination, &settings).unwrap()
     }
 
     fn with_kernel_level(self, level: KernelLevel) -> Relayout {

@@ -12,7 +12,7 @@ use super::naturals::naturals;
 /// A tensor with negative strides: a descriptor of its elements from the lowest address on, and the axes
 /// that run backwards.
 ///
-/// A [`BufferTensorDesc`] has no direction. [`Relayout::reversing`](crate::relayout::Relayout::reversing)
+/// A [`BufferTensorDesc`] has no direction. [`Settings::reversed`](crate::relayout::Settings::reversed)
 /// takes the reversed axes as another argument, and copies in the order of the indices.
 ///
 /// ```
@@ -24,7 +24,8 @@ use super::naturals::naturals;
 /// assert_eq!(rows.reversed, [0]);
 ///
 /// let mut turned = [0; 6];
-/// Relayout::reversing(&rows.desc, &BufferTensorDesc::packed(DataType::U8, &[2, 3])?, &rows.reversed)?.run(b"abcdef", &mut turned)?;
+/// let settings = Settings { reversed: rows.reversed, ..Settings::default() };
+/// Relayout::with(&rows.desc, &BufferTensorDesc::packed(DataType::U8, &[2, 3])?, &settings)?.run(b"abcdef", &mut turned)?;
 /// assert_eq!(&turned, b"defabc");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```

@@ -68,7 +68,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
     shared::<relayout::CpuFamily>();
-    shared::<relayout::DestinationBytes<'_>>();
+    shared::<relayout::Destination<'_>>();
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Plans>();
     shared::<relayout::Settings>();

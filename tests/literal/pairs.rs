@@ -1,8 +1,6 @@
 //! Random pairs of layouts, and the literal copy between them: each element is read at its literal offset on
 //! one side, and written at its literal offset on the other side.
 
-use std::mem::MaybeUninit;
-
 use proptest::prelude::*;
 use tensor_layout::element::ElementKind;
 use tensor_layout::relayout::Padding;
@@ -175,11 +173,6 @@ pub fn within(padding: Padding, bits: u32) -> Padding {
 /// Bytes that differ between neighbouring places.
 pub fn noise(length: usize, seed: u64) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
-}
-
-/// Memory for a destination, each byte of which is `held`.
-pub fn memory(held: u8, length: usize) -> Vec<MaybeUninit<u8>> {
-    vec![MaybeUninit::new(held); length]
 }
 
 pub fn literal_copy(from: &Side, to: &Side, source: &[u8], destination: &mut [u8], padding: Padding) {

@@ -1,7 +1,11 @@
 //! Copies that are planned again with other settings, for tests: with other kernels, with another kind of
-//! store, or for another CPU.
+//! store, for another CPU, or to be cut into pieces of any size.
+#![allow(unsafe_code, reason = "memory that is only written")]
 
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
+use std::ptr::NonNull;
+
+use tensor_layout::relayout::{CpuFamily, Destination, KernelLevel, Piece, Relayout, Settings, Stores};
+use tensor_layout::{Error, ToIndexMap};
 
 /// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32 and
 /// of 64 bytes on any CPU.
@@ -10,8 +14,21 @@ pub fn levels() -> Vec<KernelLevel> {
     of_this_cpu.chain(KernelLevel::SOFTWARE.iter().copied()).collect()
 }
 
+/// Plans a copy with some axes walked backwards.
+pub fn reversing(from: &impl ToIndexMap, to: &impl ToIndexMap, axes: &[usize]) -> Result<Relayout, Error> {
+    Relayout::with(from, to, &Settings { reversed: axes.to_vec(), ..Settings::default() })
+}
+
+/// The bytes as memory that is never read.
+pub fn write_only(bytes: &mut [u8]) -> Destination<'_> {
+    // SAFETY: the bytes are borrowed exclusively for as long as the result lives.
+    unsafe { Destination::write_only(NonNull::from(bytes)) }
+}
+
+/// A copy between the same layouts. The size of the destination is that of its elements and its padding, and not
+/// rounded up as that of a descriptor may be.
 pub trait Replanned: Sized {
-    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout;
+    fn set(&self, change: impl FnOnce(&mut Settings)) -> Relayout;
 
     fn with_kernel_level(self, level: KernelLevel) -> Relayout {
         self.set(|settings| settings.kernels = Some(level))
@@ -24,14 +41,20 @@ pub trait Replanned: Sized {
     fn with_cpu_family(self, family: CpuFamily) -> Relayout {
         self.set(|settings| settings.family = Some(family))
     }
+
+    /// Cuts the copy into pieces of any size.
+    fn cut(&self, pieces: usize, alignment: usize) -> Vec<Piece> {
+        self.set(|settings| settings.least_piece = Some(1)).partition(pieces, alignment).unwrap()
+    }
 }
 
 impl Replanned for Relayout {
-    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
+    fn set(&self, change: impl FnOnce(&mut Settings)) -> Relayout {
         let mut settings = self.settings().clone();
         change(&mut settings);
         let padding = std::mem::take(&mut settings.padding);
         // A part of a larger buffer is filled only by `with_padding_everywhere`.
-        self.again(&settings).and_then(|plan| plan.with_padding_everywhere(padding)).unwrap()
+        let plan = Relayout::with(self.source(), self.destination(), &settings);
+        plan.and_then(|plan| plan.with_padding_everywhere(padding)).unwrap()
     }
 }

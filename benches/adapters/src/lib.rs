@@ -2,7 +2,7 @@
 
 pub mod burn {
     use burn_tensor::{DType, TensorData};
-    use tensor_layout::relayout::{Relayout, copy};
+    use tensor_layout::relayout::copy;
     use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 
     /// Returns the type of elements. `None` for booleans, quantized values and `Flex32`.
@@ -33,7 +33,7 @@ pub mod burn {
     pub fn read(layout: &ArrayShape, bytes: &[u8], dtype: DType) -> Result<TensorData, Error> {
         let shape: Vec<usize> = layout.sizes().iter().map(|&size| size as usize).collect();
         let packed = BufferTensorDesc::new(layout.data_type(), &shape, None)?;
-        let mut copied = vec![0; Relayout::new(layout, &packed)?.destination_size_in_bytes() as usize];
+        let mut copied = vec![0; packed.logical_size_in_bytes() as usize];
         copy(layout, &packed, bytes, &mut copied[..])?;
         Ok(TensorData::from_bytes_vec(copied, shape, dtype))
     }

@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::slice;
 
-use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout, Settings};
 
 use crate::error::{Refusal, TlError, TlStatus, guarded};
 use crate::input::reference;
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn tl_plan(
             let only = |a: &[usize], b: &[usize]| a.iter().copied().filter(|axis| !b.contains(axis)).collect();
             let mut reversed: Vec<usize> = only(&from.reversed, &to.reversed);
             reversed.extend::<Vec<usize>>(only(&to.reversed, &from.reversed));
-            let made = Relayout::reversing(&from.notated, &to.notated, &reversed)?;
+            let made = Relayout::with(&from.notated, &to.notated, &Settings { reversed, ..Settings::default() })?;
             let made = match padding {
                 0 => made,
                 1 => made.with_padding(Padding::Zero)?,

@@ -33,7 +33,7 @@ impl Pieces {
     /// bytes of the piece before.
     pub(crate) fn of(plan: &Relayout, length: u64) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(length);
-        let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1))?;
+        let pieces = plan.partition(usize::try_from(wanted).unwrap_or(1), 1)?;
         let longest = pieces.iter().map(|piece| piece.destination_range().len() as u64).max().unwrap_or(0);
         Ok(Pieces { pieces, longest })
     }
@@ -69,7 +69,7 @@ impl Pieces {
             let range = piece.destination_range();
             let bytes = buffer.get_mut(..range.len()).unwrap_or_default();
             prepare(range.clone(), bytes);
-            if let Err(error) = piece.run(source, bytes) {
+            if let Err(error) = piece.run(source, &mut *bytes) {
                 return Ok(Outcome::Refused(error));
             }
             take(range, bytes)?;

@@ -12,12 +12,11 @@
 //! after the check.
 
 use std::fmt;
-use std::mem::MaybeUninit;
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
-use super::destination::{Destination, initialised};
-use super::kernel::{Context, Kernel, Loop, Misfit, Reach, writes_are_disjoint};
+use super::destination::Destination;
+use super::kernel::{Context, Kernel, Loop, Misfit, Reach};
 use super::level::Available;
 use super::odometer::Odometer;
 use super::portable;
@@ -143,13 +142,6 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.bytes
     }
 
-    /// Whether the copy certainly writes every byte of a destination of this length once. `false` may also
-    /// mean that the check was not conclusive.
-    pub fn fills(&self, length: usize) -> bool {
-        let inside = self.reach.is_inside(usize::MAX, length);
-        inside && u64::try_from(length) == Ok(self.bytes) && writes_are_disjoint(&self.kernel, self.loops())
-    }
-
     /// Runs the copy.
     ///
     /// # Panics
@@ -171,32 +163,6 @@ impl<L: AsRef<[Loop]>> Copy<L> {
             return unsafe { run_at_level(&self.kernel, &walk, self.level) };
         }
         self.run_portable(source, destination.reborrow());
-    }
-
-    /// Runs the copy into uninitialised memory, if the copy [fills](Self::fills) the memory. Returns the
-    /// memory as initialised bytes.
-    ///
-    /// # Errors
-    ///
-    /// Returns the memory unchanged if it is not certain that the copy fills the memory. Nothing has run
-    /// then.
-    ///
-    /// # Panics
-    ///
-    /// If the source is shorter than the [reach](Self::reach) of the copy.
-    pub fn run_uninit<'m>(
-        &self,
-        source: &[u8],
-        memory: &'m mut [MaybeUninit<u8>],
-    ) -> Result<&'m mut [u8], &'m mut [MaybeUninit<u8>]> {
-        if !self.fills(memory.len()) {
-            return Err(memory);
-        }
-        self.run(source, Destination::uninitialised(memory));
-        // SAFETY: the copy fills the memory: it writes nothing outside, and it writes as many different bytes
-        // as the memory has. Every byte that a kernel writes is a byte of the source, or is computed from
-        // bytes of the source.
-        Ok(unsafe { initialised(memory) })
     }
 
     /// Runs the copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`

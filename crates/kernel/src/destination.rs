@@ -7,160 +7,103 @@ use std::ptr::NonNull;
 
 /// The bytes that a copy writes.
 ///
-/// The bytes may be uninitialised, or belong to memory that must not be read, such as a mapped GPU buffer. So
-/// every `Destination` can be written, and only a `Destination` that was made of a `&mut [u8]` can be read. A
-/// byte that was written is initialised.
+/// A `&mut [u8]`, a `&mut Vec<u8>` and a `&mut [u8; N]` convert into a destination. [`write_only`](Self::write_only) makes one of a pointer to memory that must not be read, such as a mapped GPU
+/// buffer.
+///
+/// A destination of initialised bytes can be read and written. All others are only written, and no reference to
+/// their bytes is made. A destination belongs to one copy at a time, like a `&mut [u8]`, and can be sent to another
+/// thread. To write it from several threads, [split](Self::split_at) it.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
-    kind: Kind,
+    /// Whether the bytes are initialised and may be read.
+    readable: bool,
     memory: PhantomData<&'a mut [MaybeUninit<u8>]>,
 }
 
-/// What is known about the bytes of a destination. All kinds of bytes may be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// The bytes of a `&mut [u8]`.
-    Initialised,
-    /// Ordinary memory whose bytes may be uninitialised.
-    Uninitialised,
-    /// Memory that is never read. Whole cache lines are written with non-temporal stores, whatever the size
-    /// of the copy.
-    WriteOnly,
-}
+// SAFETY: a `Destination` is the only access to its bytes while it lives, from any thread: it is made of an
+// exclusive reference, or under the contract of `write_only`.
+unsafe impl Send for Destination<'_> {}
 
-/// Memory that is written and never read: a mapped GPU buffer, which may be write-combining or uninitialised.
-///
-/// A slice of bytes, initialised or not, converts into a `WriteOnly` with `From`.
-///
-/// ```
-/// use strided_copy::WriteOnly;
-///
-/// let mut bytes = [0; 6];
-/// assert_eq!(WriteOnly::from(&mut bytes[..]).len(), 6);
-/// ```
-pub struct WriteOnly<'a>(Destination<'a>);
+// SAFETY: a shared `Destination` gives out its length, and no access to its bytes.
+unsafe impl Sync for Destination<'_> {}
 
-impl<'a> WriteOnly<'a> {
-    /// Makes write-only memory of a pointer (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer).
-    ///
-    /// # Safety
-    ///
-    /// * For `'a`, all bytes are valid for writes from any thread, and nothing else accesses them.
-    /// * The bytes need not be valid for reads: no kernel reads any of them, and no reference to them is
-    ///   made.
-    ///
-    /// ```
-    /// use std::ptr::NonNull;
-    /// use strided_copy::WriteOnly;
-    ///
-    /// let mut mapped = [0; 6];
-    /// // SAFETY: six bytes of our own, which are not touched while `memory` is used.
-    /// let memory = unsafe { WriteOnly::new(NonNull::from(&mut mapped[..])) };
-    /// assert!(memory.len() == 6 && !memory.is_empty());
-    /// ```
-    #[must_use]
-    pub unsafe fn new(bytes: NonNull<[u8]>) -> WriteOnly<'a> {
-        let (start, length) = (bytes.cast(), bytes.len());
-        WriteOnly(Destination { start, length, kind: Kind::WriteOnly, memory: PhantomData })
-    }
-
-    /// The length in bytes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.length
-    }
-
-    /// Whether the length is 0.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Converts to a destination in which every whole cache line is written once, with a non-temporal store.
-    pub fn into_destination(self) -> Destination<'a> {
-        Destination { kind: Kind::WriteOnly, ..self.0 }
-    }
-
-    /// Returns the destination, which is written as the type it was made from suggests: a slice with ordinary
-    /// stores, a pointer to mapped memory with non-temporal stores.
-    pub fn into_memory(self) -> Destination<'a> {
-        self.0
-    }
-}
-
-// SAFETY: by the contract of `new`, a `WriteOnly` is the only access to its bytes from any thread, like a
-// `&mut [MaybeUninit<u8>]`.
-unsafe impl Send for WriteOnly<'_> {}
-
-// SAFETY: a shared `WriteOnly` gives out its length, and no access to its bytes.
-unsafe impl Sync for WriteOnly<'_> {}
-
-impl<'a> From<&'a mut [u8]> for WriteOnly<'a> {
+impl<'a> From<&'a mut [u8]> for Destination<'a> {
+    #[inline]
     fn from(bytes: &'a mut [u8]) -> Self {
-        WriteOnly(bytes.into())
+        let length = bytes.len();
+        Destination { start: NonNull::from(bytes).cast(), length, readable: true, memory: PhantomData }
     }
 }
 
-impl<'a> From<&'a mut Vec<u8>> for WriteOnly<'a> {
+impl<'a> From<&'a mut Vec<u8>> for Destination<'a> {
+    #[inline]
     fn from(bytes: &'a mut Vec<u8>) -> Self {
         bytes.as_mut_slice().into()
     }
 }
 
-impl<'a, const N: usize> From<&'a mut [u8; N]> for WriteOnly<'a> {
+impl<'a, const N: usize> From<&'a mut [u8; N]> for Destination<'a> {
+    #[inline]
     fn from(bytes: &'a mut [u8; N]) -> Self {
         bytes.as_mut_slice().into()
     }
 }
 
-impl<'a> From<&'a mut [MaybeUninit<u8>]> for WriteOnly<'a> {
-    fn from(bytes: &'a mut [MaybeUninit<u8>]) -> Self {
-        WriteOnly(Destination::uninitialised(bytes))
-    }
-}
-
-impl std::fmt::Debug for WriteOnly<'_> {
+impl std::fmt::Debug for Destination<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("WriteOnly").field("len", &self.len()).finish()
-    }
-}
-
-impl<'a> From<&'a mut [u8]> for Destination<'a> {
-    fn from(bytes: &'a mut [u8]) -> Self {
-        let length = bytes.len();
-        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Initialised, memory: PhantomData }
+        f.debug_struct("Destination").field("len", &self.length).field("readable", &self.readable).finish()
     }
 }
 
 impl<'a> Destination<'a> {
-    /// A destination of memory whose bytes may be uninitialised.
-    pub fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
+    /// Makes a destination of memory that is written and never read: uninitialised memory, or a mapped GPU buffer,
+    /// which may be write-combining. (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer.)
+    ///
+    /// # Safety
+    ///
+    /// * For `'a`, all bytes are valid for writes from any thread, and nothing else accesses them.
+    /// * The bytes need not be valid for reads: no copy reads any of them, and no reference to them is made.
+    #[must_use]
+    pub unsafe fn write_only(bytes: NonNull<[u8]>) -> Destination<'a> {
+        Destination { start: bytes.cast(), length: bytes.len(), readable: false, memory: PhantomData }
+    }
+
+    /// A destination in a buffer of this crate whose bytes are uninitialised.
+    pub(crate) fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
         let length = bytes.len();
-        Destination { start: NonNull::from(bytes).cast(), length, kind: Kind::Uninitialised, memory: PhantomData }
+        Destination { start: NonNull::from(bytes).cast(), length, readable: false, memory: PhantomData }
     }
 
     /// The length in bytes.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.length
     }
 
     /// Whether the length is 0.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// Whether every whole cache line must be written once, with a non-temporal store.
-    pub fn is_write_only(&self) -> bool {
-        self.kind == Kind::WriteOnly
+    /// Whether the bytes are initialised and may be read.
+    #[must_use]
+    pub fn is_readable(&self) -> bool {
+        self.readable
     }
 
-    /// The bytes, if they are initialised and may be read.
-    pub fn readable(&mut self) -> Option<&mut [u8]> {
-        // SAFETY: a destination of this kind was made of a `&mut [u8]` of `self.length` bytes, which is
-        // borrowed for longer than `self` is borrowed here. Bytes written since then are initialised.
-        (self.kind == Kind::Initialised)
-            .then(|| unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) })
+    /// Splits the bytes in front of byte `middle`, like `split_at_mut` of a slice.
+    ///
+    /// # Panics
+    ///
+    /// If `middle` is greater than the length.
+    #[must_use]
+    pub fn split_at(self, middle: usize) -> (Destination<'a>, Destination<'a>) {
+        assert!(middle <= self.length, "a destination of {} bytes is split at byte {middle}", self.length);
+        // SAFETY: `middle` is inside the bytes or at their end.
+        let start = unsafe { self.start.add(middle) };
+        (Destination { length: middle, ..self }, Destination { start, length: self.length - middle, ..self })
     }
 
     /// The bytes as a slice, for elements that share a byte with a neighbour. The neighbour must keep its
@@ -171,7 +114,10 @@ impl<'a> Destination<'a> {
     /// If the destination cannot be read. A copy with elements that share bytes is never given such a
     /// destination.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
-        self.readable().unwrap_or_else(|| unreachable!("a destination that cannot be read shares no bytes"))
+        assert!(self.readable, "a destination that cannot be read shares no bytes");
+        // SAFETY: a readable destination was made of a `&mut [u8]`, and its `length` bytes are borrowed for longer
+        // than `self` is borrowed here. Bytes written since then are initialised.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 
     /// Borrows the destination for a shorter time, with all its bytes.
@@ -184,7 +130,7 @@ impl<'a> Destination<'a> {
         let length = range.end.checked_sub(range.start).filter(|_| range.end <= self.length)?;
         // SAFETY: the range starts inside the bytes or at their end.
         let start = unsafe { self.start.add(range.start) };
-        Some(Destination { start, length, kind: self.kind, memory: PhantomData })
+        Some(Destination { start, length, readable: self.readable, memory: PhantomData })
     }
 
     /// A pointer to the first byte, for kernels over vectors.
@@ -240,24 +186,6 @@ impl<'a> Destination<'a> {
             self.write(start, &given[..given.len().min(element.len())]);
         }
     }
-}
-
-/// Fills memory with zeros, and returns it as initialised bytes.
-pub fn zeroed(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    memory.fill(MaybeUninit::new(0));
-    // SAFETY: every byte was just written.
-    unsafe { initialised(memory) }
-}
-
-/// Returns memory as initialised bytes, after all of it was written.
-///
-/// # Safety
-///
-/// * Every byte of `memory` was written.
-pub(crate) unsafe fn initialised(memory: &mut [MaybeUninit<u8>]) -> &mut [u8] {
-    // SAFETY: the slice has the address, length and lifetime of `memory`, whose bytes are initialised by the
-    // contract of this function.
-    unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().cast(), memory.len()) }
 }
 
 #[cfg(test)]

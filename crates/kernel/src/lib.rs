@@ -54,7 +54,7 @@ mod x86_64;
 pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
 pub use byte_table::{shuffles_plane, shuffles_reversed};
 pub use copy::{Access, Copy, Prefetch};
-pub use destination::{Destination, WriteOnly, zeroed};
+pub use destination::Destination;
 pub use kernel::Misfit;
 pub use level::{Available, Level};
 pub use line::{LINE, PAGE};

@@ -1,8 +1,6 @@
 //! Random copies at every level, including vectors in plain Rust. Each level copies the same bytes as safe
 //! Rust, and the kernel that was asked for is the kernel that ran.
 
-use std::mem::MaybeUninit;
-
 use strided_copy::kernel::{
     Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, PackedWords, Panels, Plane, PlaneRuns, Reverse,
     Rows, RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
@@ -273,7 +271,7 @@ fn kind(kernel: &Kernel) -> String {
 #[test]
 fn every_level_copies_what_safe_rust_does() {
     let cases = std::env::var("STRIDED_COPY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(6000);
-    let (mut filled, mut kinds) = (0, std::collections::BTreeMap::new());
+    let mut kinds = std::collections::BTreeMap::new();
     for case in 0..cases {
         let random = &mut Random(case);
         let kernel = kernel(random);
@@ -311,16 +309,9 @@ fn every_level_copies_what_safe_rust_does() {
                 assert!(memory == expected, "case {case} at {at}, streaming {streaming}: {copy:?}");
                 assert_eq!(fences() - before, usize::from(streaming), "case {case} at {at}");
                 *kinds.entry(kind(&kernel)).or_insert(0) += 1;
-                // Bytes that the copy leaves alone differ from `expected`.
-                let mut other = vec![MaybeUninit::new(0x5a); to];
-                if let Ok(bytes) = copy.run_uninit(&source, &mut other) {
-                    assert_eq!(bytes, &expected[shift..shift + to], "case {case}");
-                    filled += 1;
-                }
             }
         }
     }
-    assert!(filled > cases / 50, "{filled} of {cases} copies fill what they reach");
     let rare: Vec<_> = kinds.iter().filter(|(_, count)| **count < cases / 1000).collect();
     assert!(kinds.len() == 23 && rare.is_empty(), "{kinds:?}");
 }

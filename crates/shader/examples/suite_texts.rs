@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use tensor_layout::plan::Loop;
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout_shader::{BoundBuffer, Pass, Profile, Program, Sizes};
 use tensor_layout_text::Notated;
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let [size, name, from, to, ref axes @ ..] = fields[..] else { return Err(line.into()) };
         let [from, to]: [Notated; 2] = [from.parse()?, to.parse()?];
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse()).collect::<Result<_, _>>()?;
-        let relayout = Relayout::reversing(&from, &to, &axes)?;
+        let relayout = Relayout::with(&from, &to, &Settings { reversed: axes, ..Settings::default() })?;
         let program = Program::new(&relayout, &profile)?;
         let module = program.cuda();
         let longest = program.passes().iter().map(|pass| pass.cuda().len().max(pass.wgsl().len())).max();

@@ -34,7 +34,7 @@ impl Upload {
         // the average is set below `piece_bytes`.
         let room = piece_bytes.saturating_sub(piece_bytes / 16).max(wgpu::COPY_BUFFER_ALIGNMENT);
         let number = usize::try_from(relayout.destination_size_in_bytes().div_ceil(room)).unwrap_or(usize::MAX);
-        let pieces = relayout.partition_aligned(number, WORD)?;
+        let pieces = relayout.partition(number, WORD)?;
         Ok(Upload { relayout, pieces })
     }
 

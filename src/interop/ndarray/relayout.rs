@@ -6,7 +6,7 @@ use crate::checked::{BYTES, Exact, narrow};
 use crate::error::{Code, Error};
 use crate::interop::native::NativeElement;
 use crate::map::{IndexMap, ToIndexMap};
-use crate::relayout::Relayout;
+use crate::relayout::{Relayout, Settings};
 use crate::strided::BufferTensorDesc;
 
 use super::{describe, forwards, to_usize};
@@ -77,7 +77,8 @@ pub fn array_from<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[A]) -> R
 /// The errors of [`array_from`].
 pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
     let map = layout.to_index_map()?;
-    let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?;
+    // The array has the elements alone. The size of a descriptor may be rounded up.
+    let packed = BufferTensorDesc::packed(A::DATA_TYPE, map.sizes())?.to_index_map()?;
     let relayout = Relayout::new(&map, &packed)?;
     check_width::<A>(&map)?;
     let mut elements = zeros::<A>(relayout.destination_size_in_bytes())?;
@@ -93,10 +94,10 @@ fn run<A: NativeElement>(
     layout: &impl ToIndexMap,
 ) -> Result<Vec<A>, Error> {
     let map = layout.to_index_map()?;
-    let relayout = Relayout::reversing(desc, &map, reversed)?;
+    let relayout = Relayout::with(desc, &map, &Settings { reversed: reversed.to_vec(), ..Settings::default() })?;
     check_width::<A>(&map)?;
     let mut buffer = zeros(relayout.destination_size_in_bytes())?;
-    relayout.run_typed(elements, &mut buffer)?;
+    relayout.run(bytemuck::cast_slice(elements), bytemuck::cast_slice_mut(&mut buffer))?;
     Ok(buffer)
 }
 

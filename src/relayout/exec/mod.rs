@@ -1,22 +1,14 @@
 //! Running a plan: the passes of a copy, the boxes of a program, and the padding. Kernels copy the elements.
 
-use std::borrow::Cow;
-use std::mem::MaybeUninit;
-
-use strided_copy::Destination;
-use strided_copy::kernel::Stride;
-
 use crate::checked;
 use crate::element::write_bits;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, each_element};
 
+use super::Destination;
 use super::plan::fill::Fill;
-use super::plan::machine::Site;
 use super::plan::passes::Passes;
 use super::plan::program::{PlannedBox, PlannedBoxes, Program};
-use super::plan::resolve::Shape;
-use super::plan::select::{self, NestLoops};
 
 mod steps;
 
@@ -25,22 +17,18 @@ mod steps;
 /// # Errors
 ///
 /// `overflow` if an intermediate buffer would have more bytes than memory has addresses.
-pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-    let from = all_but_last(passes, source)?;
-    run_program(&passes.last, &from, destination.into())
-}
-
-/// Runs the pass before the last one, if there are two, and returns the buffer that the last pass reads.
-///
-/// # Errors
-///
-/// `overflow` under the conditions of [`run_passes`].
-pub(crate) fn all_but_last<'a>(passes: &Passes, source: &'a [u8]) -> Result<Cow<'a, [u8]>, Error> {
-    let Some(pass) = &passes.before else { return Ok(Cow::Borrowed(source)) };
+pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
+    let Some(pass) = &passes.before else { return run_program(&passes.last, source, destination) };
     let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
     let mut buffer = vec![0; length];
-    run_program(&pass.program, source, buffer.as_mut_slice().into())?;
-    Ok(Cow::Owned(buffer))
+    run_program(&pass.program, source, (&mut buffer).into())?;
+    run_program(&passes.last, &buffer, destination)
+}
+
+/// Whether a program or its padding changes bytes in part, so that it reads them.
+pub(crate) fn reads(program: &Program, fill: &Fill) -> bool {
+    let shares = |bits: u32, pattern: u128| pattern != 0 && !bits.is_multiple_of(8);
+    program.has_sub_byte_boxes() || matches!(fill, Fill::Whole { bits, pattern, .. } if shares(*bits, *pattern))
 }
 
 /// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
@@ -55,7 +43,6 @@ pub(crate) fn all_but_last<'a>(passes: &Passes, source: &'a [u8]) -> Result<Cow<
 // callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]
 pub(crate) fn run_program(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
-    let program = if destination.is_write_only() { program.for_write_only()? } else { program };
     for planned in &program.prepared {
         run_box(planned, source, destination.reborrow());
     }
@@ -79,42 +66,20 @@ fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination
     Ok(())
 }
 
-/// Runs a program that is a single copy into uninitialised memory. Returns the memory unchanged, as an error,
-/// if it is not certain that the copy writes every byte.
-pub(crate) fn run_uninit<'m>(
-    program: &Program,
-    source: &[u8],
-    memory: &'m mut [MaybeUninit<u8>],
-) -> Result<&'m mut [u8], &'m mut [MaybeUninit<u8>]> {
-    let [PlannedBox::Copy(copy)] = &program.prepared[..] else { return Err(memory) };
-    copy.run_uninit(source, memory)
-}
-
 /// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers.
 ///
 /// # Errors
 ///
 /// `overflow` under the conditions of [`run_program`].
-pub(crate) fn run_filled(program: &Program, fill: &Fill, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
-    fill_before(fill, destination);
-    run_program(program, source, (&mut *destination).into())?;
-    fill_after(fill, destination.into());
-    Ok(())
-}
-
-/// Copies `bytes` to a destination, with the kind of stores that the program uses.
-///
-/// # Errors
-///
-/// Nothing can fail here, because the length of `bytes` is a length in memory.
-pub(crate) fn write(program: &Program, bytes: &[u8], destination: Destination<'_>) -> Result<(), Error> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
-    let streaming = program.streaming || destination.is_write_only();
-    let site = Site { streaming, prefetch: false, ..program.site() };
-    let shape = Shape::Runs { run: bytes.len(), count: Stride::ONCE };
-    select::resolved(shape, &mut NestLoops::new(), (0, 0), site)?.run(bytes, destination);
+pub(crate) fn run_filled(
+    program: &Program,
+    fill: &Fill,
+    source: &[u8],
+    mut destination: Destination<'_>,
+) -> Result<(), Error> {
+    fill_before(fill, destination.reborrow());
+    run_program(program, source, destination.reborrow())?;
+    fill_after(fill, destination);
     Ok(())
 }
 
@@ -129,11 +94,11 @@ fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
 
 /// Writes the padding that must be written before the elements are copied.
 #[inline]
-pub(crate) fn fill_before(fill: &Fill, buffer: &mut [u8]) {
+pub(crate) fn fill_before(fill: &Fill, destination: Destination<'_>) {
     match fill {
-        Fill::Whole { elements, bits, pattern } => fill_whole(buffer, *elements, *bits, *pattern),
+        Fill::Whole { elements, bits, pattern } => fill_whole(destination, *elements, *bits, *pattern),
         Fill::Boxes { boxes: filled, bytes, pattern, first: true } => {
-            fill_boxes(filled, (*bytes, *pattern), buffer.into());
+            fill_boxes(filled, (*bytes, *pattern), destination);
         }
         Fill::Nothing | Fill::Boxes { .. } => {}
     }
@@ -163,15 +128,15 @@ fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destinatio
 }
 
 /// Sets `elements` elements of `bits` bits to `pattern`, and the bits after the last element to zero.
-fn fill_whole(buffer: &mut [u8], elements: u64, bits: u32, pattern: u128) {
+fn fill_whole(mut destination: Destination<'_>, elements: u64, bits: u32, pattern: u128) {
+    let end = destination.len();
     if pattern == 0 {
-        buffer.fill(0);
-        return;
+        return destination.fill(0..end, 1, 0);
     }
     if bits.is_multiple_of(8) {
-        let (width, end) = (usize::try_from(bits / 8).unwrap_or(usize::MAX), buffer.len());
-        return Destination::from(buffer).fill(0..end, width, pattern);
+        return destination.fill(0..end, usize::try_from(bits / 8).unwrap_or(usize::MAX), pattern);
     }
+    let buffer = destination.bytes_to_change();
     buffer.fill(0);
     for start in (0..elements).map(|element| element.saturating_mul(bits.into())) {
         // `write_bits` returns `None` only past the end of the buffer, and the buffer holds these elements.

@@ -235,10 +235,6 @@ pub(crate) const FILL_AROUND: u64 = 1 << 10;
 /// How many bytes are filled and then copied over while they are in a cache. Not tuned.
 pub(crate) const FILL_BLOCK: usize = 1 << 22;
 
-/// How many bytes are put together in an L2 cache before they go to memory that must not be read, or must not
-/// be written twice.
-pub(crate) const WRITE_BLOCK: usize = 1 << 18;
-
 /// A copy of more boxes than this is not cut into pieces. Not tuned.
 pub(crate) const MOST_CUT_BOXES: u64 = 1 << 12;
 
@@ -262,20 +258,9 @@ pub(crate) const MOST_COMPARED: usize = 1 << 23;
 pub(crate) const PIECE_SLACK: u64 = 16;
 
 /// The least size of a piece, in bytes, for which waking a thread pays. By trial.
-#[cfg(feature = "rayon")]
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
 /// How many pieces each thread gets. With four pieces, a thread that is late costs a quarter of its share.
 /// Not tuned.
 #[cfg(feature = "rayon")]
 pub(crate) const PARTS_PER_THREAD: usize = 4;
-
-/// A copy of more boxes than this cannot run in place: the boxes are sorted to find the counterpart of each.
-/// Not tuned.
-pub(crate) const MOST_EXCHANGED_BOXES: u64 = 1 << 10;
-
-/// The side of the blocks that a copy in place exchanges, in elements. By trial.
-pub(crate) const EXCHANGE_BLOCK: u64 = 64;
-
-/// The least size of an element, in bytes, for which elements are exchanged directly, not in blocks.
-pub(crate) const LARGE_ELEMENT: usize = LINE;

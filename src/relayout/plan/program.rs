@@ -1,7 +1,5 @@
 //! Programs: the planned boxes of one pass.
 
-use std::sync::OnceLock;
-
 use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Stride};
 use strided_copy::{Copy, PlainNest};
@@ -38,8 +36,6 @@ pub(crate) struct Program {
     pub(crate) knobs: Knobs,
     /// The plain loops of a program whose only box is small. They run instead of the box.
     pub(crate) plain: Option<Plain>,
-    /// The same boxes, planned for memory that is never read. Made when it is first requested.
-    streamed: OnceLock<Box<Program>>,
     /// All boxes, planned. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are
     /// long. Each box is then planned just before it runs.
     pub(crate) prepared: PlannedBoxes,
@@ -124,20 +120,10 @@ impl Program {
     ) -> Result<Box<Program>, Error> {
         let mut list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
         let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
-        let (plain, streamed, prepared) = (None, OnceLock::new(), PlannedBoxes::new());
+        let (plain, prepared) = (None, PlannedBoxes::new());
         // The program is filled in where it stays, because it is long.
-        let mut program = Box::new(Program {
-            boxes,
-            widths,
-            streaming,
-            prefetch,
-            permutes,
-            traffic,
-            knobs,
-            plain,
-            streamed,
-            prepared,
-        });
+        let mut program =
+            Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, plain, prepared });
         if ahead {
             let site = Site { streaming, prefetch, permutes, knobs: &knobs };
             plan(&mut list, widths, site, &mut program.prepared)?;
@@ -162,21 +148,6 @@ impl Program {
             [PlannedBox::Copy(copy)] => Some(copy),
             _ => None,
         }
-    }
-
-    /// The program for memory that is never read. It uses non-temporal stores, whatever the size of the copy
-    /// is. It is planned when it is first requested, and kept.
-    pub(crate) fn for_write_only(&self) -> Result<&Program, Error> {
-        if self.streaming {
-            return Ok(self);
-        }
-        if let Some(streamed) = self.streamed.get() {
-            return Ok(streamed);
-        }
-        let knobs = Knobs { streaming_from: 0, long_rows_streaming_from: 0, ..self.knobs };
-        let ahead = !self.prepared.is_empty();
-        let streamed = Self::planned(self.boxes.clone(), self.widths, self.traffic, &knobs, ahead, self.permutes)?;
-        Ok(self.streamed.get_or_init(|| streamed))
     }
 
     /// The boxes, to be cut into pieces. `None` if there are too many boxes, or their tables are too long.
@@ -208,12 +179,6 @@ impl Program {
     /// The number of bytes read and written from which on this copy uses non-temporal stores.
     pub(crate) fn streaming_from(&self) -> u64 {
         self.traffic.streaming_from(contiguous(&first_boxes(&self.boxes, FIRST_BOXES), self.widths), &self.knobs)
-    }
-
-    /// Plans a box that stays in the cache, and belongs to no copy of its own.
-    pub(crate) fn through_the_cache(&self, copy: CopyBox) -> Result<Box<Program>, Error> {
-        let knobs = Knobs { streaming_from: u64::MAX, long_rows_streaming_from: u64::MAX, ..self.knobs };
-        Self::new(BoxGroups::of([copy].into_iter()), self.widths, Traffic { read: 0, written: 0 }, &knobs)
     }
 
     /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time. If there are

@@ -158,25 +158,21 @@ fn planning() {
     for Subject { text, map, .. } in &subjects() {
         let all: Vec<usize> = (0..map.sizes().len()).collect();
         for other in others(map) {
-            limited("reversing", text, || {
-                (Relayout::reversing(map, &other, &all).is_ok(), Relayout::reversing(&other, map, &[0]).is_ok())
-            });
+            limited("reversed", text, || (reversing(map, &other, &all).is_ok(), reversing(&other, map, &[0]).is_ok()));
         }
     }
     each_plan("with_padding", |plan| plan.clone().with_padding(Padding::Zero));
     each_plan("buffer_boxes", |plan| plan.destination().buffer_boxes());
     each_plan("passes", |plan| plan.passes().all(|pass| pass.boxes().take(100).count() <= 100 && pass.box_count() > 0));
-    each_plan("again", |plan| plan.again(&Settings { stores: Stores::Streaming, ..plan.settings().clone() }));
 }
 
 #[test]
 fn pieces() {
-    each_plan("partition(64)", |plan| plan.partition(64));
-    each_plan("partition_of", |plan| plan.partition_of(64, &mut []).is_ok());
-    each_plan("partition(10^6)", |plan| plan.partition(1_000_000));
-    each_plan("partition_aligned", |plan| plan.partition_aligned(4096, 4096));
+    each_plan("partition(64)", |plan| plan.cut(64, 1));
+    each_plan("partition(10^6)", |plan| plan.cut(1_000_000, 1));
+    each_plan("partition of aligned pieces", |plan| plan.cut(4096, 4096));
     each_plan("partition of a padded copy", |plan| {
-        plan.clone().with_padding(Padding::Zero).and_then(|plan| plan.partition(4096))
+        plan.clone().with_padding(Padding::Zero).map(|plan| plan.cut(4096, 1))
     });
 }
 

@@ -237,7 +237,7 @@ fn negative_strides_are_copied_in_the_order_of_the_indices() {
             let read = SignedDesc::try_from(fields).unwrap();
             // The pointer to the first element is `first` after the start of the descriptor's buffer.
             assert!(read.first == byte_offset || read.desc.base_offset() == 0);
-            let relayout = Relayout::reversing(&read.desc, &packed, &read.reversed).unwrap();
+            let relayout = crate::literal::replanned::reversing(&read.desc, &packed, &read.reversed).unwrap();
             if relayout.source_size_in_bytes() > 120 {
                 continue;
             }

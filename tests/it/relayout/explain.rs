@@ -1,6 +1,6 @@
 //! The explanation of a plan is the plan: its boxes, loops and kernels, and how it stores.
 
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{Replanned, reversing};
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};
 use tensor_layout_text::Notated;
 
@@ -29,7 +29,7 @@ fn a_line_a_box() {
 #[test]
 fn what_goes_backwards_has_a_sign() {
     let side: Notated = "u8[40,300]".parse().unwrap();
-    let plan = Relayout::reversing(&side, &side, &[0]).unwrap().with_streaming(false);
+    let plan = reversing(&side, &side, &[0]).unwrap().with_streaming(false);
     says(&plan, &["(+300, -300)"]);
 }
 

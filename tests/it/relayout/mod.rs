@@ -1,6 +1,5 @@
 //! Copies.
 
-mod all_written;
 mod copy;
 mod explain;
 mod plan_as_data;
@@ -8,5 +7,4 @@ mod properties;
 mod reversed;
 mod rows;
 mod threads;
-mod verbs;
 mod widths;

@@ -1,7 +1,7 @@
 //! Copies that are large enough for threads give equal bytes on any number of threads.
 #![cfg(feature = "rayon")]
 
-use crate::literal::replanned::{Replanned, levels};
+use crate::literal::replanned::{Replanned, levels, reversing};
 use rayon::ThreadPoolBuilder;
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout_text::Notated;
@@ -50,7 +50,7 @@ fn threads_write_what_one_does() {
 fn threads_share_rows_that_are_mirrored() {
     for (text, unit, pixels) in [("u8[1200,1500]{1,0}", 1, 1500), ("u8[800,700,3]{2,1,0}", 3, 700)] {
         let layout: Notated = text.parse().unwrap();
-        let relayout = Relayout::reversing(&layout, &layout, &[1]).unwrap();
+        let relayout = reversing(&layout, &layout, &[1]).unwrap();
         let source: Vec<u8> = (0..relayout.source_size_in_bytes()).map(|i| (i * 7 + i / 251) as u8).collect();
         let rows = source.chunks(unit * pixels);
         let expected: Vec<u8> = rows.flat_map(|row| row.chunks(unit).rev().flatten().copied()).collect();

@@ -1,4 +1,4 @@
-use tensor_layout::relayout::Padding;
+use tensor_layout::relayout::{Padding, Settings};
 use tensor_layout_text::Notated;
 
 use super::*;
@@ -15,7 +15,8 @@ fn many_pieces_make_the_output_of_one() {
         ("f32[60,25,20]", "f32[60,25,20]{2,1,0:T(2,3,2)(*,2,1)}"),
     ] {
         let layout = |text: &str| text.parse::<Notated>().unwrap();
-        let plan = Relayout::new(&layout(from), &layout(to)).unwrap().with_padding(Padding::Zero).unwrap();
+        let settings = Settings { padding: Padding::Zero, least_piece: Some(1), ..Settings::default() };
+        let plan = Relayout::with(&layout(from), &layout(to), &settings).unwrap();
         let mut whole = vec![0xff; plan.destination_size_in_bytes().try_into().unwrap()];
         plan.run(&source, &mut whole).unwrap();
 

@@ -1,26 +1,26 @@
 use super::*;
 
-#[test]
-fn memory_without_contents_is_zeroed() {
-    assert_eq!(zeroed(&mut [MaybeUninit::uninit(); 3]), [0; 3]);
-}
-
 /// An uninitialised destination cannot be read, and no part reaches outside.
 #[test]
 fn only_bytes_that_were_given_as_such_are_read() {
     let (mut bytes, mut memory) = ([1; 4], [MaybeUninit::uninit(); 4]);
-    assert!(Destination::uninitialised(&mut memory).readable().is_none());
-    assert!(WriteOnly::from(&mut memory[..]).into_memory().readable().is_none());
-    assert!(WriteOnly::from(&mut bytes[..]).into_destination().readable().is_none());
+    assert!(!Destination::uninitialised(&mut memory).is_readable());
     // SAFETY: the pointer is to four bytes that nothing else accesses.
-    let only = unsafe { WriteOnly::new(NonNull::from(&mut bytes[..])) };
-    assert!(only.into_memory().readable().is_none());
-    let mut destination = Destination::from(&mut bytes[..]);
-    assert_eq!(destination.part(1..3).and_then(|mut part| part.readable().map(|bytes| bytes.len())), Some(2));
+    let only = unsafe { Destination::write_only(NonNull::from(&mut bytes[..])) };
+    let (front, back) = only.split_at(3);
+    assert!(!front.is_readable() && !back.is_readable() && (front.len(), back.len()) == (3, 1));
+    let mut destination = Destination::from(&mut bytes);
+    assert_eq!(destination.part(1..3).map(|mut part| part.bytes_to_change().len()), Some(2));
     let reversed = Range { start: 3, end: 2 };
     assert!(
         destination.part(4..4).is_some() && destination.part(4..5).is_none() && destination.part(reversed).is_none()
     );
+}
+
+#[test]
+#[should_panic(expected = "of 4 bytes is split at byte 5")]
+fn a_destination_is_not_split_after_its_end() {
+    let _ = Destination::from(&mut [0; 4]).split_at(5);
 }
 
 /// Write-only memory is filled and written, and no reference to it is made.
@@ -33,7 +33,7 @@ fn a_destination_is_filled_with_whole_elements() {
         (20, 0xff, &[0xff, 0, 0, 0, 0, 0]),
     ] {
         let mut bytes = [0x55; 6];
-        WriteOnly::from(&mut bytes[..]).into_destination().fill(0..6, width, pattern);
+        Destination::from(&mut bytes).fill(0..6, width, pattern);
         assert_eq!(bytes, expected, "{width} bytes of {pattern:#x}");
     }
     let mut wide = vec![0x55; 4000];

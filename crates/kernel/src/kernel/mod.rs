@@ -30,7 +30,7 @@ pub use width::{PackedWords, WidthChange, WidthRow};
 pub(crate) use fit::{Context, side_by_side};
 pub use fit::{Misfit, fills_lines, has_shuffle};
 pub(crate) use panels::{MOST_ROWS, STAGE, STAGED_PITCH, count};
-pub(crate) use reach::{Reach, writes_are_disjoint};
+pub(crate) use reach::Reach;
 
 use crate::block_permutation::BlockPermutation;
 

@@ -1,4 +1,4 @@
-//! How far a copy reaches into its two buffers, and whether it writes any byte twice.
+//! How far a copy reaches into its two buffers.
 
 use super::{Axis, Direction, Kernel, Loop, Misfit, Stride, WidthChange};
 
@@ -105,31 +105,6 @@ impl Step<'_> {
             Step::Axis(axis) => axis.largest(),
         }
     }
-
-    /// Adds an entry to `gaps`: the smallest distance between two runs, and the distance of the last run from
-    /// the first run.
-    fn add_gaps(&self, gaps: &mut Vec<(usize, usize)>) -> Option<()> {
-        match self {
-            Step::Strided(stride, extent) => {
-                gaps.push((if *extent <= 1 { usize::MAX } else { *stride }, self.last()?));
-            }
-            // A long table is not sorted. It counts as a table that has an offset twice.
-            Step::Listed(entries, _) if entries.len() > 64 => return None,
-            Step::Listed(entries, _) => {
-                let mut offsets: Vec<usize> = entries.iter().map(|&(_, to)| to).collect();
-                offsets.sort_unstable();
-                let neighbours = offsets.iter().zip(offsets.iter().skip(1));
-                let gap = neighbours.map(|(a, b)| b - a).min().unwrap_or(usize::MAX);
-                gaps.push((gap, self.last()?));
-            }
-            Step::Axis(axis) => {
-                for (stride, extent) in axis.loops() {
-                    Step::Strided(stride, extent).add_gaps(gaps)?;
-                }
-            }
-        }
-        Some(())
-    }
 }
 
 impl Kernel {
@@ -188,37 +163,4 @@ impl Kernel {
             .iter()
             .try_fold(u64::try_from(run).ok()?, |bytes, &extent| bytes.checked_mul(u64::try_from(extent).ok()?))
     }
-}
-
-/// Whether certainly no byte is written twice. `false` may also mean that the check was not conclusive.
-///
-/// The test is whether the destination strides nest: in each loop, neighbours are at least as far apart as
-/// all loops with smaller strides span together. Packed, padded and tiled destinations pass the test. Strides
-/// that interleave without meeting (sizes 2 and 3, strides 3 and 2), strides of 0 and long tables fail it.
-pub(crate) fn writes_are_disjoint(kernel: &Kernel, loops: &[Loop]) -> bool {
-    let disjoint = || {
-        let (mut run, inside) = kernel.side(Side::Destination)?;
-        let mut steps = Vec::new();
-        for step in &inside {
-            step.add_gaps(&mut steps)?;
-        }
-        for step in loops {
-            match step {
-                Loop::Strided(stride) => {
-                    Step::Strided(stride.destination.unsigned_abs(), stride.extent).add_gaps(&mut steps)?;
-                }
-                Loop::Table(entries) => Step::Listed(entries, Side::Destination).add_gaps(&mut steps)?,
-            }
-        }
-        // Loops of one iteration are sorted last, because their gap is `usize::MAX`, which no run exceeds.
-        steps.sort_unstable();
-        for (gap, span) in steps {
-            if gap < run {
-                return None;
-            }
-            run = run.checked_add(span)?;
-        }
-        Some(())
-    };
-    disjoint().is_some()
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tensor_layout::relayout::Relayout;
+use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout_shader::{AccessCount, Form, Profile, Program};
 use tensor_layout_text::Notated;
 
@@ -21,7 +21,10 @@ pub(crate) fn cases() -> impl Iterator<Item = (String, Relayout)> {
         let [size, name, from, to, ref axes @ ..] = fields[..] else { panic!("a line of four fields or more: {line}") };
         let [from, to]: [Notated; 2] = [from, to].map(|text| text.parse().unwrap());
         let axes: Vec<usize> = axes.iter().map(|axis| axis.parse().unwrap()).collect();
-        (format!("{size}/{name}"), Relayout::reversing(&from, &to, &axes).unwrap())
+        (
+            format!("{size}/{name}"),
+            Relayout::with(&from, &to, &Settings { reversed: axes, ..Settings::default() }).unwrap(),
+        )
     })
 }
 
