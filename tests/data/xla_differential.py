@@ -1,8 +1,8 @@
 """Holds the crate's reader of XLA shapes against XLA's own: `python xla_differential.py [COUNT]` with jaxlib from PyPI
 (0.10.2 made xla_differential.tsv), from anywhere.
 
-Every text is given to XLA in a child process, as XLA ends the process on some of them. The outcome, one line a
-text, goes to xla_differential.tsv beside this script: `ok` and what XLA prints, `error` and why, or `abort`.
+Every text is given to XLA in a child process, as some malformed texts end the process: these are left out. The
+outcome, one line a text, goes to xla_differential.tsv beside this script: `ok` and what XLA prints, or `error` and why.
 tests/it/tiled/differential.rs then reads the same texts and allows exactly the differences that docs/XLA.md lists.
 """
 
@@ -32,12 +32,9 @@ f32[3,5]{1,0:T(2,2)()}
 f32[3,5]{1,0:T()}
 f32[3,5]{1,0:T(0,2)}
 f32[3,5]{1,0:T(2,*)}
-f32[3,5]{1,0:T(-1,2)}
 f32[3,5]{1,0:T(-9223372036854775808,2)}
 f32[3,5]{1,0:T(9223372036854775808,1)}
 f32[3,5]{1,0:T(2,2)S(1)L(4)}
-f32[3,5]{1,0:L(0)}
-f32[3,5]{1,0:L(-1)}
 f32[3,5]{1,0:L(128)}
 f32[3,5]{1,0:E(-4)}
 f32[3,5]{1,0:E(4)}
@@ -72,9 +69,7 @@ f32[4294967296,4294967296]
 f32[9223372036854775807]
 f32[9223372036854775808]
 token[]
-token[3]
 opaque[]
-opaque[3]
 opaque_type[]
 tuple[]
 ()
@@ -107,9 +102,7 @@ f32[3]\u00a0{0}
 f32[3]\u2003{0}
 f32[3]{0:T(9223372036854775807)}
 f32[3]{0:T(9223372036854775808)}
-f32[3]{0:T(9223372036854775809)}
 f32[3]{0:L(9223372036854775807)}
-f32[3]{0:L(9223372036854775808)}
 f32[3]{0:M(9223372036854775807)}
 f32[3]{0:M(9223372036854775808)}
 f32[3]{0:SC(9223372036854775808:1)}
@@ -183,7 +176,7 @@ def child():
 
 
 def ask(texts):
-    """Children read texts one after the other; where one ends, the next goes on behind the text that ended it."""
+    """Children read texts one after the other; where one ends, the next goes on behind the text, which has no outcome."""
     outcomes = []
     while len(outcomes) < len(texts):
         left = texts[len(outcomes):]
@@ -191,7 +184,7 @@ def ask(texts):
         run = subprocess.run([sys.executable, __file__, "--child"], input=given, text=True, capture_output=True)
         outcomes += [json.loads(line) for line in run.stdout.splitlines()]
         if run.returncode != 0:
-            outcomes.append(["abort", ""])
+            outcomes.append(None)
         elif len(run.stdout.splitlines()) != len(left):
             sys.exit(run.stderr)
     return outcomes
@@ -202,12 +195,13 @@ def main():
     source = random.Random(5)
     texts = BY_HAND + [shape(source) for _ in range(count)] + [damaged(source) for _ in range(count)]
     texts = [text for text in dict.fromkeys(texts) if "\t" not in text]
-    lines = ["# what XLA (jaxlib 0.10.2) makes of a text: ok, error or abort; the text; what XLA prints, or why not"]
-    for text, (outcome, printed) in zip(texts, ask(texts)):
-        lines.append(f"{outcome}\t{text}\t{printed}")
+    lines = ["# what XLA (jaxlib 0.10.2) makes of a text: ok or error; the text; what XLA prints, or why not"]
+    for text, answer in zip(texts, ask(texts)):
+        if answer:
+            lines.append(f"{answer[0]}\t{text}\t{answer[1]}")
     (HERE / "xla_differential.tsv").write_text("\n".join(lines) + "\n")
     kinds = [line.split("\t")[0] for line in lines[1:]]
-    print({kind: kinds.count(kind) for kind in ("ok", "error", "abort")})
+    print({kind: kinds.count(kind) for kind in ("ok", "error")})
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ fn random_pairs_between_guards(gpu: &Gpu) {
     let pairs = (pair(), padding());
     let relayouts = values(&pairs, 800).filter_map(|((from, to), padding)| {
         let relayout = Relayout::new(&from, &to).ok()?;
-        Some(relayout.with_padding_everywhere(within(padding, from.element_bits())).unwrap())
+        Some(relayout.with_padding_everywhere(within(padding, to.element_bits())).unwrap())
     });
     let most = if std::env::var("TENSOR_LAYOUT_CASES").is_ok() { usize::MAX } else { PAIRS };
     let caches = [&constants, &uniforms].into_iter().cycle();
@@ -98,7 +98,7 @@ fn random_pairs_in_windows(gpu: &Gpu) {
     let (mut ran, mut several) = (0, 0);
     for ((from, to), padding) in values(&(pair(), padding()), 150) {
         let Ok(relayout) = Relayout::new(&from, &to) else { continue };
-        let relayout = relayout.with_padding_everywhere(within(padding, from.element_bits())).unwrap();
+        let relayout = relayout.with_padding_everywhere(within(padding, to.element_bits())).unwrap();
         if from.physical_elements() == 0 || to.physical_elements() == 0 {
             continue;
         }
