@@ -3,6 +3,7 @@
 mod api_contract;
 mod auto_traits;
 mod descriptor;
+mod digits;
 mod dims;
 mod directml;
 mod draw;
