@@ -25,4 +25,4 @@ mod notation;
 mod spell;
 
 pub use notation::{Line, Notated, Notation, ViewStep, lines, offset_steps, read_list, text, text_in};
-pub use spell::{Raised, SPELLING_SEARCH_LIMIT, raise, spell, spell_view};
+pub use spell::{Raised, raise, spell, spell_view};

@@ -219,7 +219,7 @@ fn raising_says_what_tiles_cannot_say() {
         raise(&desc).map(|raised| raised.shape.to_string()).map_err(|error| error.to_string())
     };
     assert_eq!(why(&[2, 3], &[5, 1]), Ok("f32[2,3]{1,0:T(5)}".into()));
-    assert_eq!(why(&[5], &[3]), Ok("f32[5]{0:T(1)(3)}".into()));
+    assert_eq!(why(&[5], &[3]), Ok("f32[5]{0:T(3,1)}".into()));
     assert_eq!(why(&[2, 3, 4], &[1, 8, 2]), Ok("f32[2,3,4]{0,2,1}".into()));
     assert_eq!(why(&[2, 3, 4], &[1, 16, 4]), Ok("f32[2,3,4]{0,2,1:T(4)}".into()));
     assert!(why(&[2, 3], &[0, 1]).unwrap_err().contains("axis 0 is broadcast"));

@@ -1,7 +1,6 @@
 //! The texts of layouts, read and written.
 
 mod bounds;
-mod every_spelling;
 mod page;
 mod reading;
 mod shortest;

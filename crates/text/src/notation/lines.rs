@@ -3,15 +3,15 @@
 use core::fmt;
 use tensor_layout::checked::{Exact, at};
 
-use smallvec::SmallVec;
-
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::named::known_as;
 use crate::spell::{raise, spell};
 
-use super::strided::{Strided, insert_missing, list, text_of};
+use crate::spell::tiles::insert_missing;
+
+use super::strided::{Strided, list, text_of};
 use super::{Notated, Notation, bits_in_words, cute, directml, numpy, onednn, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
@@ -313,7 +313,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
     let empty = strided.sizes.contains(&0);
     // The order of the axes longer than 1, the slowest first. The other axes are inserted below, each after
     // the axis with the next lower number.
-    let mut order: SmallVec<[usize; 8]> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
+    let mut order: Vec<usize> = (0..rank).filter(|&axis| empty || size(axis) > 1).collect();
     if !empty {
         order.sort_by_key(|&axis| core::cmp::Reverse(stride(axis)));
         let mut packed = 1_u64;

@@ -1,9 +1,6 @@
 //! `Strided`: the form of a layout that notations with strides are written from.
 
-use smallvec::SmallVec;
-
 use crate::spell::spell;
-use tensor_layout::checked::Exact;
 use tensor_layout::{BufferTensorDesc, DataType, Dims, Error, IndexMap, LayoutClass, TensorFlags, ToIndexMap};
 
 /// A layout with one stride for each dimension, which four notations can express.
@@ -80,14 +77,4 @@ pub(super) fn tuple(numbers: &[u64]) -> String {
 /// Formats numbers with commas between them: `2,3`.
 fn joined(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// Inserts the axes that `order` lacks, each directly after the axis with the next lower number.
-pub(super) fn insert_missing(order: &mut SmallVec<[usize; 8]>, rank: usize) {
-    for axis in 0..rank {
-        if !order.contains(&axis) {
-            let before = axis.checked_sub(1).and_then(|before| order.iter().position(|&other| other == before));
-            order.insert(before.map_or(0, |before| before.plus(1)), axis);
-        }
-    }
 }

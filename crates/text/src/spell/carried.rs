@@ -4,8 +4,6 @@
 use core::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use smallvec::SmallVec;
-
 use tensor_layout::ArrayShape;
 use tensor_layout::map::IndexMap;
 use tensor_layout::tiled::TpuTiles;
@@ -82,7 +80,7 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
     }
     let mut orders = Vec::new();
     let mut seen: BTreeSet<Vec<usize>> = BTreeSet::new();
-    let mut minor: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut minor: Vec<usize> = Vec::new();
     choose(&major_first, tiled.min(rank), &mut minor, &mut |minor| {
         let others: Vec<usize> = major_first.iter().copied().filter(|dimension| !minor.contains(dimension)).collect();
         let mut order = near_row_major(map, &others);
@@ -100,12 +98,7 @@ fn orders(map: &IndexMap, operand: Option<&ArrayShape>, tiled: usize) -> Vec<Vec
 
 /// Extends `chosen` by `left` more dimensions of `from`, in every choice and order, and calls `found` with
 /// each result until `found` returns false. The last dimension of `from` is chosen first.
-fn choose(
-    from: &[usize],
-    left: usize,
-    chosen: &mut SmallVec<[usize; 8]>,
-    found: &mut impl FnMut(&[usize]) -> bool,
-) -> bool {
+fn choose(from: &[usize], left: usize, chosen: &mut Vec<usize>, found: &mut impl FnMut(&[usize]) -> bool) -> bool {
     let Some(left) = left.checked_sub(1) else { return found(chosen) };
     for &dimension in from.iter().rev() {
         if chosen.contains(&dimension) {
@@ -168,7 +161,3 @@ fn like_operand(map: &IndexMap, operand: &ArrayShape, order: &[usize]) -> Option
     let order: Vec<usize> = own.map(next).collect::<Option<_>>()?;
     (order.len() == map.sizes().len()).then_some(order)
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

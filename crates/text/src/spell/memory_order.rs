@@ -1,168 +1,127 @@
 //! Lists the digits of a map in the order of memory.
 
-use tensor_layout::Error;
-use tensor_layout::IndexMap;
 use tensor_layout::checked::Exact;
+use tensor_layout::{IndexMap, LayoutClass};
 
 use crate::notation::digits_by_dimension;
 
-use smallvec::SmallVec;
-
-pub(super) fn refuse(reason: String) -> Error {
-    Error::not_expressible("tiled layout", reason)
-}
-
 /// One digit in memory: its dimension, and the number of its values, padding included.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     /// The dimension of the digit. A tile longer than the rank covers one more dimension, of size 1; the
     /// number of this dimension is the rank of the map.
-    pub(super) dimension: usize,
+    pub(crate) dimension: usize,
     /// The position of the digit in its dimension, counted from the minor digit.
-    pub(super) level: usize,
-    pub(super) size: u64,
-    pub(super) is_top: bool,
+    pub(crate) level: usize,
+    pub(crate) size: u64,
     /// Whether the digit is only padding, above the top digit of its dimension.
     pads: bool,
 }
 
 /// The size of the buffer that the digits have to fill.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Room {
+pub(crate) enum Room {
     /// The whole buffer, if the top digit can be padded to the size of the buffer.
     Buffer,
     /// Only the space that the digits need. The rest of the buffer becomes padding at the end.
     Digits,
 }
 
+/// All digits of a map, the major digit first.
 #[derive(PartialEq)]
-pub(super) struct MemoryOrder {
-    /// All digits, the major digit first.
-    pub(super) digits: Vec<Placed>,
-    /// The stride of the last digit, in elements. The stride is more than 1 if elements are not contiguous.
-    pub(super) smallest: u64,
-}
+pub(crate) struct MemoryOrder(pub(crate) Vec<Placed>);
 
 impl MemoryOrder {
-    /// Lists the digits of a map. `room` says whether the top digit is padded until it fills the buffer.
-    ///
-    /// # Errors
-    ///
-    /// `not_expressible` if the map does not begin at 0, is not a sum of exact digits, or has strides
-    /// that do not divide each other or leave a gap that no dimension can fill with padding.
-    pub(super) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, Error> {
+    /// Lists the digits of a map, or says why tiles cannot spell them. The map must begin at 0 and be a sum of
+    /// exact digits, whose strides divide each other. A gap becomes padding: of the digit in front of it, if
+    /// this is the top digit of its dimension, or else a digit of a dimension without digits outside the gap.
+    pub(crate) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, String> {
         if map.base() != 0 {
-            return Err(refuse(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base())));
+            return Err(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base()));
         }
-        let Some(dimensions) = digits_by_dimension(map) else {
-            return Err(refuse("it is not a sum of exact digits of its dimensions".into()));
+        let dimensions = digits_by_dimension(map).ok_or_else(|| match map.class() {
+            LayoutClass::RaggedSplit => "its blocks do not divide each other".to_owned(),
+            _ => "`*` joins dimensions that do not separate again".to_owned(),
+        })?;
+        let empty = map.element_count() == 0;
+        let mut all: Vec<(u64, usize, usize, u64)> = Vec::new();
+        for (dimension, digits) in dimensions.iter().enumerate().filter(|_| !empty) {
+            let minor_first = digits.iter().rev().enumerate();
+            all.extend(minor_first.map(|(level, &(size, stride))| (stride, dimension, level, size)));
+        }
+        all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
+        let above = if empty { 1 } else { map.physical_elements() };
+        let mut order = MemoryOrder(Vec::with_capacity(all.len()));
+        let mut outer = (above, 0);
+        for (position, &(stride, dimension, level, values)) in all.iter().enumerate() {
+            if stride == 0 {
+                return Err(format!(
+                    "dimension {dimension} is broadcast (stride 0), and in tiles every element has a place of its own"
+                ));
+            }
+            let is_top = dimensions.get(dimension).is_some_and(|digits| level.plus(1) == digits.len());
+            let (larger, owner) = outer;
+            outer = (stride, dimension);
+            let mut fits = larger.divided_by(stride);
+            let divides = larger.is_multiple_of(stride);
+            if position == 0 && (!divides || !is_top || room == Room::Digits) {
+                // The elements after the last block are padding at the end.
+                fits = values;
+            } else if !divides {
+                return Err(format!(
+                    "stride {larger} of axis {owner} is not a multiple of stride {stride} of axis {dimension}"
+                ));
+            } else if fits < values {
+                return Err(format!(
+                    "stride {larger} of axis {owner} leaves room for {fits} steps of axis {dimension}, which takes {values}"
+                ));
+            }
+            if fits > values && !is_top {
+                if !fits.is_multiple_of(values) {
+                    return Err(format!("there is a gap after a block of {values} in dimension {dimension}"));
+                }
+                order.pad(&dimensions, dimension, fits.divided_by(values))?;
+                fits = values;
+            }
+            order.0.push(Placed { dimension, level, size: fits, pads: false });
+        }
+        let smallest = all.last().map_or(above, |&(stride, ..)| stride);
+        if smallest > 1 {
+            order.pad(&dimensions, usize::MAX, smallest)?;
+        }
+        Ok(order)
+    }
+
+    /// Adds a digit of padding inside `inside`. The digit is above the own digits of a dimension whose digits
+    /// are all further in, or which has none: at last, of the dimension of size 1 in front of the shape.
+    fn pad(&mut self, dimensions: &[Vec<(u64, u64)>], inside: usize, size: u64) -> Result<(), String> {
+        let begun = |other: usize| self.0.iter().any(|placed| placed.dimension == other && !placed.pads);
+        let rank = dimensions.len();
+        let Some(dimension) = (0..rank).rev().chain([rank]).find(|&other| other != inside && !begun(other)) else {
+            return Err(format!("there is a gap inside the blocks of dimension {inside}"));
         };
-        if map.element_count() == 0 {
-            return Ok(MemoryOrder { digits: Vec::new(), smallest: 1 });
+        // Padding that was placed before has larger strides, so it moves up one level.
+        for higher in self.0.iter_mut().filter(|placed| placed.dimension == dimension) {
+            higher.level = higher.level.plus(1);
         }
-        if dimensions.iter().all(Vec::is_empty) {
-            // The array has one element, so the last dimension is padded to the size of the buffer.
-            let dimension = dimensions.len().saturating_sub(1);
-            let padded = map.physical_elements() > 1;
-            let digit = Placed { dimension, level: 0, size: map.physical_elements(), is_top: true, pads: true };
-            return Ok(MemoryOrder { digits: padded.then_some(digit).into_iter().collect(), smallest: 1 });
-        }
-        ordered(map, dimensions, room)
+        let level = dimensions.get(dimension).map_or(0, Vec::len);
+        self.0.push(Placed { dimension, level, size, pads: true });
+        Ok(())
     }
 
     /// The number of digits of a dimension, padding included.
-    pub(super) fn levels(&self, dimension: usize) -> usize {
-        self.digits.iter().filter(|digit| digit.dimension == dimension).count()
-    }
-
-    /// Returns a dimension of size `bound` that no tile has cut yet.
-    pub(super) fn position(&self, dimension: usize, bound: u64) -> Position {
-        let place = |level| self.digits.iter().position(|digit| digit.dimension == dimension && digit.level == level);
-        Position { dimension, bound, digits: (0..self.levels(dimension)).rev().filter_map(place).collect() }
+    pub(crate) fn levels(&self, dimension: usize) -> usize {
+        self.0.iter().filter(|digit| digit.dimension == dimension).count()
     }
 
     /// The product of the sizes of some digits, padding included.
-    pub(super) fn product(&self, places: &[usize]) -> Option<u64> {
-        places.iter().try_fold(1_u64, |product, &place| product.checked_mul(self.digits.get(place)?.size))
+    pub(crate) fn product(&self, places: impl IntoIterator<Item = usize>) -> Option<u64> {
+        places.into_iter().try_fold(1_u64, |product, place| product.checked_mul(self.0.get(place)?.size))
+    }
+
+    /// The positions of a dimension's digits in memory, the major digit first.
+    pub(crate) fn digits_of(&self, dimension: usize) -> Vec<usize> {
+        let place = |level| self.0.iter().position(|digit| digit.dimension == dimension && digit.level == level);
+        (0..self.levels(dimension)).rev().filter_map(place).collect()
     }
 }
-
-/// One dimension of the tiled shape at some level.
-#[derive(Clone, PartialEq)]
-pub(super) struct Position {
-    /// The dimension of the map that this dimension is a part of.
-    pub(super) dimension: usize,
-    pub(super) bound: u64,
-    /// The positions of its digits in memory, the major digit first.
-    pub(super) digits: SmallVec<[usize; 8]>,
-}
-
-impl Position {
-    /// Cuts off the last `moved` digits with a tile. Returns the dimension that counts blocks and the
-    /// dimension inside a block.
-    pub(super) fn cut(&self, moved: usize, memory: &MemoryOrder) -> Option<[Position; 2]> {
-        let (high, low) = self.digits.split_at_checked(self.digits.len().checked_sub(moved)?)?;
-        let block = memory.product(low)?;
-        let count = self.bound.div_ceil(block);
-        let part = |bound, digits: &[usize]| Position { bound, digits: digits.into(), ..*self };
-        Some([part(count, high), part(block, low)])
-    }
-}
-
-fn ordered(map: &IndexMap, dimensions: Vec<Vec<(u64, u64)>>, room: Room) -> Result<MemoryOrder, Error> {
-    // Each entry has the stride, the dimension, the level, the number of values, and whether the digit is the
-    // top digit.
-    let mut all: Vec<(u64, usize, usize, u64, bool)> = Vec::new();
-    for (dimension, digits) in dimensions.iter().enumerate() {
-        for (level, &(size, stride)) in digits.iter().rev().enumerate() {
-            all.push((stride, dimension, level, size, level.plus(1) == digits.len()));
-        }
-    }
-    all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
-    let smallest = all.last().map_or(1, |&(stride, ..)| stride);
-    let mut above = map.physical_elements();
-    let mut placed: Vec<Placed> = Vec::with_capacity(all.len());
-    for (position, (stride, dimension, level, values, is_top)) in all.into_iter().enumerate() {
-        if stride == 0 {
-            return Err(refuse(format!(
-                "dimension {dimension} is broadcast (stride 0), and in tiles every element has a place of its own"
-            )));
-        }
-        let mut fits = above.divided_by(stride);
-        let divides = above.checked_rem(stride) == Some(0);
-        if position == 0 && (!divides || !is_top || room == Room::Digits) {
-            // The elements after the last block are padding at the end.
-            fits = values;
-        } else if !divides || fits < values {
-            return Err(refuse(format!(
-                "a stride of {stride} in dimension {dimension} does not fit the strides around it"
-            )));
-        }
-        if fits > values && !is_top {
-            // The padding becomes a digit of a dimension whose digits all have smaller strides.
-            let padding = if fits.is_multiple_of(values) { fits.checked_div(values) } else { None };
-            let begun = |other: usize| placed.iter().any(|placed| placed.dimension == other && !placed.pads);
-            // If no dimension of the map is free, the padding goes to the dimension of size 1 in front of the
-            // shape.
-            let free = (0..=dimensions.len()).find(|&other| other != dimension && !begun(other));
-            let (Some(size), Some(other)) = (padding, free) else {
-                return Err(refuse(format!("there is a gap inside the blocks of dimension {dimension}")));
-            };
-            // The new digit of padding is directly above the dimension's own digits. Padding that was placed
-            // before has larger strides, so it moves up one level.
-            for higher in placed.iter_mut().filter(|placed| placed.dimension == other) {
-                higher.level = higher.level.plus(1);
-            }
-            let level = dimensions.get(other).map_or(0, Vec::len);
-            placed.push(Placed { dimension: other, level, size, is_top: false, pads: true });
-            fits = values;
-        }
-        placed.push(Placed { dimension, level, size: fits, is_top, pads: false });
-        above = stride;
-    }
-    Ok(MemoryOrder { digits: placed, smallest })
-}
-
-#[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

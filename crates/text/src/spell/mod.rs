@@ -1,50 +1,80 @@
-//! Spells index maps as XLA layouts, with the shortest text that describes the map.
+//! Strides, index maps and views as XLA layouts.
 
 mod carried;
-mod fewest_levels;
-mod memory_order;
-mod radix;
-mod raise;
+pub(crate) mod memory_order;
+pub(crate) mod tiles;
 mod wanted;
 
-pub use raise::{Raised, raise};
+use tensor_layout::checked::{self, BYTES, Exact, OFFSET};
+use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
-use tensor_layout::Error;
-use tensor_layout::map::{IndexMap, ToIndexMap};
-use tensor_layout::tiled::{ArrayShape, Tile};
-
-use memory_order::{MemoryOrder, Room, refuse};
+use memory_order::{MemoryOrder, Room};
+use tiles::{Blocked, radix_sort};
 use wanted::Wanted;
 
-/// The most tiles that are tried to find the shortest spelling of one map. A map of two or three digits takes
-/// a few dozen tries, and the whole limit takes some ten milliseconds. When the limit is reached, the
-/// spelling is longer than necessary.
+/// A strided tensor as a tiled shape.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Raised {
+    /// The tiled shape. Every element is stored where the strides put it.
+    pub shape: ArrayShape,
+    /// The number of bytes by which the tiled buffer is longer than DirectML's minimum size for the strided
+    /// tensor. XLA counts the padding after the last row and DirectML does not.
+    pub bytes_past_minimum: u64,
+}
+
+/// Finds the tiled layout that puts every element where the descriptor's strides put it: the inverse of
+/// [`lower`](tensor_layout::lower).
+///
+/// A tiled layout without `*` exists under one condition. Sort the strides of the axes longer than 1 in
+/// ascending order. Each stride must divide the next one, and their ratio must be at least the size of the
+/// axis with the smaller stride. Packed strides need no tile, and a row pitch becomes a tile as long as the
+/// pitch.
+///
+/// A total size above DirectML's minimum becomes the size of the tiled buffer. A tiled shape that was lowered
+/// and is then raised therefore keeps its size.
+///
+/// # Errors
+///
+/// `not_expressible` names the axis and the strides for which no tiles exist, or the base offset. `overflow`
+/// if the tiled buffer, including the padding after its last row, passes 64 bits.
 ///
 /// ```
-/// use tensor_layout_text::spell;
-/// use tensor_layout_text::SPELLING_SEARCH_LIMIT;
-/// use tensor_layout::{ArrayShape, ToIndexMap};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+/// use tensor_layout_text::raise;
 ///
-/// // Two digits to place: far below the limit.
-/// let map = "f32[4,8]{1,0:T(2,4)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
-/// assert_eq!(spell(&map)?.to_index_map()?, map);
-/// assert_eq!(SPELLING_SEARCH_LIMIT, 16_384);
+/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
+/// let raised = raise(&desc)?;
+/// assert_eq!(raised.shape.to_string(), "f32[2,3]{1,0:T(5)}");
+/// assert_eq!(raised.bytes_past_minimum, 8);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
+pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
+    let map = desc.to_index_map()?;
+    let has_total = desc.total_tensor_size_in_bytes() > desc.min_size_in_bytes();
+    let shape = match spell(&map) {
+        Ok(exact) if has_total => exact,
+        _ => {
+            // The buffer ends with a whole step of the largest stride.
+            let steps = desc.sizes().iter().zip(desc.strides()).filter(|&(&size, _)| size > 1);
+            let ends =
+                steps.map(|(&size, &stride)| checked::mul(size, stride, OFFSET)).collect::<Result<Vec<_>, _>>()?;
+            let end = ends.into_iter().max().unwrap_or(1).max(map.span_elements());
+            let is_empty = map.element_count() == 0;
+            spell(&if is_empty { map } else { map.in_buffer_of(end, desc.is_part())? })?
+        }
+    };
+    let tiled_size = checked::round_up(shape.to_index_map()?.physical_size_in_bytes(), 4, BYTES)?;
+    Ok(Raised { shape, bytes_past_minimum: tiled_size.minus(desc.min_size_in_bytes()) })
+}
 
-/// Returns the shortest tiled layout with the offsets, the element width and the physical size of a map, in
-/// whatever order its digits are stored.
+/// Returns a tiled layout with the offsets, the element width and the physical size of a map, in whatever
+/// order its digits are stored.
 ///
 /// The function spells every Affine or Split map that begins at 0 and whose strides divide each other in
 /// order. A gap inside a block must be padding of another dimension. All oneDNN formats, reshapes and
-/// permutations of tiled arrays, and dense views are maps of this kind.
-///
-/// Without padding, the spelling has as few tiles as possible. Among several spellings with equally few
-/// tiles, the shortest text wins. A gap is spelled as padding of one dimension, or as two tiles for a
-/// smallest stride. Another spelling of the gap may be shorter (`T(2,1)` is spelled `T(1)(2)`). The search
-/// stops after [`SPELLING_SEARCH_LIMIT`] tiles. Then a radix sort, which always succeeds, gives a longer
-/// spelling. For a view of an array with a known layout, [`spell_view`] finds the spelling that its compiler
+/// permutations of tiled arrays, and dense views are maps of this kind. Layouts in blocks and layouts of a TPU
+/// have few tiles, and the shortest text wins; other orders of digits take a tile for each bit of a digit's
+/// position. For a view of an array with a known layout, [`spell_view`] finds the spelling that its compiler
 /// would choose.
 ///
 /// # Errors
@@ -57,8 +87,6 @@ pub const SPELLING_SEARCH_LIMIT: usize = 1 << 14;
 ///
 /// let tiled = "f32[16,256]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
 /// assert_eq!(spell(&tiled.permute(&[1, 0])?)?.to_string(), "f32[256,16]{0,1:T(8,128)}");
-/// // As one dimension it has four digits, and the two in the middle have to change places.
-/// assert_eq!(spell(&tiled.reshape(&[4096])?)?.to_string(), "f32[4096]{0:T(256)(8,128)}");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
@@ -76,7 +104,7 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 ///    dimensions are possible, an order that keeps the operand's tiles is preferred.
 /// 3. The operand's tiles, unchanged.
 /// 4. The tiles that the rules of other TPU generations give, if the operand has tiles.
-/// 5. The shortest spelling, as [`spell`] gives it.
+/// 5. The spelling that [`spell`] gives.
 ///
 /// The view keeps the memory space, the tail alignment, the element width and the other attributes of the
 /// operand's layout. A dimension that is neither divided nor joined keeps its bound (`<=5`). Every result has
@@ -114,31 +142,27 @@ pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Er
     shape.map_or_else(|| shortest(wanted), Ok)
 }
 
-/// Returns the shortest spelling. Where tiles do not fill the buffer, the end is padded to the size of the
-/// buffer.
+/// Returns the shortest of a few spellings. Where tiles do not fill the buffer, the end is padded to the size
+/// of the buffer.
 fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
+    let refuse = |reason: String| Error::not_expressible("tiled layout", reason);
     let map = wanted.map();
-    let mut steps = SPELLING_SEARCH_LIMIT;
-    let (mut spellings, mut orders_of_memory) = (Vec::new(), Vec::new());
+    let mut spellings = Vec::new();
     for room in [Room::Buffer, Room::Digits] {
-        let memory = MemoryOrder::new(map, room)?;
-        if orders_of_memory.contains(&memory) {
-            continue;
-        }
-        let found = fewest_levels::search(map.sizes(), &memory, &mut steps);
-        let (mut order, mut tiles) = found.map_or_else(|| radix::radix_sort(map.sizes(), &memory), Ok)?;
-        tiles.extend(wide_strides(&memory)?);
+        let memory = MemoryOrder::new(map, room).map_err(refuse)?;
+        let (mut order, tiles) = match Blocked::of(map.sizes(), &memory) {
+            Ok(blocked) => (blocked.outer.clone(), blocked.tiles()?),
+            Err(_) => radix_sort(map.sizes(), &memory)?,
+        };
         if tiles.is_empty() {
             order = carried::near_row_major(map, &carried::by_stride(map));
-            // No text is shorter than a layout without tiles and tail alignment, so the search for dense
-            // layouts ends here.
+            // No text is shorter than a layout without tiles and tail alignment.
             let plain = wanted.spelling(&order, &[]).filter(|shape| shape.layout().tail_padding_alignment <= 1);
             if let Some(plain) = plain {
                 return Ok(plain);
             }
         }
         spellings.push((order, tiles));
-        orders_of_memory.push(memory);
     }
     // XLA ignores the tail alignment of a layout without tiles, so this layout is ranked last.
     let length = |shape: &ArrayShape| {
@@ -154,9 +178,4 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
     // `min_by_key` returns the first of several spellings of equal length.
     let found = [Some(wanted), padded].into_iter().flatten().flat_map(candidates).min_by_key(length);
     found.ok_or_else(|| refuse("its buffer is not as large as its digits".into()))
-}
-
-/// Returns the two tiles for a smallest stride above 1: blocks of one element, each padded to the stride.
-fn wide_strides(memory: &MemoryOrder) -> Result<Vec<Tile>, Error> {
-    if memory.smallest > 1 { Ok(vec![Tile::new(&[1])?, Tile::new(&[memory.smallest])?]) } else { Ok(Vec::new()) }
 }
