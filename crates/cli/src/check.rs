@@ -2,19 +2,19 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::Value;
+use tensor_layout::AnyLayout;
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::upload::{
     ChannelConflict, DeviceLimits, Errors, Role, Suggestion, UploadBuffer, UploadReport, channel_conflict, suggest,
     validate, validate_box, validate_description,
 };
-use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
-use crate::binding::bound_as;
 use crate::describe::min_size_in_bytes;
 use crate::output::{Object, Output, Stop, Verdict, each_layout, error_value};
 use crate::table::long_bytes;
 use crate::terminal::{Ink, painted};
-use crate::whole_number::bytes;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -50,6 +50,11 @@ pub(crate) struct Arguments {
 enum RoleName {
     Input,
     Output,
+}
+
+/// Reads the value of an option that is a number of bytes: `4096`, `4_194_304`, `4MiB`.
+fn bytes(text: &str) -> Result<u64, String> {
+    tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }
 
 /// Returns the limits with this name, or the limits in the JSON file of this name. An unknown name is wrong
@@ -259,4 +264,30 @@ fn read(text: &str) -> Result<Read, Error> {
         false => format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits()),
     });
     Ok(Read { desc, storage, remark, min_size: min_size_in_bytes(&map)?, layout })
+}
+
+/// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what
+/// is bound instead.
+pub(crate) fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str>), Error> {
+    match lower(layout)? {
+        Lowering::Strided(desc) => Ok((desc, None)),
+        Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
+        Lowering::IndexMap { map, .. } => {
+            Ok((flat(&map)?, Some("bound as one row of elements, because no strides describe it")))
+        }
+        _ => Err(Error::not_expressible("strided descriptor", "its lowering is unknown")),
+    }
+}
+
+/// Describes the whole buffer as one row of elements, padding included.
+fn flat(map: &IndexMap) -> Result<BufferTensorDesc, Error> {
+    let data_type = match map.element_bits() {
+        bits if bits == map.data_type().bits() => map.data_type(),
+        8 => DataType::U8,
+        16 => DataType::U16,
+        32 => DataType::U32,
+        64 => DataType::U64,
+        bits => return Err(Error::unsupported_bits(bits, "8, 16, 32 and 64")),
+    };
+    BufferTensorDesc::packed(data_type, &[map.physical_elements()])
 }

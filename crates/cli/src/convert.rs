@@ -4,20 +4,17 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use indicatif::ProgressBar;
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
 
-use crate::input_file::{Bytes, is_standard};
-use crate::new_file::NewFile;
+use crate::input::{Input, is_standard};
+use crate::new_file::{NewFile, folder_of};
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
-use crate::pieces::{Outcome, PIECE, Pieces};
-use crate::progress;
+use crate::pieces::{Pieces, progress_bar};
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, wrapped};
-use crate::unfinished::folder_of;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -187,27 +184,33 @@ fn write_file(
             return Ok(Verdict::Failed);
         }
     };
-    if is_standard(target) {
-        return to_standard_output((input, file.get(start..).unwrap_or(&[])), plan, output);
-    }
-    let mut new = NewFile::create(target)?;
-    let header_length = u64::try_from(header.len()).unwrap_or(u64::MAX);
-    new.reserve(plan.destination_size_in_bytes().saturating_add(header_length))?;
-    new.append(&header)?;
     let source = file.get(start..).unwrap_or(&[]);
-    let bar = progress::bar(plan.destination_size_in_bytes());
-    let done = match Pieces::of(plan, PIECE) {
-        Ok(pieces) => pieces.run(source, &bar, |bytes| new.append(bytes)),
-        Err(error) => Ok(Outcome::Refused(error)),
+    let pieces = match Pieces::of(plan) {
+        Ok(pieces) => pieces,
+        Err(error) => return output.refuse(&input.to_string_lossy(), &error),
+    };
+    let bar = progress_bar(plan.destination_size_in_bytes());
+    let mut new = None;
+    let done = if is_standard(target) {
+        if output.is_json() {
+            let sentence = "with --json the output must be a file, because standard output has the object";
+            return Err(Stop::Unusable(sentence.into()));
+        }
+        pieces.run(source, &bar, |_, _| (), |_, bytes| output.bytes(bytes))
+    } else {
+        let new = new.insert(NewFile::create(target)?);
+        new.append(&header)?;
+        pieces.run(source, &bar, |_, _| (), |_, bytes| new.append(bytes))
     };
     bar.finish_and_clear();
-    if let Outcome::Refused(error) = done? {
+    if let Err(error) = done? {
         return output.refuse(&input.to_string_lossy(), &error);
     }
-    file.check_unchanged(input)?;
+    file.check_unchanged()?;
     // The input is closed first, because the target may replace it and some systems refuse to replace a
     // mapped file.
     drop(file);
+    let Some(new) = new else { return Ok(Verdict::Well) };
     new.close()?.finish()?;
     if !output.is_json() {
         let size = long_bytes(plan.destination_size_in_bytes());
@@ -216,29 +219,12 @@ fn write_file(
     Ok(Verdict::Well)
 }
 
-fn to_standard_output((input, source): (&Path, &[u8]), plan: &Relayout, output: &mut Output) -> Result<Verdict, Stop> {
-    if output.is_json() {
-        return Err(Stop::Unusable(
-            "with --json the output must be a file, because standard output has the object".into(),
-        ));
-    }
-    let mut write = |bytes: &[u8]| output.bytes(bytes);
-    let done = match Pieces::of(plan, PIECE) {
-        Ok(pieces) => pieces.run(source, &ProgressBar::hidden(), &mut write)?,
-        Err(error) => Outcome::Refused(error),
-    };
-    match done {
-        Outcome::Done => Ok(Verdict::Well),
-        Outcome::Refused(error) => output.refuse(&input.to_string_lossy(), &error),
-    }
-}
-
 fn is_npy(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
 }
 
 fn npy_layout(path: &Path) -> Result<String, Stop> {
-    let bytes = Bytes::open(path)?;
+    let bytes = Input::open(path)?;
     let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));
     layout.map_err(|sentence| Stop::Unusable(format!("{} {sentence}", path.display())))
 }
@@ -246,7 +232,7 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
 /// The contents of the input file.
 enum Source {
     /// The bytes of the file, and the position at which its elements begin.
-    Of(Bytes, usize),
+    Of(Input, usize),
     /// The file does not have the layout `from`. The text is the rest of a sentence that begins with the name
     /// of the file.
     Unfit(String),
@@ -254,7 +240,7 @@ enum Source {
 
 fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
     let needed = plan.source_size_in_bytes();
-    let bytes = Bytes::open(path)?;
+    let bytes = Input::open(path)?;
     if is_npy(path) {
         return Ok(match npy_start(&bytes, from) {
             Ok(start) => Source::Of(bytes, start),

@@ -8,7 +8,7 @@ use tensor_layout_text::Notated;
 use tensor_layout_text::draw::Picture;
 
 use crate::index_text::read_list;
-use crate::input_file::is_standard;
+use crate::input::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Object, Output, Stop, Verdict, each_layout};
 

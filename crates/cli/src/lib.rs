@@ -3,37 +3,29 @@
 //! The program is [`main`]. Other programs that offer the same commands (the module for Python does) call
 //! [`run`], which prints nothing by itself, and [`layout_by_rule`] for the rules of `model --to`.
 
-mod binding;
 mod check;
 mod convert;
 mod describe;
 mod draw;
 mod hlo;
 mod index_text;
-mod input_file;
+mod input;
 mod manual;
-mod mapped_file;
 mod model;
-pub mod model_file;
 mod names;
 mod new_file;
 mod npy;
 mod offset;
 mod output;
 mod pieces;
-mod progress;
 mod rule;
 mod same;
 mod shader;
 mod shader_program;
-mod signals;
 mod table;
 mod terminal;
 mod texture;
-mod unfinished;
-mod usage;
 mod view;
-mod whole_number;
 
 use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
@@ -108,43 +100,40 @@ enum Command {
     Man(manual::Man),
 }
 
-impl Command {
-    fn writes_a_file(&self) -> bool {
-        match self {
-            Command::Convert(arguments) => arguments.output.is_some(),
-            Command::Model(arguments) => arguments.out.is_some(),
-            _ => false,
-        }
-    }
-}
-
 /// Reads the command line. If it is wrong, or asks for the help or the version, the exit status is returned
 /// instead.
 fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
     let words: Vec<OsString> = words.into_iter().collect();
-    let texts: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let sentence = match usage::expanded_braces(&texts) {
-        Some(layout) => format!("the shell expanded the braces of {layout}: quote the layout, '{layout}'"),
-        None => match Cli::try_parse_from(words) {
-            Ok(cli) => return Ok(cli),
-            Err(error) => match usage::sentence(&error) {
-                Some(sentence) => sentence,
-                // For clap the help and the version are errors too, but these go to standard output.
-                None if !error.use_stderr() => {
-                    return Err(output
-                        .line(error.to_string().trim_end())
-                        .and_then(|()| output.flush())
-                        .map_or(2, |()| 0));
-                }
-                None => {
-                    output.warn(error.to_string().trim_end());
-                    return Err(2);
-                }
-            },
-        },
+    if let Some(layout) = expanded_braces(&words) {
+        let error = painted_error("error:", Ink::Red);
+        output.warn(&format!("{error} the shell expanded the braces of {layout}: quote the layout, '{layout}'"));
+        return Err(2);
+    }
+    Cli::try_parse_from(words).map_err(|error| {
+        let text = error.to_string();
+        // For clap the help and the version are errors too, but these go to standard output.
+        if error.use_stderr() {
+            output.warn(text.trim_end());
+            return 2;
+        }
+        output.line(text.trim_end()).and_then(|()| output.flush()).map_or(2, |()| 0)
+    })
+}
+
+/// Returns the layout that the shell has expanded, if it has: `f32[2,3]{1,0}` without quotes arrives as
+/// `f32[2,3]1 f32[2,3]0`.
+fn expanded_braces(words: &[OsString]) -> Option<String> {
+    let parts = |word: &OsString| -> Option<(String, String)> {
+        let (before, after) = word.to_str()?.rsplit_once(']')?;
+        let is_number = !after.is_empty() && after.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && before.contains('[')).then(|| (format!("{before}]"), after.to_owned()))
     };
-    output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
-    Err(2)
+    words.iter().enumerate().find_map(|(place, word)| {
+        let (layout, _) = parts(word)?;
+        let same = words.iter().skip(place).map_while(parts).take_while(|(other, _)| *other == layout);
+        let numbers: Vec<String> = same.map(|(_, number)| number).collect();
+        (numbers.len() > 1).then(|| format!("{layout}{{{}}}", numbers.join(",")))
+    })
 }
 
 /// Runs the program with the arguments, the standard output and the standard error of this process.
@@ -155,7 +144,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
 }
 
-/// Who owns the process. Signals and the terminal are set up only if the process is the program itself.
+/// Who owns the process. The terminal is set up only if the process is the program itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
     Program,
@@ -184,10 +173,8 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Ok(cli) => cli,
         Err(status) => return status,
     };
-    signals::prepare();
     if host == Host::Program {
         terminal::attach(cli.color);
-        unfinished::remove_when_interrupted(cli.command.writes_a_file());
     }
     if let Err(error) = KernelLevel::requested() {
         let warning = painted_error("warning:", Ink::Yellow);

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tensor_layout::Error;
 
 use crate::table::wrapped;
@@ -51,7 +51,7 @@ impl From<io::Error> for Stop {
 
 /// A JSON object whose keys keep their order.
 #[derive(Debug, Default)]
-pub(crate) struct Object(Vec<(&'static str, Value)>);
+pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
     /// Returns an object of this type. `type` is its first key, and docs/JSON.md lists the other keys.
@@ -61,25 +61,21 @@ impl Object {
 
     /// Returns this object with one more key, after all others.
     pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
-        self.0.push((key, value.into()));
+        self.0.insert(key.to_owned(), value.into());
         self
     }
 }
 
 impl fmt::Display for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (position, (key, value)) in self.0.iter().enumerate() {
-            let comma = if position > 0 { "," } else { "" };
-            write!(f, "{comma}\"{key}\":{value}")?;
-        }
-        f.write_str("}")
+        // Strings and numbers can always be written.
+        f.write_str(&serde_json::to_string(&self.0).unwrap_or_default())
     }
 }
 
 impl From<Object> for Value {
     fn from(object: Object) -> Value {
-        Value::Object(object.0.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+        Value::Object(object.0)
     }
 }
 

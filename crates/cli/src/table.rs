@@ -158,6 +158,3 @@ pub(crate) fn pattern(name: &str) -> String {
 pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,5 +1,4 @@
 //! The terminal: how wide it is, and whether it gets colours.
-#![allow(unsafe_code, reason = "one system call asks for the width of the terminal")]
 
 use std::io::{IsTerminal, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -66,20 +65,5 @@ pub(crate) fn width() -> Option<usize> {
     if !IS_ATTACHED.load(Relaxed) || !stdout().is_terminal() {
         return None;
     }
-    size_of_terminal().filter(|&columns| columns > 0)
-}
-
-#[cfg(unix)]
-fn size_of_terminal() -> Option<usize> {
-    // SAFETY: the structure holds four numbers, and zero is a value of each.
-    let mut size: libc::winsize = unsafe { std::mem::zeroed() };
-    // SAFETY: the call writes this structure and nothing else.
-    let asked = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
-    (asked == 0).then_some(size.ws_col.into())
-}
-
-/// Returns the width of most terminals. Other systems have other calls for the width.
-#[cfg(not(unix))]
-fn size_of_terminal() -> Option<usize> {
-    Some(80)
+    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|&columns| columns > 0)
 }

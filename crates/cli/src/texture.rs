@@ -7,7 +7,6 @@ use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, Textu
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::table::{Table, long_bytes};
-use crate::whole_number::whole_number;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -21,10 +20,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "API")]
     api: String,
     /// Array layers: 6 for a cube.
-    #[arg(long, default_value = "1", value_parser = whole_number::<u64>)]
+    #[arg(long, default_value = "1")]
     layers: u64,
     /// Mip levels.
-    #[arg(long, default_value = "1", value_parser = whole_number::<u64>)]
+    #[arg(long, default_value = "1")]
     mips: u64,
 }
 

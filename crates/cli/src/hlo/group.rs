@@ -61,6 +61,3 @@ fn stem(name: &str) -> String {
     let unnumbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
     pattern(unnumbered.map_or(name, |(stem, _)| stem))
 }
-
-#[cfg(test)]
-mod tests;

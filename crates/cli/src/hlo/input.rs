@@ -1,15 +1,15 @@
 //! The input of `hlo`: the text of a module or an out-of-memory report. Any other file is refused with a
 //! sentence that says what to do instead.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use tensor_layout_hlo::{Module, OutOfMemoryReport, Reader};
+use tensor_layout_hlo::{BufferAssignment, Module, OutOfMemoryReport, Reader};
 
-use crate::input_file::{is_standard, open};
+use crate::input::is_standard;
 use crate::output::Stop;
-use crate::progress;
+use crate::pieces::progress_bar;
 use crate::table::counted;
 
 pub(super) enum Input {
@@ -35,8 +35,13 @@ pub(super) fn read(path: &Path) -> Result<Input, Stop> {
     if path.is_dir() {
         return Err(Stop::Unusable(in_folder(path)));
     }
-    let (file, length) = open(path)?;
+    let file = open(path)?;
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
     read_from(BufReader::with_capacity(1 << 18, file), length, path)
+}
+
+fn open(path: &Path) -> Result<File, Stop> {
+    File::open(path).map_err(|error| Stop::Unusable(format!("{} cannot be read: {error}", path.display())))
 }
 
 fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input, Stop> {
@@ -53,7 +58,7 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
     if is_report {
         return OutOfMemoryReport::read(input).map(Input::OutOfMemory).map_err(|error| stop(&error));
     }
-    let bar = progress::bar(length);
+    let bar = progress_bar(length);
     let mut module = Module::default();
     let mut reader = Reader::new(input);
     let mut number = 0_u64;
@@ -105,4 +110,35 @@ fn in_folder(path: &Path) -> String {
         ),
         None => format!("{} is a folder without a file ...after_optimizations.txt, which hlo reads", path.display()),
     }
+}
+
+/// Reads XLA's buffer assignment from the file `named`, or else from the file beside the dump, if there is
+/// one. Returns it with the path of the file.
+pub(super) fn assignment(dump: &Path, named: Option<&Path>) -> Result<Option<(PathBuf, BufferAssignment)>, Stop> {
+    let Some(path) = named.map(Path::to_owned).or_else(|| beside(dump)) else { return Ok(None) };
+    let read = if is_standard(&path) {
+        BufferAssignment::read(std::io::stdin().lock())
+    } else {
+        BufferAssignment::read(BufReader::with_capacity(1 << 18, open(&path)?))
+    };
+    match read {
+        Ok(assignment) if assignment.allocations() == 0 => {
+            Err(Stop::Unusable(format!("{} holds no buffer assignment", path.display())))
+        }
+        Ok(assignment) => Ok(Some((path, assignment))),
+        Err(error) => Err(Stop::Unusable(format!("{} cannot be read: {error}", path.display()))),
+    }
+}
+
+/// Returns the path of the buffer assignment that XLA wrote beside a dump, if it exists:
+/// `module_0001.jit_f.after_optimizations-buffer-assignment.txt` beside
+/// `module_0001.jit_f.after_optimizations.txt`.
+fn beside(dump: &Path) -> Option<PathBuf> {
+    let name = dump.file_name()?.to_str()?;
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let stem = stem.trim_end_matches("_after_buffer_assignment").trim_end_matches("_before_buffer_assignment");
+    [format!("{stem}-buffer-assignment.txt"), format!("{stem}.buffer-assignment.txt")]
+        .into_iter()
+        .map(|name| dump.with_file_name(name))
+        .find(|path| path.is_file())
 }

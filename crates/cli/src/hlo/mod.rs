@@ -1,7 +1,6 @@
 //! `hlo`: the memory of a compiled program.
 
 mod advice;
-mod beside;
 mod group;
 mod input;
 mod memory;
@@ -15,11 +14,10 @@ use tensor_layout::tiled::TpuGeneration;
 use tensor_layout_hlo::{BufferTable, LiveMemory};
 
 use crate::draw::check_svg;
-use crate::input_file::is_standard;
+use crate::input::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
 use crate::rule::tpu_generation;
-use crate::whole_number::whole_number;
 
 use space::space_name;
 
@@ -31,14 +29,14 @@ pub(crate) struct Arguments {
     #[arg(value_name = "DUMP")]
     dump: PathBuf,
     /// The number of rows in each table, the largest (or most wasteful) buffers first.
-    #[arg(long, default_value = "30", value_name = "N", value_parser = whole_number::<usize>)]
+    #[arg(long, default_value = "30", value_name = "N")]
     rows: usize,
     /// A file for an SVG picture of the memory in use over the schedule; `-` draws it on standard output,
     /// alone.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// The memory space that --svg draws: 0 is HBM (or simply the memory), 1 VMEM.
-    #[arg(long, default_value = "0", value_name = "N", requires = "svg", value_parser = whole_number::<u64>)]
+    #[arg(long, default_value = "0", value_name = "N", requires = "svg")]
     space: u64,
     /// The compiler's buffer assignment, which is exact. By default it is read from the folder of the dump,
     /// where --xla_dump_to writes it: ...buffer-assignment.txt. `-` reads it from standard input.
@@ -61,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
             return Ok(Verdict::Well);
         }
     };
-    let assignment = beside::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
+    let assignment = input::assignment(&arguments.dump, arguments.buffer_assignment.as_deref())?;
     let table = BufferTable::of(&module, arguments.rows);
     let live = match &assignment {
         Some((_, assignment)) => module.live_memory_assigned(arguments.tpu, assignment),

@@ -55,6 +55,3 @@ fn with_ranges(name: &str, numbers: &[Vec<u64>]) -> String {
     }
     text + rest
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,39 +1,37 @@
 //! `model`: every tensor of a model described, checked, converted, and converted back.
 
-mod checkpoint;
+mod file;
 mod layers;
 mod plan;
 mod report;
 mod rules;
-mod scratch;
-mod several;
 mod shards;
-mod trial;
-mod trip;
 
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
-use crate::model_file::{Header, Index, Model};
 use clap::Args;
 use indicatif::ProgressBar;
-use tensor_layout::upload::DeviceLimits;
+use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::check::limits;
-use crate::input_file::is_standard;
-use crate::new_file::WrittenFile;
-use crate::output::{Object, Output, Stop, Verdict};
-use crate::progress;
+use crate::input::{Bytes, is_standard};
+use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder};
+use crate::output::{Output, Stop, Verdict};
+use crate::pieces::{PIECE, progress_bar};
 use crate::rule::Rule;
-use crate::table::printable;
+use crate::table::{printable, short_bytes};
 use crate::terminal::{Ink, painted_error};
 
-use checkpoint::{Checkpoint, PartFile, Share};
-use plan::Plan;
-use report::{FileReport, Findings, Report, Written};
+use file::{Header, Model, Tensor};
+use plan::{Answer, Plan};
+use report::{Findings, Report, Row, Written};
 use rules::{Exception, Rules};
-use shards::{NewShards, Progress};
-use trial::Plans;
-use trip::Answer;
+use shards::{Checkpoint, NewShards, Share, is_index};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -55,13 +53,10 @@ pub(crate) struct Arguments {
     /// index and the parts.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. The
-    /// job that finds all parts writes the index.
+    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. Parts
+    /// that are there stay. The job that finds all parts writes the index.
     #[arg(long, value_name = "NUMBER/OF")]
     part: Option<Share>,
-    /// Convert nothing: write the index of a sharded model if all its parts exist.
-    #[arg(long, requires = "out", conflicts_with = "part")]
-    index: bool,
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
@@ -75,45 +70,41 @@ pub(crate) struct Arguments {
     summary: bool,
 }
 
+/// What was converted. It borrows nothing from the files of the model, which are closed by now, because some
+/// systems refuse to replace a mapped file.
+struct LaidOut {
+    findings: Findings,
+    /// The new files, which do not have their names yet.
+    files: Vec<WrittenFile>,
+    written: Option<Written>,
+    /// The text of the index of a sharded model, if the whole model was converted.
+    index: Option<String>,
+    /// The name of a tensor that was read back and differs.
+    unwritten: Option<String>,
+}
+
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     if arguments.out.as_deref().is_some_and(is_standard) {
         let sentence = "a new model is read back before it has its name, so --out must be a file";
         return Err(Stop::Unusable(sentence.into()));
     }
-    let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
-    let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
-    let shards = shards(arguments)?;
-    if let Some(shards) = &shards {
-        if arguments.index {
-            return write_index(arguments, shards, &rules, output);
-        }
-        if arguments.part.is_some() && shards.is_complete(&arguments.file, &rules)? {
-            return say(arguments, &Written::All(shards.index().to_owned()), output);
-        }
+    if arguments.part.is_some() && !is_index(&arguments.file) {
+        let file = arguments.file.display();
+        return Err(Stop::Unusable(format!("{file} has no parts: --part is for the index of a sharded model")));
     }
-    let way = match (&arguments.out, &shards) {
-        (None, _) => Way::Nowhere,
-        (Some(_), Some(shards)) => Way::Shards(shards),
-        (Some(path), None) => Way::File(path.clone()),
+    let way = match &arguments.out {
+        None => Way::Nowhere,
+        Some(out) if is_index(&arguments.file) => Way::Shards(NewShards::create(out, &arguments.file)?),
+        Some(path) => Way::File(path.clone()),
     };
-    let Some(laid_out) = lay_out(arguments, &rules, &limits, &way, output)? else { return Ok(Verdict::Failed) };
-    let LaidOut { findings, files, index, parts, unwritten } = laid_out;
+    let Some(laid_out) = lay_out(arguments, &way, output)? else { return Ok(Verdict::Failed) };
+    let LaidOut { findings, files, written, index, unwritten } = laid_out;
     // The new files get their names only if every tensor was read back identical.
-    let written = match &way {
-        _ if unwritten.is_some() => None,
-        Way::Nowhere => None,
-        Way::File(path) => {
-            files.into_iter().try_for_each(WrittenFile::finish)?;
-            Some(Written::All(path.clone()))
-        }
-        Way::Shards(shards) => match index {
-            Some(index) => {
-                shards.finish(files, &index)?;
-                Some(Written::All(shards.index().to_owned()))
-            }
-            None => Some(finish_share(arguments, shards, &rules, parts)?),
-        },
-    };
+    match (&way, index) {
+        _ if unwritten.is_some() => {}
+        (Way::Shards(shards), Some(index)) => shards.finish(files, &index)?,
+        _ => files.into_iter().try_for_each(WrittenFile::finish)?,
+    }
     let verdict = findings.print(written.as_ref(), output)?;
     if let Some(name) = unwritten {
         output.complain(&format!("nothing was written: `{name}` was read back and differs"))?;
@@ -121,191 +112,220 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// The result of converting a model. It borrows nothing from the files of the model, which are closed by now,
-/// because some systems refuse to replace a mapped file.
-struct LaidOut {
-    findings: Findings,
-    /// The new files, still under temporary names.
-    files: Vec<WrittenFile>,
-    /// The index of the new model, if all parts of a sharded model were converted.
-    index: Option<Index>,
-    parts: usize,
-    /// The name of a tensor that was read back and differs.
-    unwritten: Option<String>,
-}
-
 /// Reads the model, converts every tensor and reads it back. `None` means that the model was refused before
 /// anything was written.
-fn lay_out(
-    arguments: &Arguments,
-    rules: &Rules,
-    limits: &DeviceLimits,
-    way: &Way<'_>,
-    output: &mut Output,
-) -> Result<Option<LaidOut>, Stop> {
-    let source = Checkpoint::open(&arguments.file, arguments.part)?;
+fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Option<LaidOut>, Stop> {
+    let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
+    let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
+    let source = Checkpoint::open(&arguments.file)?;
     let models = source.models()?;
-    refuse_unused(rules, &source, &models)?;
+    if let Some(pattern) = rules.unused(&models) {
+        return Err(Stop::Unusable(format!("no tensor matches the pattern `{pattern}` of --to-for")));
+    }
     for sentence in source.remarks(&models) {
         output.warn(&format!("{} {sentence}", painted_error("warning:", Ink::Yellow)));
     }
-    let plans: Vec<Plans<'_>> = models.iter().map(|model| plans(model, rules, limits)).collect();
-    if arguments.out.is_some() && refuse(&plans, &models, output)? == Verdict::Failed {
-        output.complain("nothing was written, because not every tensor can be laid out")?;
-        return Ok(None);
-    }
-
-    let all = || plans.iter().flatten().filter_map(|plan| plan.as_ref().ok());
-    let work = all().map(|plan| (plan.tensor.bytes().len() as u64).saturating_add(plan.bytes()));
-    let bar = progress::bar(work.fold(0, u64::saturating_add));
-    let pairs: Vec<_> = source.files.iter().zip(&models).zip(&plans).collect();
-    let threads = arguments.jobs.map_or_else(several::usual, usize::from);
-    let done = several::at_once(&pairs, threads, |((file, model), plans)| {
-        convert(way, &file.name, model, plans, arguments.part.is_some(), &bar)
-    })?;
-    bar.finish_and_clear();
-    source.files.iter().try_for_each(PartFile::check_unchanged)?;
-
-    let unwritten = unwritten(&plans, &done).filter(|_| arguments.out.is_some());
-    let (mut parts, mut files, mut headers) = (Vec::new(), Vec::new(), Vec::new());
-    for (((file, model), plans), done) in pairs.iter().zip(done) {
-        parts.push(FileReport { file: &file.name, model, plans, answers: done.answers });
-        files.extend(done.file);
-        headers.extend(done.header.map(|header| (file.name.as_str(), header)));
+    let plan = |tensor| Plan::new(tensor, &rules, &limits);
+    let plans: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(plan).collect()).collect();
+    let mut headers = Vec::new();
+    if arguments.out.is_some() {
+        for (model, plans) in models.iter().zip(&plans) {
+            let mut listed = Vec::with_capacity(plans.len());
+            for (tensor, plan) in model.tensors.iter().zip(plans) {
+                match plan {
+                    Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),
+                    Err(error) => {
+                        output.refuse(&printable(&tensor.name), error)?;
+                        output.complain("nothing was written, because not every tensor can be laid out")?;
+                        return Ok(None);
+                    }
+                }
+            }
+            let header = Header::new(listed, &model.metadata);
+            headers.push(header.map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))?);
+        }
     }
     let index = match way {
-        Way::Shards(_) if unwritten.is_none() && arguments.part.is_none() => {
-            let index = Index::new(headers.iter().map(|(name, header)| (*name, header)), source.index.as_ref());
-            Some(index.map_err(|error| Stop::Unusable(error.to_string()))?)
-        }
+        Way::Shards(_) => Some(source.new_index(&headers, &models)),
         _ => None,
+    };
+    let share = arguments.part;
+    let mut chosen: Vec<usize> =
+        (0..models.len()).filter(|&place| share.is_none_or(|share| share.holds(place))).collect();
+    let missing = |shards: &NewShards, place: usize| shards.missing(&source.files[place], &headers[place]);
+    if let (Way::Shards(shards), Some(_), Some(index)) = (way, share, &index) {
+        shards.refuse_other(index)?;
+        chosen.retain(|&place| missing(shards, place).is_some());
+    }
+
+    let all = || chosen.iter().flat_map(|&place| &plans[place]).filter_map(|plan| plan.as_ref().ok());
+    let work = all().map(|plan| (plan.tensor.bytes.len() as u64).saturating_add(plan.bytes()));
+    let bar = progress_bar(work.fold(0, u64::saturating_add));
+    let threads = arguments.jobs.map_or_else(usual_jobs, usize::from);
+    let done = at_once(&chosen, threads, |&place| {
+        let (answers, file) = match (way, headers.get(place)) {
+            (Way::File(path), Some(header)) => into_a_file(path, &plans[place], header, &bar)?,
+            (Way::Shards(shards), Some(header)) => {
+                into_a_file(&shards.part(&source.files[place].0), &plans[place], header, &bar)?
+            }
+            _ => (without_a_file(&plans[place], &bar)?, None),
+        };
+        // A job that converts a share names each part as soon as it was read back.
+        match file {
+            Some(file) if share.is_some() => file.finish().map(|()| (answers, None)),
+            file => Ok((answers, file)),
+        }
+    })?;
+    bar.finish_and_clear();
+    source.files.iter().try_for_each(|(_, file)| file.check_unchanged())?;
+
+    let (mut rows, mut files) = (Vec::new(), Vec::new());
+    for (&place, (answers, file)) in chosen.iter().zip(done) {
+        files.extend(file);
+        let tensors = models[place].tensors.iter().zip(&plans[place]).zip(answers);
+        let file = source.files[place].0.as_str();
+        rows.extend(tensors.map(|((tensor, plan), answer)| Row { file, tensor, plan, answer }));
+    }
+    let differing = rows.iter().find(|row| row.answer.identical() != Some(true));
+    let unwritten = differing.filter(|_| arguments.out.is_some()).map(|row| printable(&row.tensor.name));
+    let written = match (way, share, &index) {
+        _ if unwritten.is_some() => None,
+        (Way::Shards(shards), Some(_), Some(text)) => {
+            let why: Vec<String> = (0..models.len()).filter_map(|place| missing(shards, place)).collect();
+            let (parts, of, there) = (chosen.len(), models.len(), models.len().saturating_sub(why.len()));
+            let index = shards.index.clone();
+            match why.into_iter().next() {
+                Some(why) => Some(Written::Share { index, parts, there, of, why }),
+                None => {
+                    sync_folder(folder_of(&index))?;
+                    NewFile::write(&index, text.as_bytes())?;
+                    Some(Written::All(index))
+                }
+            }
+        }
+        (Way::Shards(shards), ..) => Some(Written::All(shards.index.clone())),
+        (Way::File(path), ..) => Some(Written::All(path.clone())),
+        (Way::Nowhere, ..) => None,
     };
     let report = Report {
         file: &arguments.file,
-        rules,
+        rules: &rules,
         limits: &limits.name,
         are_limits_asked: arguments.limits.is_some(),
         is_summary: arguments.summary,
-        is_sharded: source.index.is_some(),
+        is_sharded: source.is_sharded(),
     };
-    let findings = if output.is_json() { report.objects(&parts) } else { report.table(&parts) };
-    Ok(Some(LaidOut { findings, files, index, parts: parts.len(), unwritten }))
-}
-
-/// Prepares the folder that the parts of a sharded model are written to. `None` if the model is one file, or
-/// nothing is written.
-fn shards(arguments: &Arguments) -> Result<Option<NewShards>, Stop> {
-    let is_index = arguments.file.extension().is_some_and(|ending| ending == "json");
-    match &arguments.out {
-        Some(out) if is_index => NewShards::create(out, &arguments.file).map(Some),
-        _ if arguments.index => {
-            let file = arguments.file.display();
-            Err(Stop::Unusable(format!("{file} has no parts: --index is for the index of a sharded model")))
-        }
-        _ => Ok(None),
-    }
-}
-
-fn plans<'m>(model: &'m Model<'m>, rules: &Rules, limits: &DeviceLimits) -> Plans<'m> {
-    model.tensors().iter().map(|tensor| Plan::new(tensor, rules, limits)).collect()
-}
-
-/// Refuses a pattern that matches no tensor of the whole model, even if only a share of the parts is
-/// converted.
-fn refuse_unused(rules: &Rules, source: &Checkpoint, models: &[Model<'_>]) -> Result<(), Stop> {
-    let held = models.iter().flat_map(|model| model.tensors()).map(|tensor| tensor.name());
-    let indexed = source.index.iter().flat_map(|index| index.tensors()).map(|(name, _)| name);
-    let names: Vec<&str> = held.chain(indexed).collect();
-    match rules.unused(names.iter().copied()) {
-        None => Ok(()),
-        Some(pattern) => Err(Stop::Unusable(format!("no tensor matches the pattern `{pattern}` of --to-for"))),
-    }
-}
-
-/// Refuses the first tensor that cannot be laid out by its rule.
-fn refuse(plans: &[Plans<'_>], models: &[Model<'_>], output: &mut Output) -> Result<Verdict, Stop> {
-    let tensors = models.iter().flat_map(|model| model.tensors());
-    let refusal = tensors.zip(plans.iter().flatten()).find_map(|(tensor, plan)| Some((tensor, plan.as_ref().err()?)));
-    match refusal {
-        Some((tensor, error)) => output.refuse(&printable(tensor.name()), error),
-        None => Ok(Verdict::Well),
-    }
+    let findings = if output.is_json() { report.objects(&rows) } else { report.table(&rows) };
+    let index = index.filter(|_| share.is_none());
+    Ok(Some(LaidOut { findings, files, written, index, unwritten }))
 }
 
 /// Where the converted tensors are written.
-enum Way<'s> {
+enum Way {
     /// The result is not kept: every tensor is converted, converted back and compared, and then dropped.
     Nowhere,
     File(PathBuf),
-    Shards(&'s NewShards),
+    Shards(NewShards),
 }
 
-/// The result of converting one file of the model.
-struct Done {
-    answers: Vec<Answer>,
-    /// The new file, if it does not have its name yet.
-    file: Option<WrittenFile>,
-    header: Option<Header>,
-}
-
-/// Converts one file of the model. With `at_once` the new file gets its name as soon as it was read back.
-fn convert(
-    way: &Way<'_>,
-    name: &str,
-    model: &Model<'_>,
-    plans: &Plans<'_>,
-    at_once: bool,
-    bar: &ProgressBar,
-) -> Result<Done, Stop> {
-    let path = match way {
-        Way::Nowhere => return Ok(Done { answers: trial::without_a_file(plans, bar)?, file: None, header: None }),
-        Way::File(path) => path.clone(),
-        Way::Shards(shards) => shards.part(name),
+/// Converts each tensor and back without keeping the result.
+fn without_a_file(plans: &[Result<Plan<'_>, Error>], bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
+    let try_out = |plan: &Plan<'_>| {
+        let unusable = |error: io::Error| {
+            let (length, folder) = (short_bytes(plan.bytes()), std::env::temp_dir());
+            Stop::Unusable(format!("a temporary file of {length} in {} cannot be used: {error}", folder.display()))
+        };
+        let trip = match plan.trip(bar) {
+            Ok(trip) => trip,
+            Err(answer) => return Ok(answer),
+        };
+        let mut aside = tempfile::spooled_tempfile(usize::try_from(PIECE).unwrap_or(usize::MAX));
+        match trip.lay_out(plan.tensor.bytes, bar, |bytes| aside.write_all(bytes).map_err(unusable))? {
+            Ok(()) => trip.compare(&Bytes::of_spooled(aside).map_err(unusable)?, plan.tensor.bytes, bar),
+            Err(error) => Ok(Answer::Refused(error)),
+        }
     };
+    plans.iter().map(|plan| plan.as_ref().map_or_else(|_| Ok(Answer::NotTried(String::new())), try_out)).collect()
+}
+
+/// Writes the new file and reads it back. The file is returned only if every tensor came back identical. It
+/// does not have its name yet.
+fn into_a_file(
+    path: &Path,
+    plans: &[Result<Plan<'_>, Error>],
+    header: &Header,
+    bar: &ProgressBar,
+) -> Result<(Vec<Answer>, Option<WrittenFile>), Stop> {
     // Every tensor has a plan here, because `lay_out` refuses a model with a tensor that has none.
     let plans: Vec<&Plan<'_>> = plans.iter().filter_map(|plan| plan.as_ref().ok()).collect();
-    let header = Header::new(plans.iter().map(|plan| (plan.tensor.name(), &plan.layout)), model.metadata());
-    let header = header.map_err(|error| Stop::Unusable(format!("nothing was written: {error}")))?;
-    let (answers, mut file) = trial::into_a_file(&path, &plans, &header, bar)?;
-    if let Some(file) = file.take_if(|_| at_once) {
-        file.finish()?;
+    let mut file = NewFile::create(path)?;
+    file.append(&header.bytes)?;
+    for plan in header.order.iter().filter_map(|&place| plans.get(place)) {
+        let why = match plan.trip(bar) {
+            Ok(trip) => match trip.lay_out(plan.tensor.bytes, bar, |bytes| file.append(bytes))? {
+                Ok(()) => continue,
+                Err(error) => format!(": {error}"),
+            },
+            Err(Answer::NotTried(needed)) => format!(", which would take {needed}"),
+            Err(Answer::Refused(error)) => format!(": {error}"),
+            Err(Answer::Tried { .. }) => String::new(),
+        };
+        let name = printable(&plan.tensor.name);
+        return Err(Stop::Unusable(format!("nothing was written: `{name}` could not be laid out{why}")));
     }
-    Ok(Done { answers, file, header: Some(header) })
-}
-
-/// Returns the name of the first tensor that was read back and differs.
-fn unwritten(plans: &[Plans<'_>], done: &[Done]) -> Option<String> {
-    let answers = done.iter().flat_map(|done| &done.answers);
-    let mut rows = plans.iter().flatten().filter_map(|plan| plan.as_ref().ok()).zip(answers);
-    rows.find(|(_, answer)| answer.identical() != Some(true)).map(|(plan, _)| printable(plan.tensor.name()))
-}
-
-/// Writes the index if all parts of the new model exist, now that this job has written its own.
-fn finish_share(arguments: &Arguments, shards: &NewShards, rules: &Rules, parts: usize) -> Result<Written, Stop> {
-    let index = shards.index().to_owned();
-    match shards.progress(&arguments.file, rules)? {
-        Progress::AllParts(text) => shards.write_index(&text).map(|()| Written::All(index)),
-        Progress::Missing { there, of, why } => Ok(Written::Share { index, parts, there, of, why }),
-    }
-}
-
-fn write_index(arguments: &Arguments, shards: &NewShards, rules: &Rules, output: &mut Output) -> Result<Verdict, Stop> {
-    match finish_share(arguments, shards, rules, 0)? {
-        Written::Share { there, of, why, .. } => {
-            output.complain(&format!("no index was written: {there} of {of} parts are there, and {why}"))?;
-            Ok(Verdict::Failed)
+    let file = file.close()?;
+    let bytes = file.read_back()?;
+    // The new file is read as any model is read, with all checks.
+    let written = Model::read(&bytes).map_err(|why| Stop::Unusable(format!("the new file {}", printable(&why))))?;
+    let compare = |plan: &&Plan<'_>| {
+        let layout_is = |map: &IndexMap| *map == plan.map;
+        let map = |tensor: &&Tensor<'_>| tensor.layout.as_ref().ok().and_then(|layout| layout.to_index_map().ok());
+        let laid_out = written.tensor(&plan.tensor.name).filter(|tensor| map(tensor).as_ref().is_some_and(layout_is));
+        match (plan.trip(bar), laid_out) {
+            (Ok(trip), Some(laid_out)) => trip.compare(laid_out.bytes, plan.tensor.bytes, bar),
+            (Ok(_), None) => Ok(Answer::Tried { identical: false }),
+            (Err(answer), _) => Ok(answer),
         }
-        written => say(arguments, &written, output),
-    }
+    };
+    let answers: Vec<Answer> = plans.iter().map(compare).collect::<Result<_, _>>()?;
+    let identical = answers.iter().all(|answer| answer.identical() == Some(true));
+    drop(written);
+    drop(bytes);
+    Ok((answers, identical.then_some(file)))
 }
 
-/// Prints the result of a run that converted nothing.
-fn say(arguments: &Arguments, written: &Written, output: &mut Output) -> Result<Verdict, Stop> {
-    if output.is_json() {
-        let file = arguments.file.to_string_lossy();
-        output.line(written.keys(Object::of("model").with("file", file.as_ref())))?;
-    } else {
-        output.line(written)?;
+/// How many parts of a model are converted at once on this machine by default. Each thread has buffers of its
+/// own, so more threads take more memory.
+fn usual_jobs() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get).min(4)
+}
+
+/// Runs `work` on every item with this many threads. Returns the results in the order of the items. After a
+/// failure no new work begins.
+fn at_once<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    work: impl Fn(&T) -> Result<R, Stop> + Sync,
+) -> Result<Vec<R>, Stop> {
+    if threads < 2 || items.len() < 2 {
+        return items.iter().map(work).collect();
     }
-    Ok(Verdict::Well)
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    thread::scope(|scope| {
+        for _ in 0..threads.min(items.len()) {
+            scope.spawn(|| {
+                while let Some((place, item)) = items.iter().enumerate().nth(next.fetch_add(1, Relaxed)) {
+                    let result = work(item);
+                    if result.is_err() {
+                        next.store(items.len(), Relaxed);
+                    }
+                    // A poisoned lock is used like any other, because the panic that poisoned it ends the scope.
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
+                }
+            });
+        }
+    });
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(place, _)| *place);
+    results.into_iter().map(|(_, result)| result).collect()
 }

@@ -1,25 +1,25 @@
-//! `Plan`: the new layout of a tensor, decided before its bytes are read.
+//! `Plan`: the new layout of a tensor, decided before its bytes are read, and the copies there and back.
 
-use crate::model_file::{Header, Model, Tensor};
+use std::ops::Range;
+
+use indicatif::ProgressBar;
 use tensor_layout::bridge::lower;
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
-use crate::binding::bound_as;
-use crate::pieces::PIECE;
-use crate::table::short_bytes;
+use crate::check::bound_as;
+use crate::output::Stop;
+use crate::pieces::Pieces;
+use crate::table::{printable, short_bytes};
 
+use super::file::Tensor;
 use super::rules::Rules;
-use super::trip::{Answer, Trip};
 
-/// The most bytes of memory that the conversion of one tensor may take. A tensor that needs more is not
-/// tried. Only layouts that cannot be divided into pieces take more than a few pieces.
-const MEMORY: u64 = 8 << 30;
-
-/// The most bytes of padding that one tensor may get. A tensor that needs more is not tried: with large
-/// enough tiles, even a scalar would fill any disk.
-const PADDING: u64 = 8 << 30;
+/// The most bytes of memory that the conversion of one tensor may take, and the most bytes of padding that it
+/// may get. A tensor that needs more is not tried: with large enough tiles, even a scalar would fill any disk.
+const MOST: u64 = 8 << 30;
 
 /// A tensor, and what is known about its new layout.
 pub(super) struct Plan<'m> {
@@ -38,17 +38,15 @@ pub(super) struct Plan<'m> {
 
 impl<'m> Plan<'m> {
     pub(super) fn new(tensor: &'m Tensor<'m>, rules: &Rules, limits: &DeviceLimits) -> Result<Plan<'m>, Error> {
-        let stored = tensor.layout()?.to_index_map()?;
-        let layout = new_layout(tensor, rules)?;
+        let stored = tensor.layout.as_ref().map_err(Clone::clone)?.to_index_map()?;
+        let rule = rules.of(&tensor.name);
+        let layout = rule.layout(stored.data_type(), &tensor.sizes)?;
         let map = layout.to_index_map()?;
         let lowering = lower(layout.layout())?;
         let (desc, _) = bound_as(layout.layout())?;
         let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
-        let limit_errors = match validate(&desc, &buffer, limits) {
-            Ok(_) => Vec::new(),
-            Err(errors) => errors.iter().cloned().collect(),
-        };
-        let packed = BufferTensorDesc::packed(stored.data_type(), tensor.sizes())?.to_index_map()?;
+        let limit_errors = validate(&desc, &buffer, limits).err().map(|errors| errors.iter().cloned().collect());
+        let packed = BufferTensorDesc::packed(stored.data_type(), &tensor.sizes)?.to_index_map()?;
         Ok(Plan {
             tensor,
             layout,
@@ -56,8 +54,8 @@ impl<'m> Plan<'m> {
             packed_bytes: packed.physical_size_in_bytes(),
             lowering: lowering.name(),
             reason: lowering.reason(),
-            limit_errors,
-            remark: rules.of(tensor.name()).exception(tensor.sizes().len()),
+            limit_errors: limit_errors.unwrap_or_default(),
+            remark: rule.exception(tensor.sizes.len()),
             stored,
         })
     }
@@ -69,27 +67,108 @@ impl<'m> Plan<'m> {
 
     /// Plans the copies to the new layout and back. If they would take too much memory or padding, the answer
     /// for the tensor is returned as the error.
-    pub(super) fn trip(&self) -> Result<Trip, Answer> {
+    pub(super) fn trip(&self, bar: &ProgressBar) -> Result<Trip, Answer> {
+        bar.set_message(printable(&self.tensor.name));
         let padding = self.bytes().saturating_sub(self.packed_bytes);
-        if padding > PADDING {
+        if padding > MOST {
             return Err(Answer::NotTried(format!("{} of padding", short_bytes(padding))));
         }
-        let trip = Trip::new(&self.stored, &self.map, PIECE).map_err(Answer::Refused)?;
+        let trip = Trip::new(&self.stored, &self.map).map_err(Answer::Refused)?;
         match trip.memory() {
-            0..=MEMORY => Ok(trip),
+            0..=MOST => Ok(trip),
             memory => Err(Answer::NotTried(format!("{} of memory", short_bytes(memory)))),
         }
     }
 }
 
-/// Returns the header of the file that a model is converted to by these rules.
-pub(super) fn new_header(model: &Model<'_>, rules: &Rules) -> Result<Header, Error> {
-    let tensors = model.tensors().iter();
-    let layouts: Vec<Notated> = tensors.map(|tensor| new_layout(tensor, rules)).collect::<Result<_, _>>()?;
-    Header::new(model.tensors().iter().map(Tensor::name).zip(&layouts), model.metadata())
+/// The result of converting a tensor and converting it back.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The tensor has no plan, or its conversion would take too much. The text says how much memory or
+    /// padding it would take.
+    NotTried(String),
+    Tried {
+        identical: bool,
+    },
+    Refused(Error),
 }
 
-fn new_layout(tensor: &Tensor<'_>, rules: &Rules) -> Result<Notated, Error> {
-    let stored = tensor.layout()?.to_index_map()?;
-    rules.of(tensor.name()).layout(stored.data_type(), tensor.sizes())
+impl Answer {
+    pub(super) fn identical(&self) -> Option<bool> {
+        match self {
+            Answer::Tried { identical } => Some(*identical),
+            _ => None,
+        }
+    }
+
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Answer::NotTried(_) => "not tried",
+            Answer::Tried { identical: true } => "identical",
+            Answer::Tried { identical: false } => "DIFFERS",
+            Answer::Refused(_) => "refused",
+        }
+    }
+}
+
+/// The copy to the new layout and the copy back, both cut into pieces.
+pub(super) struct Trip {
+    there: Pieces,
+    back: Pieces,
+    /// The number of bits of the stored layout that belong to no element.
+    padding_bits: u128,
+}
+
+impl Trip {
+    fn new(stored: &IndexMap, new: &IndexMap) -> Result<Trip, Error> {
+        let there = Relayout::new(stored, new)?.with_padding(Padding::Zero)?;
+        let back = Relayout::new(new, stored)?.with_padding(Padding::Keep)?;
+        let elements = u128::from(stored.element_count()).saturating_mul(stored.element_bits().into());
+        let bits = u128::from(stored.physical_size_in_bytes()).saturating_mul(8);
+        let padding_bits = bits.saturating_sub(elements);
+        Ok(Trip { there: Pieces::of(&there)?, back: Pieces::of(&back)?, padding_bits })
+    }
+
+    /// Returns how many bytes of memory the two copies take: a piece in each direction, and a packed buffer
+    /// between the passes of a layout that cannot be divided.
+    fn memory(&self) -> u64 {
+        self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
+    }
+
+    /// Converts the tensor, and passes the bytes of the new layout to `append`, in their order.
+    pub(super) fn lay_out(
+        &self,
+        stored: &[u8],
+        bar: &ProgressBar,
+        mut append: impl FnMut(&[u8]) -> Result<(), Stop>,
+    ) -> Result<Result<(), Error>, Stop> {
+        self.there.run(stored, bar, |_, _| (), |_, bytes| append(bytes))
+    }
+
+    /// Converts `laid_out` back and compares every element with `stored`, bit by bit.
+    ///
+    /// The padding of the stored layout may hold any bits, so it cannot be compared. Before a piece is
+    /// written, its bytes are set to the inverse of the stored bytes. Each bit of an element must then be
+    /// changed back by the copy. So the bits that still differ are the padding, and their number must be the
+    /// number of bits of padding. A layout without padding needs no such fill, because every byte is written.
+    pub(super) fn compare(&self, laid_out: &[u8], stored: &[u8], bar: &ProgressBar) -> Result<Answer, Stop> {
+        let (mut compared, mut different) = (0_usize, 0_u128);
+        let held = |range: Range<usize>| stored.get(range).unwrap_or_default();
+        let oppose = |range, bytes: &mut [u8]| {
+            if self.padding_bits > 0 {
+                bytes.iter_mut().zip(held(range)).for_each(|(byte, held)| *byte = !held);
+            }
+        };
+        let done = self.back.run(laid_out, bar, oppose, |range, bytes| {
+            let held = held(range);
+            compared = compared.saturating_add(held.len());
+            if bytes != held {
+                let bits = bytes.iter().zip(held).map(|(byte, held)| u128::from((byte ^ held).count_ones()));
+                different = different.saturating_add(bits.sum());
+            }
+            Ok(())
+        })?;
+        let identical = compared == stored.len() && different == self.padding_bits;
+        Ok(done.map_or_else(Answer::Refused, |()| Answer::Tried { identical }))
+    }
 }

@@ -3,43 +3,25 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model_file::{Model, Tensor};
 use serde_json::Value;
 use tensor_layout::Error;
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, error_value};
-use crate::table::{Table, percent_wasted, printable, short_bytes};
+use crate::table::{Table, long_bytes, percent_wasted, printable, short_bytes};
 
+use super::file::Tensor;
 use super::layers::grouped;
-use super::plan::Plan;
+use super::plan::{Answer, Plan};
 use super::rules::Rules;
-use super::trial::Plans;
-use super::trip::Answer;
 
-/// The results for one file of the model: for each tensor a plan, or the reason why it has none, and the
-/// answer of its conversion.
-pub(super) struct FileReport<'m> {
+/// A row of the report, for one tensor: its plan, or the reason why it has none, and the answer of its
+/// conversion. Rows are in the order of the files, and of the tensors in each file.
+pub(super) struct Row<'m> {
     pub(super) file: &'m str,
-    pub(super) model: &'m Model<'m>,
-    pub(super) plans: &'m Plans<'m>,
-    pub(super) answers: Vec<Answer>,
-}
-
-/// A row of the report, for one tensor. Rows are in the order of the files, and of the tensors in each file.
-struct Row<'m> {
-    file: &'m str,
-    tensor: &'m Tensor<'m>,
-    plan: &'m Result<Plan<'m>, Error>,
-    answer: &'m Answer,
-}
-
-fn rows<'r>(parts: &'r [FileReport<'r>]) -> Vec<Row<'r>> {
-    let of_part = |part: &'r FileReport<'r>| {
-        let pairs = part.model.tensors().iter().zip(part.plans).zip(&part.answers);
-        pairs.map(|((tensor, plan), answer)| Row { file: part.file, tensor, plan, answer })
-    };
-    parts.iter().flat_map(of_part).collect()
+    pub(super) tensor: &'m Tensor<'m>,
+    pub(super) plan: &'m Result<Plan<'m>, Error>,
+    pub(super) answer: Answer,
 }
 
 /// What was written: a whole model, or some of its parts.
@@ -124,12 +106,19 @@ struct Totals {
     identical: usize,
     accepted: usize,
     refused: usize,
+    /// The tensors that the file does not have at a multiple of the size of their elements, and their bytes.
+    unaligned: usize,
+    unaligned_bytes: u64,
 }
 
 impl Totals {
     fn of(rows: &[Row<'_>]) -> Totals {
         let mut totals = Totals::default();
-        for Row { plan, answer, .. } in rows {
+        for Row { plan, answer, tensor, .. } in rows {
+            if !tensor.is_aligned {
+                totals.unaligned += 1;
+                totals.unaligned_bytes = totals.unaligned_bytes.saturating_add(tensor.bytes.len() as u64);
+            }
             match plan {
                 Ok(plan) => {
                     totals.packed = totals.packed.saturating_add(plan.packed_bytes);
@@ -154,10 +143,9 @@ impl Report<'_> {
     }
 
     /// Returns the report as JSON: an object for each tensor, and one object for the model.
-    pub(super) fn objects(&self, parts: &[FileReport<'_>]) -> Findings {
-        let rows = rows(parts);
+    pub(super) fn objects(&self, rows: &[Row<'_>]) -> Findings {
         let object = |row: &Row<'_>| self.object(row).to_string();
-        let totals = Totals::of(&rows);
+        let totals = Totals::of(rows);
         let total = Object::of("model")
             .with("file", self.file.to_string_lossy().as_ref())
             .with("to", self.rules.to_string())
@@ -168,37 +156,39 @@ impl Report<'_> {
             .with("wasted_bytes", totals.laid_out.saturating_sub(totals.packed))
             .with("identical", totals.identical)
             .with("accepted", totals.accepted)
-            .with("refused", totals.refused);
+            .with("refused", totals.refused)
+            .with("unaligned", totals.unaligned)
+            .with("unaligned_bytes", totals.unaligned_bytes);
         Findings {
             lines: if self.is_summary { Vec::new() } else { rows.iter().map(object).collect() },
             total: Some(total),
             complaints: Vec::new(),
-            verdict: self.verdict(&totals, &rows),
+            verdict: self.verdict(&totals, rows),
         }
     }
 
     fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Object {
-        let mut object = Object::of("tensor").with("name", tensor.name());
+        let mut object = Object::of("tensor").with("name", tensor.name.as_str());
         if self.is_sharded {
             object = object.with("part", *file);
         }
         object = object
-            .with("data_type", tensor.data_type().map(|data_type| data_type.to_string()))
-            .with("sizes", tensor.sizes())
-            .with("packed_bytes", packed_bytes(tensor, plan));
-        if tensor.is_layout_named() {
+            .with("data_type", tensor.data_type.as_ref().ok().map(ToString::to_string))
+            .with("sizes", tensor.sizes.as_slice())
+            .with("packed_bytes", packed_bytes(tensor, plan))
+            .with("aligned", tensor.is_aligned);
+        if tensor.is_named {
             object = object.with("from", from(tensor));
         }
         match plan {
             Ok(plan) => with_plan(object, plan, answer),
-            Err(error) => object.with("input", tensor.name()).with("error", error_value(error)),
+            Err(error) => object.with("input", tensor.name.as_str()).with("error", error_value(error)),
         }
     }
 
     /// Returns the report for people: a table, and a sentence for each tensor that could not be converted.
-    pub(super) fn table(&self, parts: &[FileReport<'_>]) -> Findings {
-        let rows = rows(parts);
-        let named = rows.iter().filter(|row| row.tensor.is_layout_named()).count();
+    pub(super) fn table(&self, rows: &[Row<'_>]) -> Findings {
+        let named = rows.iter().filter(|row| row.tensor.is_named).count();
         let from = if named > 0 { "|from" } else { "" };
         let columns = format!(
             "tensor||type|sizes{from}|>packed|>laid out|?>padding|?class|?lowers to|?round trip|{}",
@@ -216,7 +206,7 @@ impl Report<'_> {
         if !self.is_summary {
             lines.push(String::new());
         }
-        let totals = Totals::of(&rows);
+        let totals = Totals::of(rows);
         let all = rows.len();
         lines.push(format!(
             "{all} tensors to {}: {} packed, {} laid out ({} padding)",
@@ -231,6 +221,14 @@ impl Report<'_> {
             limits => format!("; {} of {all} accepted by {limits}", totals.accepted),
         };
         lines.push(format!("round trip: {} of {all} identical{accepted}", totals.identical));
+        if totals.unaligned > 0 {
+            let verb = if totals.unaligned == 1 { "begins" } else { "begin" };
+            lines.push(format!(
+                "{} of {all} ({}) {verb} at no multiple of their elements in the file: an engine that maps it must copy them",
+                totals.unaligned,
+                long_bytes(totals.unaligned_bytes)
+            ));
+        }
         let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
         let exceptions: Vec<&str> = exceptions.collect();
         if let Some(remark) = exceptions.first() {
@@ -238,9 +236,9 @@ impl Report<'_> {
         }
         let mut complaints: Vec<String> = rows.iter().filter_map(complaint).collect();
         // If the user did not name the limits, their refusals are remarks and not errors.
-        let refusals = self.refusals(&rows);
+        let refusals = self.refusals(rows);
         if self.are_limits_asked { &mut complaints } else { &mut lines }.extend(refusals);
-        Findings { lines, total: None, complaints, verdict: self.verdict(&totals, &rows) }
+        Findings { lines, total: None, complaints, verdict: self.verdict(&totals, rows) }
     }
 
     /// Returns a sentence for each rule of the limits that tensors break. One sentence counts the data types
@@ -258,7 +256,7 @@ impl Report<'_> {
             } else {
                 match others.iter_mut().find(|(code, ..)| *code == error.code()) {
                     Some((.., count)) => *count += 1,
-                    None => others.push((error.code(), format!("{}: {error}", printable(plan.tensor.name())), 1)),
+                    None => others.push((error.code(), format!("{}: {error}", printable(&plan.tensor.name)), 1)),
                 }
             }
         }
@@ -281,7 +279,7 @@ impl Report<'_> {
 /// Returns a sentence about a tensor that was refused or not tried. Refusals by the limits of a device are
 /// not included.
 fn complaint(Row { tensor, plan, answer, .. }: &Row<'_>) -> Option<String> {
-    let name = printable(tensor.name());
+    let name = printable(&tensor.name);
     match (plan, answer) {
         (Err(error), _) | (Ok(_), Answer::Refused(error)) => Some(format!("{name}: {error}")),
         (Ok(_), Answer::NotTried(needed)) => Some(format!("{name}: not converted, because that would take {needed}")),
@@ -311,20 +309,20 @@ fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
 
 /// Returns the size of a tensor without padding, in bytes. Without a plan it is the size in the file.
 fn packed_bytes(tensor: &Tensor<'_>, plan: &Result<Plan<'_>, Error>) -> u64 {
-    plan.as_ref().map_or(tensor.bytes().len() as u64, |plan| plan.packed_bytes)
+    plan.as_ref().map_or(tensor.bytes.len() as u64, |plan| plan.packed_bytes)
 }
 
 /// Returns the layout in which the file stores a tensor, or `-` if the layout cannot be read.
 fn from(tensor: &Tensor<'_>) -> String {
-    tensor.layout().map_or_else(|_| "-".into(), ToString::to_string)
+    tensor.layout.as_ref().map_or_else(|_| "-".into(), ToString::to_string)
 }
 
 fn cells(row: &Row<'_>, with_from: bool) -> Vec<String> {
     let Row { tensor, plan, answer, .. } = row;
-    let type_name = tensor.data_type().map_or_else(|| tensor.type_name().to_owned(), |data_type| data_type.to_string());
-    let mut cells = vec![printable(tensor.name()), type_name.to_owned(), write_list(tensor.sizes())];
+    let type_name = tensor.data_type.as_ref().map_or_else(Clone::clone, ToString::to_string);
+    let mut cells = vec![printable(&tensor.name), type_name, write_list(&tensor.sizes)];
     if with_from {
-        cells.push(if tensor.is_layout_named() { from(tensor) } else { "packed".into() });
+        cells.push(if tensor.is_named { from(tensor) } else { "packed".into() });
     }
     let packed = packed_bytes(tensor, plan);
     cells.push(short_bytes(packed));

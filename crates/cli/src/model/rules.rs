@@ -7,6 +7,8 @@ use glob::Pattern;
 
 use crate::rule::Rule;
 
+use super::file::Model;
+
 /// `PATTERN=RULE`: a rule for the tensors whose names match a pattern of a shell: `*`, `?`, `[a-z]`,
 /// `[!a-z]`. Dots and slashes are ordinary characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +55,10 @@ impl Rules {
         matching.map_or(&self.all, |exception| &exception.rule)
     }
 
-    /// Returns the first pattern that matches none of these names, which is a mistake of the user.
-    pub(super) fn unused<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Option<String> {
-        let unused = |exception: &&Exception| !names.clone().any(|name| exception.pattern.matches(name));
+    /// Returns the first pattern that matches no tensor, which is a mistake of the user.
+    pub(super) fn unused(&self, models: &[Model<'_>]) -> Option<String> {
+        let tensors = || models.iter().flat_map(|model| &model.tensors);
+        let unused = |exception: &&Exception| !tensors().any(|tensor| exception.pattern.matches(&tensor.name));
         self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())
     }
 }
@@ -66,6 +69,3 @@ impl fmt::Display for Rules {
         self.exceptions.iter().try_for_each(|exception| write!(f, ", {}={}", exception.pattern, exception.rule))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -43,8 +43,8 @@ fn an_empty_file() {
 #[test]
 fn a_header_of_100_megabytes_that_is_not_there() {
     refused("long_header", &file(100_000_000, "{}", 0), "only 2 follow");
-    refused("longer_header", &file(100_000_001, "{}", 0), "at most 100000000 are allowed");
-    refused("longest_header", &file(u64::MAX, "{}", 0), "at most 100000000 are allowed");
+    refused("longer_header", &file(100_000_001, "{}", 0), "its header would be 100000001 bytes long");
+    refused("longest_header", &file(u64::MAX, "{}", 0), "its header would be 18446744073709551615 bytes long");
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn bytes_after_the_last_tensor() {
 
 #[test]
 fn headers_that_are_not_json() {
-    refused("no_json", &with_header("{\"a\":", 0), "not JSON");
-    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "not JSON");
-    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "not text");
+    refused("no_json", &with_header("{\"a\":", 0), "invalid JSON");
+    refused("deep_json", &with_header(&"[".repeat(100_000), 0), "invalid JSON");
+    refused("no_text", &[&4_u64.to_le_bytes()[..], &[0xff, 0xfe, 0xfd, 0xfc]].concat(), "invalid UTF-8");
     refused("other_json", &with_header("[1,2,3]", 0), "header");
     refused("unknown_type", &with_header(r#"{"a":{"dtype":"F31","shape":[1],"data_offsets":[0,4]}}"#, 4), "F31");
 }
@@ -91,7 +91,7 @@ fn offsets_that_overlap_or_leave_gaps() {
 fn sizes_that_do_not_fit_the_data() {
     let header = |shape: &str| format!(r#"{{"a":{{"dtype":"F64","shape":{shape},"data_offsets":[0,16]}}}}"#);
     refused("too_many_elements", &with_header(&header("[3]"), 16), "header");
-    refused("overflow", &with_header(&header("[4294967296,4294967296,4294967296]"), 16), "header");
+    refused("overflow", &with_header(&header("[4294967296,4294967296,4294967296]"), 16), "overflow");
     refused("overflow_in_bits", &with_header(&header("[2305843009213693952]"), 16), "header");
     refused("huge_size", &with_header(&header("[99999999999999999999]"), 16), "header");
     refused("fraction", &with_header(&header("[2.5]"), 16), "header");

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use crate::command_line::folder;
 use serde_json::{Value, json};
@@ -107,6 +107,12 @@ fn calls(log: &Path) -> Vec<Call> {
     fs::read_to_string(log).unwrap().lines().filter_map(call).collect()
 }
 
+/// The temporary name under which a whole file is for a moment, before it is renamed.
+fn is_temporary(name: &str, target: &Path) -> bool {
+    let stem = format!(".{}.", target.file_name().unwrap().to_str().unwrap());
+    name.strip_prefix(&stem).is_some_and(|letters| letters.len() == 6)
+}
+
 /// After a power cut, the disk has what was synced. So the bytes are synced before the file has its name, and
 /// the name before anything that counts on it; and nothing that exists is opened for writing.
 #[test]
@@ -126,38 +132,31 @@ fn bytes_are_on_the_disk_before_a_file_has_its_name() {
         };
         let mut before = 0;
         for target in &targets {
-            let is_renaming = |call: &Call| call.name.starts_with("rename") && call.paths[1] == text(target);
+            let (home, name) = (target.parent().unwrap(), target.file_name().unwrap().to_str().unwrap());
+            // renameat(4</folder>, ".out.a1b2c3", 4</folder>, "out")
+            let ending = format!("<{}>, \"{name}\")", home.display());
+            let is_renaming = |call: &Call| call.name == "renameat" && call.line.contains(&ending);
             assert_eq!(calls.iter().filter(|call| is_renaming(call)).count(), 1, "{all}");
             let renamed = position(0, &is_renaming).unwrap();
-            let temporary = &calls[renamed].paths[0];
-            assert_eq!(Path::new(temporary).parent(), target.parent(), "{all}");
-            let created = position(0, &|call| call.name.starts_with("open") && &call.paths[0] == temporary).unwrap();
-            assert!(calls[created].line.contains("O_CREAT|O_EXCL"), "{all}");
+            // The file without a name is `/folder/#123 (deleted)` in the descriptions of strace.
+            let is_unnamed =
+                |call: &Call| call.paths.first().is_some_and(|path| path.starts_with(&format!("{}/#", text(home))));
             let writes = ["write", "pwrite64", "writev", "ftruncate", "fallocate"];
-            let is_written =
-                |call: &Call| writes.contains(&call.name.as_str()) && call.paths.first() == Some(temporary);
-            let last =
-                calls.iter().rposition(is_written).unwrap_or_else(|| panic!("{temporary} is not written: {all}"));
-            let is_synced = |call: &Call| call.name.ends_with("sync") && call.paths.first() == Some(temporary);
-            let synced = position(last, &is_synced).unwrap_or_else(|| panic!("{temporary} is not synced: {all}"));
-            assert!(created < last && synced < renamed, "{all}");
-            let names_synced =
-                |call: &Call| call.name == "fsync" && call.paths.first().map(Path::new) == target.parent();
+            let last = (before..renamed)
+                .rev()
+                .find(|&place| writes.contains(&calls[place].name.as_str()) && is_unnamed(&calls[place]));
+            let last = last.unwrap_or_else(|| panic!("{name} is not written without a name: {all}"));
+            let synced = position(last, &|call| call.name.ends_with("sync") && is_unnamed(call));
+            assert!(synced.is_some_and(|synced| synced < renamed), "{name} is not synced: {all}");
+            let names_synced = |call: &Call| call.name == "fsync" && call.paths.first().map(Path::new) == Some(home);
             let on_disk = position(renamed, &names_synced);
-            assert!(on_disk.is_some(), "the name of {} is not synced: {all}", target.display());
-            // An index comes after the names of its parts are on the disk.
-            assert!(
-                before <= created || targets.len() == 1 || !target.ends_with("model.safetensors.index.json"),
-                "{all}"
-            );
-            before = before.max(on_disk.unwrap());
+            assert!(on_disk.is_some(), "the name of {name} is not synced: {all}");
+            // An index is written after the names of its parts are on the disk.
+            before = if targets.len() > 1 && name.ends_with(".safetensors") { 0 } else { on_disk.unwrap() };
         }
         for call in calls.iter().filter(|call| call.name.starts_with("open") || call.name == "creat") {
             let writes = call.line.contains("O_WRONLY") || call.line.contains("O_RDWR") || call.name == "creat";
-            // The file without a name, and what the system itself has.
-            let own = call.line.contains("O_EXCL")
-                || call.line.contains("O_TMPFILE")
-                || !call.paths[0].starts_with(text(&folder));
+            let own = call.line.contains("O_TMPFILE") || !call.line.contains(text(&folder));
             assert!(!writes || own, "{}", call.line);
         }
     }
@@ -175,10 +174,10 @@ fn a_disk_that_fails_leaves_the_old_file_and_no_half_of_a_new_one() {
             ("write", "ENOSPC", "No space left on device"),
             ("write", "EDQUOT", "Disk quota exceeded"),
             ("write", "EIO", "Input/output error"),
+            ("fsync", "EIO", "Input/output error"),
             ("fdatasync", "ENOSPC", "No space left on device"),
-            ("fdatasync", "EIO", "Input/output error"),
-            ("?rename,renameat,renameat2", "EACCES", "Permission denied"),
-            ("?rename,renameat,renameat2", "EXDEV", "cross-device"),
+            ("linkat", "EACCES", "Permission denied"),
+            ("renameat", "EXDEV", "cross-device"),
         ] {
             fs::write(out, "old").unwrap();
             let before = names(&folder);
@@ -189,22 +188,23 @@ fn a_disk_that_fails_leaves_the_old_file_and_no_half_of_a_new_one() {
             assert_eq!(output.status.code(), Some(2), "{inject}: {arguments:?} {complaint}");
             assert!(complaint.starts_with("error: ") && complaint.contains(says), "{inject}: {complaint}");
             assert!(complaint.contains(&format!("{} cannot be written", out.display())), "{inject}: {complaint}");
-            assert_eq!((fs::read(out).unwrap(), names(&folder)), (b"old".to_vec(), before), "{inject}: {arguments:?}");
+            assert_eq!(fs::read(out).unwrap(), b"old", "{inject}: {arguments:?}");
+            remove_temporary(&folder, out, &before, !matches!(call, "write" | "linkat"));
         }
-        // The new file has its name by then, but whether that is on the disk is not known.
-        let Some(mut command) = traced(&["-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1"], &arguments) else {
-            return;
-        };
-        let output = command.output().unwrap();
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(said(&output).contains("cannot be synced to the disk: Input/output error"), "{}", said(&output));
-        assert_ne!(fs::read(out).unwrap(), b"old");
     }
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The program ends at each of its calls: the file is the old one or the whole new one, and nothing else but
-/// a temporary file is left.
+/// Removes the whole file that a failure between the link and the renaming leaves. No other file may be left.
+fn remove_temporary(folder: &Path, target: &Path, before: &[String], may_be_left: bool) {
+    for name in names(folder).iter().filter(|name| !before.contains(name)) {
+        assert!(may_be_left && is_temporary(name, target), "{name}");
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+}
+
+/// The program ends at each of its calls: the file is the old one or the whole new one, and nothing else is
+/// left, except for the moment between the link and the renaming.
 #[test]
 fn a_program_that_ends_anywhere_leaves_the_old_file_or_the_new_one() {
     let folder = folder("ends_anywhere");
@@ -216,212 +216,46 @@ fn a_program_that_ends_anywhere_leaves_the_old_file_or_the_new_one() {
         let new = fs::read(out).unwrap();
         fs::write(out, "old").unwrap();
         let before = names(&folder);
-        for (call, may_be_new) in
-            [("write", false), ("fdatasync", false), ("?rename,renameat,renameat2", false), ("fsync", true)]
-        {
+        for call in ["write", "fsync", "linkat", "renameat"] {
             let inject = format!("inject={call}:signal=KILL:when=1");
             let output = traced(&["-o", "/dev/null", "-e", &inject], &arguments).unwrap().output().unwrap();
             assert!(!output.status.success(), "{inject}: {arguments:?}");
             let left = fs::read(out).unwrap();
             assert!(left == b"old" || left == new, "{inject}: {arguments:?} left {} bytes", left.len());
-            assert!(!may_be_new || left == new, "{inject}: the name comes before its folder is synced");
-            for name in names(&folder) {
-                if name.ends_with(".part") {
-                    fs::remove_file(folder.join(&name)).unwrap();
-                } else {
-                    assert!(before.contains(&name), "{inject}: {name}");
-                }
-            }
+            remove_temporary(&folder, out, &before, matches!(call, "linkat" | "renameat"));
             fs::write(out, "old").unwrap();
         }
     }
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// Another program shortens the input, or writes it, after it was opened and before all of it is read.
+/// Another program writes the input after it was opened and before all of it is read.
 #[test]
 fn an_input_that_changes_is_an_error_and_leaves_no_output() {
     let folder = folder("input_changes");
-    for shorten in [true, false] {
-        for (place, call) in [(0, "ftruncate"), (1, "write")] {
-            let (arguments, targets) = ways(&folder).swap_remove(place);
-            let input = folder.join(["raw", "model.safetensors"][place]);
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-            let before = names(&folder);
-            // It waits here long enough, and is not waited for: the input is changed once the temporary file
-            // is there.
-            let inject = format!("inject={call}:delay_enter=3000000:when=1");
-            let Some(mut command) = traced(&["-o", "/dev/null", "-e", &inject], &arguments) else { return };
-            let mut child = command.spawn().unwrap();
-            while names(&folder).len() == before.len() && child.try_wait().unwrap().is_none() {
-                std::thread::yield_now();
-            }
-            let file = fs::File::options().write(true).open(&input).unwrap();
-            if shorten {
-                file.set_len(70_000).unwrap();
-            } else {
-                (&file).write_all(&fs::read(&input).unwrap()[..9]).unwrap();
-            }
-            let output = child.wait_with_output().unwrap();
-            let complaint = said(&output);
-            assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
-            let says = if shorten {
-                "was made shorter or longer by another program"
-            } else {
-                "was written by another program"
-            };
-            let says = format!("error: {} {says} while it was read", input.display());
-            assert!(complaint.starts_with(&says), "{arguments:?}: {complaint}");
-            assert_eq!(names(&folder), before, "{arguments:?}");
-            assert!(!targets[0].exists());
-        }
-    }
-    fs::remove_dir_all(folder).unwrap();
-}
-
-/// Ways to write files that take a while: the arguments, and how many new files are begun when the signal
-/// comes.
-fn long_ways(folder: &Path) -> Vec<(Vec<String>, usize)> {
-    let (raw, out, new) = (folder.join("raw"), folder.join("out"), folder.join("new"));
-    fs::write(&raw, vec![7; 96 << 20]).unwrap();
-    let (model, sharded) = (folder.join("model.safetensors"), folder.join("sharded"));
-    crate::safetensors_file::write(&model, &[("w", "U8", &[3000, 32_000], 96_000_000)], None, 1);
-    fs::create_dir_all(&sharded).unwrap();
-    let mut weights = serde_json::Map::new();
-    for part in ["one.safetensors", "two.safetensors", "three.safetensors"] {
-        crate::safetensors_file::write(&sharded.join(part), &[(part, "U8", &[1000, 32_000], 32_000_000)], None, 2);
-        weights.insert(part.to_owned(), Value::from(part));
-    }
-    let index = sharded.join("model.safetensors.index.json");
-    fs::write(&index, json!({ "metadata": { "total_size": 96_000_000 }, "weight_map": weights }).to_string()).unwrap();
-    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
-    let (from, to) = ("u8[96,1024,1024]", "u8[96,1024,1024]{0,1,2}");
-    vec![
-        (words(&["convert", "--from", from, "--to", to, text(&raw), text(&out)]), 1),
-        (words(&["model", text(&model), "--to", "tpu:v5e", "--out", text(&out)]), 1),
-        (words(&["model", text(&index), "--to", "tpu:v5e", "--jobs", "1", "--out", text(&new)]), 2),
-    ]
-}
-
-fn all_names(folder: &Path) -> Vec<PathBuf> {
-    let mut names = Vec::new();
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
-    for path in entries {
-        names.extend(all_names(&path));
-        names.push(path);
-    }
-    names.sort();
-    names
-}
-
-/// The program as a terminal starts it. A shell that runs these tests in the background has them ignore
-/// SIGINT, and `nohup` has them ignore SIGHUP. A child ignores what its parent ignores, as it should.
-fn heeding_signals() -> Command {
-    let env = || {
-        let mut command = Command::new("env");
-        command.arg("--default-signal=INT,TERM,HUP");
-        command
-    };
-    if env().arg("true").output().is_ok_and(|output| output.status.success()) {
-        let mut command = env();
-        command.arg(env!("CARGO_BIN_EXE_tensor-layout"));
-        return command;
-    }
-    Command::new(env!("CARGO_BIN_EXE_tensor-layout"))
-}
-
-/// Starts the program, and stops it (SIGSTOP) once it has begun `begun` new files. It may be done before the
-/// signal comes: what it wrote is removed then, and it is started again.
-fn stopped(folder: &Path, arguments: &[String], begun: usize) -> Child {
-    let before = all_names(folder);
-    for _ in 0..50 {
-        let mut command = heeding_signals();
-        let mut child = command.args(arguments).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        let parts = || {
-            let is_part = |name: &&PathBuf| name.extension().is_some_and(|ending| ending == "part");
-            all_names(folder).iter().filter(is_part).count()
-        };
-        while parts() < begun && child.try_wait().unwrap().is_none() {
+    for place in [0, 1] {
+        let (arguments, targets) = ways(&folder).swap_remove(place);
+        let input = folder.join(["raw", "model.safetensors"][place]);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let before = names(&folder);
+        // The first write takes a while. The input is changed when it has begun, as the log says.
+        let log = folder.with_extension("log");
+        let options = ["-o", text(&log), "-e", "inject=write:delay_enter=2000000:when=1"];
+        let Some(mut command) = traced(&options, &arguments) else { return };
+        let child = command.spawn().unwrap();
+        while !fs::read_to_string(&log).unwrap_or_default().contains("write(") {
             std::thread::yield_now();
         }
-        signal("STOP", &child);
-        while child.try_wait().unwrap().is_none() {
-            let state = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-            if state.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')) {
-                break;
-            }
-            std::thread::yield_now();
-        }
-        if child.try_wait().unwrap().is_none() && parts() >= begun {
-            return child;
-        }
-        signal("CONT", &child);
-        child.wait().unwrap();
-        remove_all_but(&before, folder);
+        let file = fs::File::options().write(true).open(&input).unwrap();
+        (&file).write_all(&fs::read(&input).unwrap()[..9]).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let complaint = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
+        let says = format!("error: {} was changed by another program while it was read", input.display());
+        assert!(complaint.starts_with(&says), "{arguments:?}: {complaint}");
+        assert_eq!(names(&folder), before, "{arguments:?}");
+        assert!(!targets[0].exists());
     }
-    panic!("{arguments:?} was always done before it could be stopped");
-}
-
-fn signal(name: &str, child: &Child) {
-    let process = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", name, &process]).stderr(Stdio::null()).status().is_ok());
-}
-
-fn remove_all_but(kept: &[PathBuf], folder: &Path) {
-    // A folder sorts before what is in it.
-    for name in all_names(folder).iter().filter(|name| !kept.contains(name)).rev() {
-        if name.is_dir() { fs::remove_dir(name) } else { fs::remove_file(name) }.unwrap();
-    }
-}
-
-/// Ctrl-C, `kill` and a closed terminal leave nothing behind, also between two parts of a model, and in a
-/// folder that was made for them.
-#[test]
-fn an_interrupted_program_leaves_nothing() {
-    let folder = folder("interrupted");
-    for (arguments, begun) in long_ways(&folder) {
-        for (name, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-            let before = all_names(&folder);
-            // A program that was stopped behind its last look at the signals ends as if there was none.
-            let output = (0..20).find_map(|_| {
-                let child = stopped(&folder, &arguments, begun);
-                signal(name, &child);
-                signal("CONT", &child);
-                let output = child.wait_with_output().unwrap();
-                if output.status.success() {
-                    remove_all_but(&before, &folder);
-                    return None;
-                }
-                Some(output)
-            });
-            let output = output.unwrap_or_else(|| panic!("{arguments:?} was never interrupted by SIG{name}"));
-            assert_eq!(output.status.code(), Some(status), "{arguments:?}: {}", said(&output));
-            assert_eq!(said(&output), "interrupted; nothing was written\n", "{arguments:?}");
-            assert_eq!(all_names(&folder), before, "{arguments:?}");
-        }
-    }
-    fs::remove_dir_all(folder).unwrap();
-}
-
-/// SIGKILL gives nobody time: the next run names what is left. A file of a run that lives is not named.
-#[test]
-fn what_a_killed_program_left_is_named_by_the_next() {
-    let folder = folder("left");
-    let (arguments, begun) = long_ways(&folder).swap_remove(0);
-    let mut first = stopped(&folder, &arguments, begun);
-    let left = names(&folder).into_iter().find(|name| name.ends_with(".part")).unwrap();
-    let next = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tensor-layout"));
-        let output = command.args(&arguments).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
-        said(&output)
-    };
-    assert!(!next().contains("warning: "));
-    first.kill().unwrap();
-    first.wait().unwrap();
-    let complaint = next();
-    assert!(complaint.starts_with("warning: ") && complaint.contains(&left), "{complaint}");
-    assert!(complaint.ends_with(" was left by a run that was killed; it may be removed\n"), "{complaint}");
     fs::remove_dir_all(folder).unwrap();
 }
 

@@ -271,8 +271,7 @@ fn bad_usage_is_2() {
 #[test]
 fn an_argument_too_many_is_explained() {
     let run = run(&["check", "f32[2]", "f32[3]", "--limits", "directml"]);
-    let expected =
-        "error: `f32[3]` is one argument too many. A layout with blanks or brackets needs quotes.\n\nUsage: ";
+    let expected = "error: unexpected argument 'f32[3]' found\n\nUsage: tensor-layout check ";
     assert_eq!((run.status, run.stderr.starts_with(expected)), (2, true), "{}", run.stderr);
 }
 

@@ -10,7 +10,6 @@ mod interrupted;
 mod laid_out_models;
 mod layouts;
 mod mistakes;
-mod model_file;
 mod models;
 mod named;
 mod safetensors_file;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 #[cfg(unix)]
 use crate::command_line::run_after;
@@ -179,9 +180,8 @@ fn a_file_that_cannot_be_written_to_its_end_leaves_the_old_one() {
             }
             // Files of at most 64 or 128 KiB, depending on the shell.
             let run = run_after("ulimit -f 128", arguments);
-            assert_eq!(run.status, 2, "{run:?}");
-            let complaint = format!("error: {} cannot be written: ", out.display());
-            assert!(run.stderr.starts_with(&complaint) && run.stdout.is_empty(), "{run:?}");
+            // The signal that says so ends the program.
+            assert!(run.status >= 128 && run.stdout.is_empty(), "{run:?}");
             assert_eq!(fs::read(&out).ok().as_deref(), old.map(str::as_bytes));
             assert_eq!(names(&folder).len(), 1 + usize::from(old.is_some()), "a temporary file is left");
         }
@@ -215,20 +215,17 @@ fn a_killed_program_leaves_the_old_file_or_the_whole_new_one() {
     let (input, out) = long_model("killed");
     let folder = out.parent().unwrap();
     fs::write(&out, "old").unwrap();
-    let mut command = program();
-    command.args(["model", text(&input), "--to", "tpu:v5e", "--limits", "none", "--out", text(&out)]);
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
-    let begun = || names(folder).iter().any(|name| name.ends_with(".part"));
-    while !begun() && child.try_wait().unwrap().is_none() {
-        std::thread::yield_now();
-    }
-    let _ = child.kill();
-    // Windows gives a program that was killed the status 1.
-    match child.wait().unwrap().code() {
-        Some(0) => assert!(!begun()),
-        Some(1) if cfg!(windows) => assert_eq!(fs::read(&out).unwrap(), b"old"),
-        None => assert_eq!(fs::read(&out).unwrap(), b"old"),
-        Some(status) => panic!("status {status}"),
+    for delay in [1, 30, 100, 200, 400] {
+        let mut command = program();
+        command.args(["model", text(&input), "--to", "tpu:v5e", "--limits", "none", "--out", text(&out)]);
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        let _ = child.kill();
+        if child.wait().unwrap().success() {
+            break;
+        }
+        assert_eq!(fs::read(&out).unwrap(), b"old");
+        assert!(cfg!(not(target_os = "linux")) || names(folder).len() == 2, "{:?}", names(folder));
     }
     fs::remove_dir_all(folder).unwrap();
 }
