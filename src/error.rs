@@ -85,8 +85,6 @@ pub enum ErrorKind {
     Overlap,
     /// A device does not accept the tensor, the buffer or the binding.
     DeviceLimit,
-    /// A model file, or the index of a sharded model, is damaged or contradicts itself.
-    Model,
 }
 
 impl Error {
@@ -306,18 +304,6 @@ errors! {
     fn negative(what: &'static str, axis: usize) {
         Code::Negative.at(axis, 0, 0).about(what)
     }
-
-    /// A fault of a model. The table says which texts the sentence of a code has.
-    fn model(code: Code, what: impl Into<String>, expected: impl Into<String>, found: impl Into<String>) {{
-        let mut error = code.because(what.into(), found.into());
-        error.0.expected = expected.into().into();
-        error
-    }}
-
-    /// A model ends before `what`, which would be `needed` bytes long.
-    fn model_truncated(what: &'static str, needed: u64, found: u64) {
-        Code::ModelTruncated.by(found, needed).about(what)
-    }
 }
 
 impl Error {
@@ -430,31 +416,11 @@ impl fmt::Display for Error {
                 _ => number(*other),
             };
             f.write_str(before)?;
-            if row.kind == ErrorKind::Model {
-                write_foreign(f, &word)?
-            } else {
-                f.write_str(&word)?
-            }
+            f.write_str(&word)?;
             rest = after;
         }
         f.write_str(rest)
     }
-}
-
-/// The most characters that are printed of a text from a file.
-const LONGEST_FOREIGN_TEXT: usize = 400;
-
-/// Writes a text from a file by somebody else. Characters that would move a cursor are escaped, and the text
-/// is cut to the length of a sentence.
-fn write_foreign(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    use fmt::Write;
-    for (position, character) in text.chars().enumerate() {
-        if position == LONGEST_FOREIGN_TEXT {
-            return f.write_str("...");
-        }
-        if character.is_control() { write!(f, "{}", character.escape_debug())? } else { f.write_char(character)? }
-    }
-    Ok(())
 }
 
 impl core::error::Error for Error {}

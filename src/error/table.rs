@@ -227,28 +227,4 @@ rows! {
             "a piece of at most {value} bytes cannot be followed by one that begins at a multiple of {limit}"
             "A binding can be divided into pieces. The value is the largest piece, the limit the alignment, in bytes.";
     }
-    Model {
-        "model_header" ModelHeader "the model {reason}"
-            "The header of a file is missing, no JSON, or contradicts itself.";
-        "model_truncated" ModelTruncated
-            "the model is truncated or is not a safetensors file: {what} would be {limit} bytes long, but only {value} follow"
-            "A file ends before its header or its last tensor.";
-        "model_trailing_bytes" ModelTrailingBytes
-            "the model has {value} bytes after its last tensor that belong to no tensor"
-            "A file goes on after its last tensor.";
-        "model_repeated_name" ModelRepeatedName "`{what}` is twice in {found}"
-            "A name is twice in a header, its metadata or an index.";
-        "model_layout" ModelLayout "`{expected}` cannot be the layout of tensor `{what}`: {reason}"
-            "A layout that cannot be that of the tensor it is given for.";
-        "model_index" ModelIndex "the index of the model {reason}"
-            "The index of a sharded model is no JSON or has no map of names.";
-        "model_part_name" ModelPartName
-            "`{what}` is not the name of a part: parts are files of other names in the folder of the index"
-            "An index names a part that is no file beside it.";
-        "model_missing_tensor" ModelMissingTensor
-            "the index says that part `{found}` holds tensor `{what}`, which it does not"
-            "A part does not hold a tensor that the index says it holds.";
-        "model_duplicate_tensor" ModelDuplicateTensor "tensor `{what}` is in two parts: `{expected}` and `{found}`"
-            "Two parts hold a tensor of the same name.";
-    }
 }

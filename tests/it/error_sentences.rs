@@ -41,7 +41,6 @@ const KINDS: [(ErrorKind, &str); 11] = [
         ErrorKind::DeviceLimit,
         "A device does not accept the tensor, the buffer or the binding. The table says what must hold.",
     ),
-    (ErrorKind::Model, "A model file, or the index of a sharded model, is damaged or contradicts itself."),
 ];
 
 /// The end of the page.
@@ -97,7 +96,6 @@ fn every_code_is_one_word_of_its_own() {
 /// Errors that the constructors of the library make, with their kinds and sentences as callers know them. The values of an error differ from each other.
 #[test]
 fn errors_say_what_they_always_said() {
-    let model = |code, what: &str, expected: &str, found: &str| Error::model(code, what, expected, found);
     let errors = [
         (
             Error::overflow("the number of widgets", 64),
@@ -156,39 +154,6 @@ fn errors_say_what_they_always_said() {
             ErrorKind::DeviceLimit,
             "the binding takes 31 bytes, but the device binds at most 47",
         ),
-        (model(Code::ModelHeader, "", "", "has no widget"), ErrorKind::Model, "the model has no widget"),
-        (
-            Error::model_truncated("the widget", 31, 47),
-            ErrorKind::Model,
-            "the model is truncated or is not a safetensors file: the widget would be 31 bytes long, but only 47 follow",
-        ),
-        (
-            Code::ModelTrailingBytes.by(31, 0),
-            ErrorKind::Model,
-            "the model has 31 bytes after its last tensor that belong to no tensor",
-        ),
-        (model(Code::ModelRepeatedName, "w31", "", "the widget"), ErrorKind::Model, "`w31` is twice in the widget"),
-        (
-            model(Code::ModelLayout, "w31", "f32[x", "x is odd"),
-            ErrorKind::Model,
-            "`f32[x` cannot be the layout of tensor `w31`: x is odd",
-        ),
-        (model(Code::ModelIndex, "", "", "has no widget"), ErrorKind::Model, "the index of the model has no widget"),
-        (
-            model(Code::ModelPartName, "w31", "", ""),
-            ErrorKind::Model,
-            "`w31` is not the name of a part: parts are files of other names in the folder of the index",
-        ),
-        (
-            model(Code::ModelMissingTensor, "w31", "", "w47"),
-            ErrorKind::Model,
-            "the index says that part `w47` holds tensor `w31`, which it does not",
-        ),
-        (
-            model(Code::ModelDuplicateTensor, "w31", "w47", "w53"),
-            ErrorKind::Model,
-            "tensor `w31` is in two parts: `w47` and `w53`",
-        ),
     ];
     for (error, kind, sentence) in errors {
         assert_eq!((error.kind(), &*error.to_string()), (kind, sentence), "{}", error.code());
@@ -224,15 +189,4 @@ fn only_a_parse_error_points_at_a_column() {
     let source: &dyn std::error::Error = &error;
     assert!(source.source().is_none());
     assert_eq!(size_of_val(&error), size_of::<usize>(), "a result with this error stays small");
-}
-
-/// Names from a file may hold any characters, and have any length.
-#[test]
-fn names_out_of_a_file_are_shortened_and_escaped() {
-    let fault = |part: &str| Error::model(Code::ModelPartName, part, "", "").to_string();
-    assert!(fault("a\n\u{1b}[2Jb").starts_with("`a\\n\\u{1b}[2Jb` is not the name"));
-    let long = fault(&"w".repeat(401));
-    assert!(long.contains(&format!("`{}...`", "w".repeat(400))), "{long}");
-    let whole = fault(&"w".repeat(400));
-    assert!(whole.contains(&format!("`{}`", "w".repeat(400))), "{whole}");
 }
