@@ -18,7 +18,7 @@ This page is printed from the table of errors, `src/error/table.rs`. In a senten
 ";
 
 /// The kinds of errors in the order of the page, with what they mean.
-const KINDS: [(ErrorKind, &str); 11] = [
+const KINDS: [(ErrorKind, &str); 10] = [
     (ErrorKind::Parse, "A text does not follow its grammar, or names something that does not exist."),
     (
         ErrorKind::InvalidArgument,

@@ -92,7 +92,7 @@ fn sizes_that_do_not_fit_the_data() {
     let header = |shape: &str| format!(r#"{{"a":{{"dtype":"F64","shape":{shape},"data_offsets":[0,16]}}}}"#);
     refused("too_many_elements", &with_header(&header("[3]"), 16), "header");
     refused("overflow", &with_header(&header("[4294967296,4294967296,4294967296]"), 16), "overflow");
-    refused("overflow_in_bits", &with_header(&header("[2305843009213693952]"), 16), "header");
+    refused("overflow_in_bits", &with_header(&header("[2305843009213693952]"), 16), "overflow");
     refused("huge_size", &with_header(&header("[99999999999999999999]"), 16), "header");
     refused("fraction", &with_header(&header("[2.5]"), 16), "header");
 }

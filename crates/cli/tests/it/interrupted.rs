@@ -229,6 +229,14 @@ fn a_program_that_ends_anywhere_leaves_the_old_file_or_the_new_one() {
     fs::remove_dir_all(folder).unwrap();
 }
 
+/// Whether a program that this strace runs has a file without a name open in the folder.
+fn has_new_file(strace: u32, folder: &Path) -> bool {
+    let children = fs::read_to_string(format!("/proc/{strace}/task/{strace}/children")).unwrap_or_default();
+    let open = |program: &str| fs::read_dir(format!("/proc/{program}/fd")).into_iter().flatten().flatten();
+    let is_new = |path: PathBuf| path.starts_with(folder) && path.to_string_lossy().ends_with(" (deleted)");
+    children.split_whitespace().flat_map(open).any(|entry| fs::read_link(entry.path()).is_ok_and(is_new))
+}
+
 /// Another program writes the input after it was opened and before all of it is read.
 #[test]
 fn an_input_that_changes_is_an_error_and_leaves_no_output() {
@@ -238,12 +246,11 @@ fn an_input_that_changes_is_an_error_and_leaves_no_output() {
         let input = folder.join(["raw", "model.safetensors"][place]);
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let before = names(&folder);
-        // The first write takes a while. The input is changed when it has begun, as the log says.
-        let log = folder.with_extension("log");
-        let options = ["-o", text(&log), "-e", "inject=write:delay_enter=2000000:when=1"];
+        // The first write takes a while. The input is changed once the new file is there.
+        let options = ["-o", "/dev/null", "-e", "inject=write:delay_enter=3000000:when=1"];
         let Some(mut command) = traced(&options, &arguments) else { return };
-        let child = command.spawn().unwrap();
-        while !fs::read_to_string(&log).unwrap_or_default().contains("write(") {
+        let mut child = command.spawn().unwrap();
+        while !has_new_file(child.id(), &folder) && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
         let file = fs::File::options().write(true).open(&input).unwrap();

@@ -287,7 +287,7 @@ fn options_of_shards_need_shards() {
         assert!(run.stderr.contains(complaint), "{}", run.stderr);
     };
     let single = index.with_file_name(part(1));
-    refused(&[text(&single), "--part", "1/2"], "has no parts");
+    refused(&[text(&single), "--part", "1/2", "--out", text(&out)], "has no parts");
     refused(&[text(&index), "--part", "3/2"], "NUMBER/OF");
     refused(&[text(&index), "--jobs", "0"], "0");
     refused(&[text(&index), "--out", text(index.parent().unwrap())], "choose another folder");
