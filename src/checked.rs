@@ -23,10 +23,12 @@ use smallvec::SmallVec;
 
 use crate::error::Error;
 
-pub(crate) use crate::dims::Dims;
 pub use crate::exact::count;
 pub(crate) use crate::exact::exact;
 pub use crate::exact::{Exact, at};
+
+/// Sizes, strides or an index: one number for each axis, without an allocation up to 8 axes.
+pub type Dims = SmallVec<[u64; 8]>;
 
 /// The name of a quantity in errors: a number of elements.
 pub const ELEMENTS: &str = "the number of elements";

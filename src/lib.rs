@@ -13,7 +13,6 @@ compile_error!(
 
 extern crate alloc;
 
-mod dims;
 mod error;
 mod exact;
 mod short_sort;
@@ -41,7 +40,6 @@ pub mod upload;
 
 #[doc(inline)]
 pub use bridge::{AnyLayout, lower};
-pub use dims::Dims;
 #[doc(inline)]
 pub use element::DataType;
 pub use error::{Error, ErrorKind};

@@ -44,7 +44,7 @@ use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use ::serde::ser::{Error as _, Serialize, Serializer};
 
 use crate::bridge::AnyLayout;
-use crate::dims::Dims;
+use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;

@@ -191,6 +191,3 @@ impl fmt::Debug for AxisOrder {
         write!(f, "AxisOrder({self})")
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,25 +1,15 @@
 //! `BufferTensorDesc`: a strided tensor in a buffer.
 
 use alloc::format;
+use core::hash::{Hash, Hasher};
 
-use crate::checked::{self, Exact, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
-use super::axis_list::AxisList;
-use super::free_strides::strides_of;
-use super::naturals::{first_that_does_not_fit, naturals};
-use super::size::{Extent, extent, pack, size_in_bytes};
-
-mod equality;
-mod flags;
-#[cfg(feature = "relayout")]
-mod identity;
-mod invariants;
-mod part;
-mod size_in_bytes;
-
-pub use flags::TensorFlags;
+use super::integers::{Integer, first_that_does_not_fit, index_of, natural};
+use super::owns::Owns;
+use super::size::{extent, pack, size_in_bytes};
 
 /// A tensor in a buffer: the data type, the sizes, and the distance between neighbours on each axis.
 ///
@@ -38,14 +28,8 @@ pub use flags::TensorFlags;
 /// 4. The total size is at least the minimum size, and a multiple of 4.
 /// 5. The promised alignment is 0, or a power of two that is at least the size of an element.
 ///
-/// Two descriptors are equal if they describe the same elements at the same offsets. The stride of an axis of
-/// size 1 does not count, because no element uses it.
-///
-/// A slice that leaves out elements is a part of a larger buffer. Every view of this slice is a part too, and
-/// so are descriptors with a base offset. The bytes between the elements of a part may belong to other
-/// tensors. A part is therefore never equal to a tensor that has its buffer to itself. The text of a part has
-/// a base offset, even if the offset is `+0`.
-/// [`Relayout::with_padding`](crate::relayout::Relayout::with_padding) does not fill the gaps of a part.
+/// Two descriptors are equal if they describe the same elements at the same offsets and [own](Owns) the same
+/// bytes. The stride of an axis of size 1 does not count, because no element uses it.
 ///
 /// ```
 /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -57,20 +41,42 @@ pub use flags::TensorFlags;
 /// assert_eq!(desc.min_size_in_bytes(), 3_686_400);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Clone)]
 pub struct BufferTensorDesc {
-    axes: AxisList,
-    base_offset: u64,
-    elements: u64,
-    span_elements: u64,
+    pub(super) sizes: Dims,
+    pub(super) strides: Dims,
+    pub(super) base_offset: u64,
+    pub(super) elements: u64,
+    pub(super) span_elements: u64,
+    /// The size of the smallest buffer, in bytes.
+    pub(super) min_size: u64,
     /// The total size in bytes, if it was set by hand and is above the minimum. Otherwise 0.
-    larger_total: u64,
-    base_offset_alignment: u32,
-    data_type: DataType,
+    pub(super) larger_total: u64,
+    pub(super) base_offset_alignment: u32,
+    pub(super) data_type: DataType,
     flags: TensorFlags,
-    explicit_strides: bool,
-    /// Whether the tensor is a slice that leaves out elements of its buffer, or a view of this slice.
-    sliced: bool,
+    pub(super) explicit_strides: bool,
+    /// Never [`Owns::Buffer`] with a base offset.
+    pub(super) owns: Owns,
+}
+
+/// The owner of the buffer of a tensor (`DML_TENSOR_FLAGS`).
+///
+/// ```
+/// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
+///
+/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDirectml);
+/// assert_eq!(weights.flags(), TensorFlags::OwnedByDirectml);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum TensorFlags {
+    /// The caller binds the buffer for every execution.
+    #[default]
+    None,
+    /// DirectML copies the tensor when the operator is initialized (`OWNED_BY_DML`). Only inputs may have
+    /// this flag.
+    OwnedByDirectml,
 }
 
 impl BufferTensorDesc {
@@ -79,9 +85,11 @@ impl BufferTensorDesc {
     /// the `u32` of DirectML.
     ///
     /// The tensor has its buffer to itself, so gaps between its elements are its own padding. If the gaps
-    /// may belong to other tensors, mark the tensor as a part by
-    /// [`with_base_offset`](Self::with_base_offset), with an offset that may be 0, or by
-    /// [`as_part`](Self::as_part). [`slice`](Self::slice) sets this mark itself.
+    /// may belong to other tensors, say so with [`as_part`](Self::as_part) or
+    /// [`with_base_offset`](Self::with_base_offset). [`slice`](Self::slice) finds out by itself.
+    ///
+    /// **Post-condition** (`new_keeps_sizes_and_strides`): the sizes and strides are those given, and the
+    /// offset of an index is the dot product of index and strides.
     ///
     /// # Errors
     ///
@@ -109,48 +117,92 @@ impl BufferTensorDesc {
     /// let _ = BufferTensorDesc::new(DataType::F32, &[2.7_f64], None);
     /// ```
     #[inline]
-    pub fn new<T: Copy + TryInto<i128>>(
-        data_type: DataType,
-        sizes: &[T],
-        strides: Option<&[T]>,
-    ) -> Result<Self, Error> {
+    pub fn new<T: Integer>(data_type: DataType, sizes: &[T], strides: Option<&[T]>) -> Result<Self, Error> {
         // The descriptor is filled in place: a copy of its axes takes as long as all arithmetic.
-        let axes = AxisList::zeros(sizes.len());
-        let mut desc = Self::unmeasured(data_type, axes, strides.is_some());
-        let (own_sizes, own_strides) = desc.axes.both_mut();
-        let fit = first_that_does_not_fit(sizes, own_sizes).is_none()
-            && strides.is_none_or(|strides| {
-                strides.len() == sizes.len() && first_that_does_not_fit(strides, own_strides).is_none()
-            });
-        if !fit {
-            return Self::of_odd_numbers(data_type, sizes, strides);
+        let mut desc = Self::zeros(data_type, sizes.len());
+        if let Some((axis, size)) = first_that_does_not_fit(sizes, &mut desc.sizes) {
+            return Err(natural("sizes", "one of the sizes", axis, size));
         }
-        desc.measure()?;
+        match strides {
+            None => desc.measure_packed()?,
+            Some(strides) => {
+                desc.set_strides(strides)?;
+                desc.measure()?;
+            }
+        }
         Ok(desc)
     }
 
-    /// Handles sizes and strides that `new` cannot convert directly: some numbers do not fit a `u64`, which
-    /// only free strides may do, or there are not as many strides as sizes.
-    #[cold]
-    fn of_odd_numbers<T: Copy + TryInto<i128>>(
-        data_type: DataType,
-        sizes: &[T],
-        strides: Option<&[T]>,
-    ) -> Result<Self, Error> {
-        let sizes = naturals("sizes", "one of the sizes", sizes)?;
-        let strides = strides.map(|strides| strides_of(&sizes, strides)).transpose()?;
-        Self::build(data_type, &sizes, strides.as_deref().unwrap_or_default(), true)
+    /// Sets the strides. A free stride may be any number, and becomes 0 if it does not fit a `u64`.
+    #[inline]
+    fn set_strides<T: Integer>(&mut self, strides: &[T]) -> Result<(), Error> {
+        if strides.len() != self.sizes.len() {
+            return Err(Error::rank_mismatch("strides", self.sizes.len(), strides.len()));
+        }
+        if first_that_does_not_fit(strides, &mut self.strides).is_none() {
+            return Ok(());
+        }
+        let empty = self.sizes.contains(&0);
+        let slots = self.strides.iter_mut().zip(&self.sizes);
+        for (axis, (&stride, (slot, &size))) in strides.iter().zip(slots).enumerate() {
+            *slot = match stride.try_into().ok().and_then(|stride: i128| u64::try_from(stride).ok()) {
+                Some(stride) => stride,
+                None if empty || size == 1 => 0,
+                None => return Err(natural("strides", "one of the strides", axis, stride)),
+            };
+        }
+        Ok(())
     }
 
-    /// Computes the number of elements and the span of a new descriptor. A descriptor that was made without
-    /// strides gets those of a packed row-major tensor.
-    fn measure(&mut self) -> Result<(), Error> {
-        let extent = match self.explicit_strides {
-            true => extent(self.sizes(), self.strides())?,
-            false => pack(&mut self.axes)?,
-        };
-        checked_end(self.data_type, 0, extent.span)?;
-        (self.elements, self.span_elements) = (extent.elements, extent.span);
+    /// Returns a tensor whose sizes and strides are still to be filled in and measured.
+    #[inline]
+    fn zeros(data_type: DataType, rank: usize) -> Self {
+        let zeros = || if rank <= 8 { Dims::from_buf_and_len([0; 8], rank) } else { Dims::from_elem(0, rank) };
+        Self::unmeasured(data_type, zeros(), zeros())
+    }
+
+    #[inline]
+    pub(super) fn unmeasured(data_type: DataType, sizes: Dims, strides: Dims) -> Self {
+        BufferTensorDesc {
+            sizes,
+            strides,
+            base_offset: 0,
+            elements: 0,
+            span_elements: 0,
+            min_size: 0,
+            larger_total: 0,
+            base_offset_alignment: 0,
+            data_type,
+            flags: TensorFlags::None,
+            explicit_strides: true,
+            owns: Owns::Buffer,
+        }
+    }
+
+    /// Computes the number of elements, the span and the smallest size from the sizes, the strides and the
+    /// base offset. Every constructor and every view ends here, or with [`checked`](Self::checked).
+    #[inline]
+    pub(super) fn measure(&mut self) -> Result<(), Error> {
+        let (elements, span) = extent(&self.sizes, &self.strides)?;
+        self.set_extent(elements, span)
+    }
+
+    /// Sets the strides of a packed row-major tensor, and measures it.
+    #[inline]
+    fn measure_packed(&mut self) -> Result<(), Error> {
+        self.explicit_strides = false;
+        let elements = pack(&self.sizes, &mut self.strides)?;
+        self.set_extent(elements, elements)
+    }
+
+    #[inline]
+    pub(super) fn set_extent(&mut self, elements: u64, span: u64) -> Result<(), Error> {
+        let end = if span == 0 { 0 } else { checked::add(self.base_offset, span, OFFSET)? };
+        self.min_size = size_in_bytes(end, self.data_type.bits())?;
+        (self.elements, self.span_elements) = (elements, end);
+        if self.larger_total <= self.min_size {
+            self.larger_total = 0;
+        }
         debug_assert_eq!(self.broken_invariant(), None, "{self:?}");
         Ok(())
     }
@@ -158,72 +210,39 @@ impl BufferTensorDesc {
     /// Returns a packed row-major tensor: the last axis is the fastest, and there are no gaps
     /// between elements.
     ///
+    /// **Post-condition** (`packed_counts_offsets_in_order`): the offsets in the order of the indices are
+    /// 0, 1, 2, and so on.
+    ///
     /// # Errors
     ///
     /// `negative` and `overflow`, for the same reasons as [`new`](Self::new).
     #[inline]
-    pub fn packed<T: Copy + TryInto<i128>>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
+    pub fn packed<T: Integer>(data_type: DataType, sizes: &[T]) -> Result<Self, Error> {
         Self::new(data_type, sizes, None)
     }
 
-    #[inline]
-    pub(super) fn build(
-        data_type: DataType,
-        sizes: &[u64],
-        strides: &[u64],
-        explicit_strides: bool,
-    ) -> Result<Self, Error> {
-        let extent = extent(sizes, strides)?;
-        checked_end(data_type, 0, extent.span)?;
-        Ok(Self::whole(data_type, AxisList::new(sizes, strides), extent, explicit_strides))
+    /// Returns a tensor with these sizes and strides. `explicit` is whether the strides count as given.
+    pub(super) fn of_strides(data_type: DataType, sizes: Dims, strides: Dims, explicit: bool) -> Result<Self, Error> {
+        let mut desc = Self::unmeasured(data_type, sizes, strides);
+        desc.explicit_strides = explicit;
+        desc.measure()?;
+        Ok(desc)
     }
 
-    /// Returns a tensor that has its buffer to itself. `extent` must be the extent of `axes`, and the caller
-    /// must have checked its end with `checked_end`. Nothing can fail here, so the compiler writes the axes
-    /// directly into the descriptor.
+    /// Returns another descriptor of the same buffer. The view keeps the flags, the alignment and a total
+    /// size that was set by hand.
     #[inline]
-    fn whole(data_type: DataType, axes: AxisList, extent: Extent, explicit_strides: bool) -> Self {
-        let (elements, span_elements) = (extent.elements, extent.span);
-        BufferTensorDesc { elements, span_elements, ..Self::unmeasured(data_type, axes, explicit_strides) }.checked()
+    pub(super) fn view(&self, sizes: Dims, strides: Dims) -> Result<Self, Error> {
+        let mut view = BufferTensorDesc { sizes, strides, explicit_strides: true, ..*self };
+        view.measure()?;
+        Ok(view)
     }
 
-    /// Returns a tensor whose number of elements and span are not known yet.
+    /// Returns a view of all elements with other axes. The number of elements and the largest offset do not
+    /// change, so nothing has to be measured again.
     #[inline]
-    fn unmeasured(data_type: DataType, axes: AxisList, explicit_strides: bool) -> Self {
-        BufferTensorDesc {
-            axes,
-            base_offset: 0,
-            elements: 0,
-            span_elements: 0,
-            larger_total: 0,
-            base_offset_alignment: 0,
-            data_type,
-            flags: TensorFlags::None,
-            explicit_strides,
-            sliced: false,
-        }
-    }
-
-    /// Returns another descriptor of the same buffer, which must not reach past the end of this tensor. The
-    /// view keeps the flags, the alignment and a total size that was set by hand.
-    #[inline]
-    pub(super) fn build_view(&self, data_type: DataType, axes: AxisList, base_offset: u64) -> Result<Self, Error> {
-        let extent = extent(axes.sizes(), axes.strides())?;
-        let span_elements = checked_end(data_type, base_offset, extent.span)?;
-        let (elements, explicit_strides) = (extent.elements, true);
-        let view =
-            BufferTensorDesc { axes, base_offset, elements, span_elements, data_type, explicit_strides, ..*self };
-        if data_type != self.data_type {
-            return view.with_base_offset_alignment(self.base_offset_alignment);
-        }
-        Ok(view.checked())
-    }
-
-    /// Returns a view of these elements with other axes. The number of elements and the largest offset must
-    /// not change, so nothing has to be checked again.
-    #[inline]
-    pub(super) fn with_axes(&self, axes: AxisList) -> Self {
-        BufferTensorDesc { axes, explicit_strides: true, ..*self }.checked()
+    pub(super) fn with_axes(&self, sizes: Dims, strides: Dims) -> Self {
+        BufferTensorDesc { sizes, strides, explicit_strides: true, ..*self }.checked()
     }
 
     /// Returns this tensor with other flags.
@@ -253,14 +272,13 @@ impl BufferTensorDesc {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_total_size_in_bytes(self, total: u64) -> Result<Self, Error> {
-        let min = self.min_size_in_bytes();
-        if total < min {
-            return Err(Code::TotalSizeTooSmall.by(total, min));
+        if total < self.min_size {
+            return Err(Code::TotalSizeTooSmall.by(total, self.min_size));
         }
         if !total.is_multiple_of(4) {
             return Err(Code::TotalSizeUnaligned.by(total, 0));
         }
-        Ok(BufferTensorDesc { larger_total: if total == min { 0 } else { total }, ..self }.checked())
+        Ok(BufferTensorDesc { larger_total: if total == self.min_size { 0 } else { total }, ..self }.checked())
     }
 
     /// Returns this tensor with a promise about the alignment of its binding, in bytes. 0 promises nothing.
@@ -287,8 +305,7 @@ impl BufferTensorDesc {
     }
 
     /// Returns this tensor as a part of a larger buffer: it begins `base_offset` elements after the start of
-    /// that buffer, as a slice does. The result is also a part if the offset is 0, because the bytes between
-    /// its elements may belong to other tensors (see [`is_part`](Self::is_part)).
+    /// that buffer, as a slice does. The result [owns](Owns) its elements alone, also if the offset is 0.
     ///
     /// Every size in bytes counts from the start of the buffer, so the sizes grow by the offset. A total size
     /// that was set by hand is the size of the buffer. This total does not change, unless the tensor now
@@ -311,7 +328,7 @@ impl BufferTensorDesc {
     /// ```
     pub fn with_base_offset(self, base_offset: impl TryInto<u64>) -> Result<Self, Error> {
         let base_offset = base_offset.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
-        Ok(self.beginning_at(base_offset)?.into_part())
+        Ok(self.beginning_at(base_offset)?.with_owned(Owns::Elements))
     }
 
     /// Does the work of [`with_base_offset`](Self::with_base_offset) for an offset in bytes. Types below a
@@ -326,7 +343,7 @@ impl BufferTensorDesc {
     /// use tensor_layout::{BufferTensorDesc, DataType};
     ///
     /// let weights = BufferTensorDesc::packed(DataType::S4, &[64, 32])?.with_base_offset_in_bytes(256)?;
-    /// assert_eq!((weights.base_offset(), weights.base_offset_in_bytes()?), (512, 256));
+    /// assert_eq!((weights.base_offset(), weights.offset_in_bytes(&[0, 0])?), (512, 256));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_base_offset_in_bytes(self, bytes: impl TryInto<u64>) -> Result<Self, Error> {
@@ -339,14 +356,16 @@ impl BufferTensorDesc {
         self.with_base_offset(checked::narrow::<u64>(in_bits.div_euclid(bits), OFFSET)?)
     }
 
-    /// Returns this tensor at another base offset. Whether it counts as a part of a larger buffer does not
-    /// change.
-    pub(crate) fn beginning_at(self, base_offset: u64) -> Result<Self, Error> {
+    /// Returns this tensor at another base offset. What it owns does not change, except that no tensor with a
+    /// base offset has a buffer to itself.
+    pub(crate) fn beginning_at(mut self, base_offset: u64) -> Result<Self, Error> {
         let span = if self.elements == 0 { 0 } else { self.span_elements.minus(self.base_offset) };
-        let span_elements = checked_end(self.data_type, base_offset, span)?;
-        let (total, moved) = (self.larger_total, BufferTensorDesc { base_offset, span_elements, ..self });
-        let larger_total = if total > moved.min_size_in_bytes() { total } else { 0 };
-        Ok(BufferTensorDesc { larger_total, ..moved }.checked())
+        self.base_offset = base_offset;
+        if base_offset != 0 && self.owns == Owns::Buffer {
+            self.owns = Owns::Elements;
+        }
+        self.set_extent(self.elements, span)?;
+        Ok(self)
     }
 
     /// The type of an element.
@@ -357,30 +376,38 @@ impl BufferTensorDesc {
 
     /// The sizes in elements, in logical order.
     #[must_use]
+    #[inline]
     pub fn sizes(&self) -> &[u64] {
-        self.axes.sizes()
+        &self.sizes
     }
 
     /// The strides in elements, in logical order. Packed strides are returned if none were given.
     #[must_use]
+    #[inline]
     pub fn strides(&self) -> &[u64] {
-        self.axes.strides()
+        &self.strides
     }
 
-    pub(super) fn axis_list(&self) -> &AxisList {
-        &self.axes
+    pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
+        let out_of_range = Error::axis_out_of_range(axis, self.rank());
+        self.sizes.get(axis).copied().zip(self.strides.get(axis).copied()).ok_or(out_of_range)
+    }
+
+    /// The size and the stride of each axis.
+    pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
+        self.sizes.iter().copied().zip(self.strides.iter().copied())
     }
 
     /// The strides as they were given. `None` for a packed row-major tensor that was made without strides.
     #[must_use]
     pub fn explicit_strides(&self) -> Option<&[u64]> {
-        self.explicit_strides.then_some(self.strides())
+        self.explicit_strides.then_some(&self.strides)
     }
 
     /// The number of axes.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.sizes().len()
+        self.sizes.len()
     }
 
     /// The flags, which say who owns the buffer.
@@ -395,6 +422,16 @@ impl BufferTensorDesc {
         self.base_offset_alignment
     }
 
+    /// The guaranteed alignment of the first element, in bytes: the promised alignment of the buffer, reduced
+    /// by the base offset. 0 means that nothing is guaranteed.
+    pub(crate) fn first_element_alignment(&self) -> u32 {
+        let (promise, bits) = (self.base_offset_alignment, self.data_type.bits());
+        let base_bits = checked::wide_product(self.base_offset, bits);
+        let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
+        let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
+        if least < bits.div_ceil(8) { 0 } else { least }
+    }
+
     /// The offset where the tensor begins in its buffer, in elements.
     #[must_use]
     pub fn base_offset(&self) -> u64 {
@@ -405,7 +442,8 @@ impl BufferTensorDesc {
     ///
     /// # Errors
     ///
-    /// The errors of [`offset`](Self::offset) and [`base_offset_in_bytes`](Self::base_offset_in_bytes).
+    /// `offset_inside_byte` if the element begins inside a
+    /// byte. `overflow` if the offset does not fit a `usize`. The errors of [`offset`](Self::offset).
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -414,12 +452,8 @@ impl BufferTensorDesc {
     /// assert_eq!(rows.offset_in_bytes(&[1, 2])?, 28);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn offset_in_bytes(&self, index: &[u64]) -> Result<usize, Error> {
-        self.in_whole_bytes(self.offset(index)?)
-    }
-
-    fn in_whole_bytes(&self, elements: u64) -> Result<usize, Error> {
-        let bits = self.data_type.bits();
+    pub fn offset_in_bytes<T: Integer>(&self, index: &[T]) -> Result<usize, Error> {
+        let (elements, bits) = (self.offset(index)?, self.data_type.bits());
         let all = checked::wide_product(elements, bits);
         if all.is_multiple_of(8) {
             return checked::narrow(all.div_euclid(8), OFFSET);
@@ -441,18 +475,20 @@ impl BufferTensorDesc {
     }
 
     /// The offset of an index, in elements from the start of the buffer: the base offset plus the dot product
-    /// of index and strides.
+    /// of index and strides. The index may be integers of any type.
     ///
     /// # Errors
     ///
     /// `rank_mismatch` if `index` does not have an entry for each axis, or
-    /// `index_out_of_range` for an index at or above its size.
-    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+    /// `index_out_of_range` for an index that is negative, or at or above its size.
+    #[inline]
+    pub fn offset<T: Integer>(&self, index: &[T]) -> Result<u64, Error> {
         if index.len() != self.rank() {
             return Err(Error::rank_mismatch("indices", self.rank(), index.len()));
         }
         let mut offset = self.base_offset;
-        for (axis, ((&i, &size), &stride)) in index.iter().zip(self.sizes()).zip(self.strides()).enumerate() {
+        for (axis, (&i, (size, stride))) in index.iter().zip(self.axes()).enumerate() {
+            let i = index_of(i);
             if i >= size {
                 return Err(Code::IndexOutOfRange.at(axis, i, size));
             }
@@ -462,16 +498,49 @@ impl BufferTensorDesc {
         }
         Ok(offset)
     }
+
+    /// The fields that equality compares, without the sizes and strides.
+    fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, Owns), u64) {
+        let begins = (self.base_offset, self.owns);
+        (self.data_type, self.flags, self.base_offset_alignment, begins, self.larger_total)
+    }
+
+    /// The strides that elements use. The stride is 0 where the size is 1 or the tensor is empty.
+    pub(super) fn used_strides(&self) -> impl Iterator<Item = u64> {
+        let empty = self.elements == 0;
+        self.axes().map(move |(size, stride)| if empty || size == 1 { 0 } else { stride })
+    }
 }
 
-/// Returns one past the largest offset of a tensor that spans `span` elements from its base. Fails if this
-/// end or its size in bytes passes 64 bits.
-#[inline]
-fn checked_end(data_type: DataType, base_offset: u64, span: u64) -> Result<u64, Error> {
-    let end = if span == 0 { 0 } else { checked::add(base_offset, span, OFFSET)? };
-    // Below 2^57 elements of at most 128 bits, the size in bytes always fits.
-    if end >> 57 != 0 {
-        size_in_bytes(end, data_type.bits())?;
+impl Clone for BufferTensorDesc {
+    // The clone of a `SmallVec` takes its numbers one by one.
+    #[inline]
+    fn clone(&self) -> Self {
+        BufferTensorDesc { sizes: Dims::from_slice(&self.sizes), strides: Dims::from_slice(&self.strides), ..*self }
     }
-    Ok(end)
+}
+
+impl PartialEq for BufferTensorDesc {
+    fn eq(&self, other: &Self) -> bool {
+        self.plain_fields() == other.plain_fields()
+            && is_same(&self.sizes, &other.sizes)
+            && self.used_strides().eq(other.used_strides())
+    }
+}
+
+impl Eq for BufferTensorDesc {}
+
+impl Hash for BufferTensorDesc {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.plain_fields().hash(state);
+        self.sizes.hash(state);
+        self.used_strides().for_each(|stride| stride.hash(state));
+    }
+}
+
+/// Compares two short lists in a loop: `==` of slices calls `memcmp`, and this call takes longer than the
+/// comparison of a few numbers.
+#[inline]
+fn is_same(a: &[u64], b: &[u64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

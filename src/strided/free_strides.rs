@@ -1,23 +1,21 @@
-//! Handles free strides: the strides of axes of size 1, and all strides of a tensor without elements.
+//! Free strides: the strides of axes of size 1, and all strides of a tensor without elements.
 //!
 //! An axis of size 1 only has the index 0, so no index is ever multiplied by its stride. PyTorch, NumPy,
 //! DLPack and XLA leave any number there: `a[:, :1]` keeps the stride of the longer axis, and NHWC with one
 //! channel keeps 1. Two tensors that differ only in free strides are equal here, and readers accept any
-//! number. APIs and libraries that compare strides by number get canonical strides: the strides of an axis
-//! that is packed around the axes after it.
+//! number. APIs and libraries that compare strides by number get canonical strides. A stride that a packed
+//! axis could have in the order of the other axes stays, so that an order that was asked for is kept: 1, or
+//! the stride right around a longer axis. Any other number becomes the stride of an axis that is packed
+//! around the axes after it.
 //!
 //! ```text
-//!                              one channel       batch 1
-//!                              f32[2,1,4,5]      f32[1,3,4,5]
-//! strides as they come         [20, 1, 5, 1]     [7, 1, 15, 3]
-//! the axes after it reach           20           60
-//! canonical                    [20, 20, 5, 1]    [60, 1, 15, 3]
+//!                              NHWC, 1 channel   batch 1           one row of a longer tensor
+//!                              f32[2,1,4,5]      f32[1,3,4,5]      f32[4,1]
+//! strides as they come         [20, 1, 5, 1]     [7, 1, 15, 3]     [9, 8]
+//! canonical                    [20, 1, 5, 1]     [60, 1, 15, 3]    [9, 1]
 //! ```
 
-use crate::checked::Dims;
-use crate::error::Error;
-
-use super::naturals::{first_that_does_not_fit, natural};
+use super::desc::BufferTensorDesc;
 
 /// Sets every free stride to the result of `choose`, from the last axis to the first. `choose` gets the axis,
 /// the number of elements that the next axis spans, and the number of elements that all axes after it span.
@@ -33,17 +31,54 @@ pub(crate) fn set_free_strides(sizes: &[u64], strides: &mut [u64], choose: impl 
     }
 }
 
-/// Converts strides of any integer type. A free stride may be any number, and becomes 0 if it does not fit.
-#[inline]
-pub(super) fn strides_of<T: Copy + TryInto<i128>>(sizes: &[u64], strides: &[T]) -> Result<Dims, Error> {
-    let mut converted = Dims::from_elem(0, strides.len());
-    if first_that_does_not_fit(strides, &mut converted).is_none() {
-        return Ok(converted);
+impl BufferTensorDesc {
+    /// Returns this tensor with canonical strides where any stride would do. An axis of size 1 keeps its
+    /// stride if a packed axis could have it in the order of the other axes: 1, or the product of the size and
+    /// the stride of a longer axis. Otherwise it gets the stride of an axis that is packed around the axes
+    /// after it: the largest product of a stride and a size among them, or 1. A tensor without elements gets
+    /// the strides of a packed tensor.
+    ///
+    /// The structures and texts that this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have
+    /// canonical strides.
+    ///
+    /// **Post-condition** (`canonical_strides_change_no_offset`): the result equals the tensor, and is its own
+    /// canonical form.
+    ///
+    /// ```
+    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+    ///
+    /// // The order that was asked for stays.
+    /// let one_channel = BufferTensorDesc::with_order(DataType::F32, &[2, 1, 4, 5], AxisOrder::NHWC)?;
+    /// assert_eq!(one_channel.with_canonical_strides().strides(), [20, 1, 5, 1]);
+    /// let odd = BufferTensorDesc::new(DataType::F32, &[2, 1, 4, 5], Some(&[20, 77, 5, 1]))?;
+    /// assert_eq!(odd.with_canonical_strides().strides(), [20, 20, 5, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_canonical_strides(self) -> Self {
+        self.with_canonical_strides_up_to(u64::MAX)
     }
-    let empty = sizes.contains(&0);
-    let number = |(axis, &stride): (usize, &T)| match natural("strides", "one of the strides", axis, stride) {
-        Err(_) if empty || sizes.get(axis) == Some(&1) => Ok(0),
-        number => number,
-    };
-    strides.iter().enumerate().map(number).collect()
+
+    /// Returns this tensor with canonical strides, except that canonical strides above `most` become 1.
+    /// `most` is the largest stride that the reader of the descriptor can store.
+    pub(crate) fn with_canonical_strides_up_to(self, most: u64) -> Self {
+        let is_packed = |stride: u64| {
+            stride == 1 || self.axes().any(|(size, own)| size > 1 && own > 0 && own.checked_mul(size) == Some(stride))
+        };
+        let mut strides = self.strides.clone();
+        set_free_strides(&self.sizes, &mut strides, |axis, _, packed| {
+            let own = self.strides.get(axis).copied().unwrap_or(packed);
+            let kept = if self.elements > 0 && is_packed(own) { own } else { packed };
+            if kept > most { 1 } else { kept }
+        });
+        if strides == self.strides { self } else { self.with_axes(self.sizes.clone(), strides) }
+    }
+
+    /// Returns this tensor with the given strides on the axes whose stride is free: axes of size 1, and all
+    /// axes of an empty tensor. The other axes keep their own strides.
+    pub(crate) fn with_strides_of_one(&self, strides: &[u64]) -> Self {
+        let mut own = self.strides.clone();
+        set_free_strides(&self.sizes, &mut own, |axis, _, packed| strides.get(axis).copied().unwrap_or(packed));
+        self.with_axes(self.sizes.clone(), own)
+    }
 }

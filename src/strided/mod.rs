@@ -22,35 +22,40 @@
 // This module comes first, so that the constructors come first on the page of `BufferTensorDesc`.
 mod desc;
 
-mod access;
 mod axes;
-mod axis_list;
-mod canonical_strides;
+mod blocks;
 mod facts;
 mod free_strides;
 mod index_width;
-mod naturals;
+mod integers;
+mod invariants;
+mod offsets;
 mod overlap;
+mod owns;
 mod pair_overlap;
-mod print;
-mod read;
 mod shapes;
 mod signed;
 mod size;
 mod slice;
+mod text;
 mod view;
 
-pub use access::{BlockIter, Blocks, ManyBlocks, Offsets, UniformBlocks};
 pub use axes::AxisOrder;
+pub use blocks::{BlockIter, Blocks, ManyBlocks, UniformBlocks};
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;
+pub use integers::Integer;
+pub use offsets::Offsets;
 pub use overlap::{OVERLAP_WORK_LIMIT, Overlap};
+pub use owns::Owns;
 pub use signed::SignedDesc;
 pub use size::calc_buffer_tensor_size;
 pub use slice::{Slice, Slices};
 pub use view::Side;
 
 pub(crate) use free_strides::set_free_strides;
+pub(crate) use integers::{index_of, sizes_of};
 pub(crate) use overlap::find_overlap;
 pub(crate) use slice::Taken;
+pub(crate) use text::{read_order, read_strides};

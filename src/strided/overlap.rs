@@ -187,7 +187,7 @@ fn witness(sizes: &[u64], strides: &[u64], differences: impl Iterator<Item = (us
         }
     }
     let offset = first.iter().zip(strides).fold(0_u64, |sum, (&i, &s)| sum.plus(i.times(s)));
-    Overlap::Yes { first: first.into(), second: second.into(), offset }
+    Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
 }
 
 fn div_ceil(a: i128, b: i128) -> i128 {

@@ -162,5 +162,5 @@ fn witness(a: &BufferTensorDesc, b: &BufferTensorDesc, joined: &[JoinedTerm], la
         }
     }
     let offset = a.offset(&first).unwrap_or(a.base_offset());
-    Overlap::Yes { first: first.into(), second: second.into(), offset }
+    Overlap::Yes { first: first.into_vec(), second: second.into_vec(), offset }
 }

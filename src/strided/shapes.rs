@@ -8,11 +8,14 @@ use crate::error::Error;
 
 use super::axes::{AxisOrder, packed_strides};
 use super::desc::BufferTensorDesc;
-use super::naturals::naturals;
+use super::integers::{Integer, sizes_of};
 
 impl BufferTensorDesc {
     /// Returns a packed tensor in the memory order `order`. The `sizes` are in the logical order
     /// of its letters.
+    ///
+    /// **Post-condition** (`with_order_is_packed_in_that_order`): the axes in memory order, the slowest first,
+    /// count the offsets 0, 1, 2, and so on.
     ///
     /// # Errors
     ///
@@ -26,19 +29,12 @@ impl BufferTensorDesc {
     /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn with_order<T: Copy + TryInto<i128>>(
-        data_type: DataType,
-        sizes: &[T],
-        order: AxisOrder,
-    ) -> Result<Self, Error> {
-        Self::in_order(data_type, &naturals("sizes", "one of the sizes", sizes)?, order)
-    }
-
-    fn in_order(data_type: DataType, sizes: &[u64], order: AxisOrder) -> Result<Self, Error> {
-        checked::product(sizes, ELEMENTS)?;
-        let strides = order.strides(sizes)?;
+    pub fn with_order<T: Integer>(data_type: DataType, sizes: &[T], order: AxisOrder) -> Result<Self, Error> {
+        let sizes = sizes_of(sizes)?;
+        checked::product(&sizes, ELEMENTS)?;
+        let strides = order.strides(&sizes)?;
         let explicit = order.axes().enumerate().any(|(position, axis)| position != axis);
-        Self::build(data_type, sizes, &strides, explicit)
+        Self::of_strides(data_type, sizes, strides, explicit)
     }
 
     /// Returns a packed tensor in the order NCHW. The `sizes` are N, C, H, W.
@@ -56,7 +52,7 @@ impl BufferTensorDesc {
     /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn nchw<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
+    pub fn nchw<T: Integer>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCHW)
     }
 
@@ -65,7 +61,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// The errors of [`new`](Self::new).
-    pub fn nhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
+    pub fn nhwc<T: Integer>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NHWC)
     }
 
@@ -74,7 +70,7 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// The errors of [`new`](Self::new).
-    pub fn ncdhw<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
+    pub fn ncdhw<T: Integer>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCDHW)
     }
 
@@ -83,13 +79,16 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// The errors of [`new`](Self::new).
-    pub fn ndhwc<T: Copy + TryInto<i128>>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
+    pub fn ndhwc<T: Integer>(data_type: DataType, sizes: [T; 5]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NDHWC)
     }
 
     /// Returns a row-major tensor in which every row (last axis) begins at a multiple of `alignment` bytes.
     /// Copies between buffers and textures require such rows: 256 bytes for Direct3D 12
     /// (`TEXTURE_DATA_PITCH_ALIGNMENT`) and WebGPU (`bytesPerRow`).
+    ///
+    /// **Post-condition** (`padded_rows_begin_aligned`): every row is contiguous and begins at the first
+    /// multiple of `alignment` bytes after the row before it.
     ///
     /// # Errors
     ///
@@ -103,26 +102,54 @@ impl BufferTensorDesc {
     /// assert_eq!(image.strides(), [61_440, 128, 1]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn padded_rows<T: Copy + TryInto<i128>>(
-        data_type: DataType,
-        sizes: &[T],
-        alignment: u64,
-    ) -> Result<Self, Error> {
-        Self::in_rows(data_type, &naturals("sizes", "one of the sizes", sizes)?, alignment)
-    }
-
-    fn in_rows(data_type: DataType, sizes: &[u64], alignment: u64) -> Result<Self, Error> {
-        let bits = u64::from(data_type.bits());
-        let in_bits = checked::mul(alignment, 8, BYTES)?;
-        let (Some(unit @ 1..), Some(0)) = (in_bits.checked_div(bits), in_bits.checked_rem(bits)) else {
-            let reason = format!("{alignment} bytes do not hold one or more whole elements of {bits} bits");
-            return Err(Error::not_expressible("padding of rows", reason));
-        };
-        let mut rows = Dims::from_slice(sizes);
+    pub fn padded_rows<T: Integer>(data_type: DataType, sizes: &[T], alignment: u64) -> Result<Self, Error> {
+        let sizes = sizes_of(sizes)?;
+        let mut rows = sizes.clone();
         if let Some(last) = rows.last_mut() {
-            *last = checked::round_up(*last, unit, ELEMENTS)?;
+            *last = aligned(data_type, *last, alignment)?;
         }
         let strides = packed_strides(&rows, (0..rows.len()).rev())?;
-        Self::new(data_type, sizes, Some(&strides))
+        Self::of_strides(data_type, sizes, strides, true)
+    }
+
+    /// Returns a tensor in the order NHWC in which every row of pixels begins at a multiple of `alignment`
+    /// bytes, as a texture with interleaved channels is copied. The `sizes` are still N, C, H, W.
+    ///
+    /// **Post-condition** (`nhwc_padded_rows_begin_aligned`): the pixels of a row are packed, and rows are a
+    /// multiple of `alignment` bytes apart.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`padded_rows`](Self::padded_rows).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let image = BufferTensorDesc::nhwc_padded_rows(DataType::U8, [1, 4, 480, 100], 256)?;
+    /// assert_eq!(image.strides(), [480 * 512, 1, 512, 4]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn nhwc_padded_rows<T: Integer>(data_type: DataType, sizes: [T; 4], alignment: u64) -> Result<Self, Error> {
+        let sizes = sizes_of(&sizes)?;
+        let &[_, channels, height, width] = sizes.as_slice() else {
+            return Err(Error::rank_mismatch("sizes", 4, sizes.len()));
+        };
+        let row = checked::mul(width.max(1), channels.max(1), ELEMENTS)?;
+        let pitch = aligned(data_type, row, alignment)?;
+        let image = checked::mul(pitch, height.max(1), ELEMENTS)?;
+        let strides = Dims::from_slice(&[image, 1, pitch, channels.max(1)]);
+        Self::of_strides(data_type, sizes, strides, true)
+    }
+}
+
+/// Rounds the length of a row up to a multiple of `alignment` bytes. Lengths are in elements.
+fn aligned(data_type: DataType, row: u64, alignment: u64) -> Result<u64, Error> {
+    let (bits, in_bits) = (u64::from(data_type.bits()), checked::mul(alignment, 8, BYTES)?);
+    match (in_bits.checked_div(bits), in_bits.checked_rem(bits)) {
+        (Some(unit @ 1..), Some(0)) => checked::round_up(row, unit, ELEMENTS),
+        _ => {
+            let reason = format!("{alignment} bytes do not hold one or more whole elements of {bits} bits");
+            Err(Error::not_expressible("padding of rows", reason))
+        }
     }
 }

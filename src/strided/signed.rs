@@ -7,7 +7,7 @@ use crate::element::DataType;
 use crate::error::Error;
 
 use super::desc::BufferTensorDesc;
-use super::naturals::naturals;
+use super::integers::{Integer, sizes_of};
 
 /// A tensor with negative strides: a descriptor of its elements from the lowest address on, and the axes
 /// that run backwards.
@@ -61,16 +61,16 @@ impl BufferTensorDesc {
     /// assert_eq!((bgr.desc.strides(), bgr.reversed, bgr.first), (&[3, 1][..], vec![1], 2));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn from_signed<S, T>(data_type: DataType, sizes: &[S], strides: &[T]) -> Result<SignedDesc, Error>
-    where
-        S: Copy + TryInto<i128>,
-        T: Copy + TryInto<i128>,
-    {
+    pub fn from_signed<S: Integer, T: Integer>(
+        data_type: DataType,
+        sizes: &[S],
+        strides: &[T],
+    ) -> Result<SignedDesc, Error> {
         const STRIDES: &str = "one of the strides";
         if strides.len() != sizes.len() {
             return Err(Error::rank_mismatch("strides", sizes.len(), strides.len()));
         }
-        let sizes = naturals("sizes", "one of the sizes", sizes)?;
+        let sizes = sizes_of(sizes)?;
         let (mut distances, mut reversed, empty) = (Dims::new(), Vec::new(), sizes.contains(&0));
         for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
             let stride: Result<i128, _> = stride.try_into();

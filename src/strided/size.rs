@@ -1,12 +1,11 @@
-//! `calc_buffer_tensor_size`: DirectML's formula for the size of a buffer, in exact arithmetic.
+//! Sizes in bytes: of the elements, with gaps, of the binding, and of the buffer.
 
-use crate::checked::{self, BYTES, ELEMENTS, OFFSET};
+use crate::checked::{self, BYTES, ELEMENTS, OFFSET, exact};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
-use super::axis_list::AxisList;
-use super::free_strides::strides_of;
-use super::naturals::naturals;
+use super::desc::BufferTensorDesc;
+use super::integers::Integer;
 
 /// Returns the size in bytes of the smallest buffer for a tensor of these `sizes` and `strides`, rounded up
 /// to a multiple of 4 bytes. Sizes and strides are in elements. `None` stands for packed row-major strides.
@@ -25,13 +24,9 @@ use super::naturals::naturals;
 /// structure does not contain it either. The range that [`upload::validate`](crate::upload::validate) checks
 /// includes the base offset.
 ///
-/// Sizes and strides are integers of any type, as in [`BufferTensorDesc::new`](crate::BufferTensorDesc::new).
-///
 /// # Errors
 ///
-/// `zero_size` for a size of 0. `negative` for a negative
-/// number. `rank_mismatch` if there are not as many strides as sizes.
-/// `overflow` if the number of elements, an offset or the size passes 64 bits.
+/// `zero_size` for a size of 0, and the errors of [`BufferTensorDesc::new`].
 ///
 /// ```
 /// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role};
@@ -52,38 +47,84 @@ use super::naturals::naturals;
 /// assert_eq!(columns.min_size_in_bytes(), 44);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn calc_buffer_tensor_size<T: Copy + TryInto<i128>>(
+pub fn calc_buffer_tensor_size<T: Integer>(
     data_type: DataType,
     sizes: &[T],
     strides: Option<&[T]>,
 ) -> Result<u64, Error> {
-    let sizes = naturals("sizes", "one of the sizes", sizes)?;
-    let strides = strides.map(|strides| strides_of(&sizes, strides)).transpose()?;
-    if let Some(axis) = sizes.iter().position(|&size| size == 0) {
-        return Err(Code::ZeroSize.at(axis, 0, 0));
+    let desc = BufferTensorDesc::new(data_type, sizes, strides)?;
+    match desc.sizes().iter().position(|&size| size == 0) {
+        Some(axis) => Err(Code::ZeroSize.at(axis, 0, 0)),
+        None => Ok(desc.min_size_in_bytes()),
     }
-    let elements = match strides {
-        None => checked::product(&sizes, ELEMENTS)?,
-        Some(strides) => extent(&sizes, &strides)?.span,
-    };
-    size_in_bytes(elements, data_type.bits())
 }
 
-/// The number of elements and the span of a tensor, both in elements.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
-    /// The product of the sizes.
-    pub(super) elements: u64,
-    /// One past the largest offset. 0 if there are no elements.
-    pub(super) span: u64,
+impl BufferTensorDesc {
+    /// The size of the elements alone, in bytes, with each element counted once. The size is the number of
+    /// elements times their width, rounded up to a whole byte.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// // Two tokens of a cache: the elements; from the first to the last; what is bound; the buffer up to there.
+    /// let cache = BufferTensorDesc::packed(DataType::F16, &[4, 16, 3])?;
+    /// let tokens = cache.slice_axis(1, 5..7)?;
+    /// assert_eq!((tokens.logical_size_in_bytes(), tokens.exact_size_in_bytes()), (48, 300));
+    /// assert_eq!((tokens.bound_size_in_bytes(), tokens.min_size_in_bytes()), (300, 332));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn logical_size_in_bytes(&self) -> u64 {
+        checked::bytes_for(self.elements, self.data_type.bits()).unwrap_or(u64::MAX)
+    }
+
+    /// The number of bytes from the first element to the last, gaps included. Only the last byte is rounded
+    /// up: `f16[3]` has 6 bytes. A copy of the tensor's own range moves this many bytes.
+    #[must_use]
+    pub fn exact_size_in_bytes(&self) -> u64 {
+        let end = checked::bytes_for(self.span_elements, self.data_type.bits()).unwrap_or(u64::MAX);
+        end.saturating_sub(self.first_byte())
+    }
+
+    /// The size of the binding, in bytes, if the binding begins at the first element. DirectML's structure
+    /// gets this size as `TotalTensorSizeInBytes`. The size is
+    /// [`exact_size_in_bytes`](Self::exact_size_in_bytes) rounded up to a multiple of 4. If a total size was
+    /// set by hand, the size is the rest of that total.
+    #[must_use]
+    pub fn bound_size_in_bytes(&self) -> u64 {
+        let rounded = self.exact_size_in_bytes().next_multiple_of(4);
+        if self.larger_total == 0 { rounded } else { rounded.max(self.larger_total.saturating_sub(self.first_byte())) }
+    }
+
+    /// The byte in which the first element begins.
+    fn first_byte(&self) -> u64 {
+        let base = if self.elements == 0 { 0 } else { self.base_offset };
+        exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok())
+    }
+
+    /// The size of the smallest buffer for the tensor, in bytes, rounded up to a multiple of 4 by DirectML's
+    /// rule. The size counts from the start of the buffer, so the size of a slice includes the bytes before
+    /// its first element. [`bound_size_in_bytes`](Self::bound_size_in_bytes) does not include these bytes.
+    #[must_use]
+    #[inline]
+    pub fn min_size_in_bytes(&self) -> u64 {
+        self.min_size
+    }
+
+    /// The size of the buffer, in bytes: the minimum, unless a larger total was set. DirectML gets this size
+    /// for a tensor that begins at the start of its buffer. For a slice, it gets
+    /// [`bound_size_in_bytes`](Self::bound_size_in_bytes).
+    #[must_use]
+    pub fn total_tensor_size_in_bytes(&self) -> u64 {
+        self.min_size.max(self.larger_total)
+    }
 }
 
-/// Sets the strides to those of a packed row-major tensor of these sizes.
-pub(super) fn pack(axes: &mut AxisList) -> Result<Extent, Error> {
-    let (sizes, strides) = axes.both_mut();
+/// Sets the strides to those of a packed row-major tensor. Returns the number of elements.
+pub(super) fn pack(sizes: &[u64], strides: &mut [u64]) -> Result<u64, Error> {
     let mut next = 1_u64;
     let (mut wrapped, mut empty) = (false, false);
-    for (stride, &size) in strides.iter_mut().zip(&*sizes).rev() {
+    for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
         *stride = next;
         empty |= size == 0;
         let (product, overflow) = next.overflowing_mul(size.max(1));
@@ -93,21 +134,18 @@ pub(super) fn pack(axes: &mut AxisList) -> Result<Extent, Error> {
     if wrapped && !empty {
         return Err(Error::overflow(ELEMENTS, 64));
     }
-    let elements = if empty { 0 } else { next };
-    Ok(Extent { elements, span: elements })
+    Ok(if empty { 0 } else { next })
 }
 
-/// Returns the extent of a tensor. The loop records an overflow and continues, because a loop without exits
-/// is faster. Descriptors are made in inner loops, and the extent takes most of the time.
+/// Returns the number of elements, and the span: one past the largest offset, or 0 without elements. The loop
+/// records an overflow and continues, because a loop without exits is faster. Descriptors are made in inner
+/// loops, and this takes most of the time.
 ///
 /// The product of the sizes must fit 64 bits even if a stride of 0 makes the span small, because element
 /// counts are `u64`. In an empty tensor, the other sizes and the strides do not count, because no
 /// element uses them.
 #[inline]
-pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
-    if strides.len() != sizes.len() {
-        return Err(Error::rank_mismatch("strides", sizes.len(), strides.len()));
-    }
+pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<(u64, u64), Error> {
     let (mut elements, mut last) = (1_u64, 0_u64);
     let (mut count_overflows, mut offset_overflows, mut empty) = (false, false, false);
     for (&size, &stride) in sizes.iter().zip(strides) {
@@ -121,7 +159,7 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
         offset_overflows |= wrapped | wrapped_sum;
     }
     if empty {
-        return Ok(Extent { elements: 0, span: 0 });
+        return Ok((0, 0));
     }
     if count_overflows {
         return Err(Error::overflow(ELEMENTS, 64));
@@ -129,10 +167,11 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<Extent, Error> {
     if offset_overflows {
         return Err(Error::overflow(OFFSET, 64));
     }
-    Ok(Extent { elements, span: checked::add(last, 1, ELEMENTS)? })
+    Ok((elements, checked::add(last, 1, ELEMENTS)?))
 }
 
 /// Returns the size in bytes of `elements` elements of `bits` bits, rounded up to a multiple of 4.
+#[inline]
 pub(super) fn size_in_bytes(elements: u64, bits: u32) -> Result<u64, Error> {
     let bytes = match elements.checked_mul(bits.into()) {
         Some(all) => all.div_ceil(8),

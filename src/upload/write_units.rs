@@ -11,7 +11,7 @@
 )]
 
 use crate::checked::{Exact, gcd};
-use crate::dims::Dims;
+use crate::checked::Dims;
 use alloc::vec;
 use alloc::vec::Vec;
 

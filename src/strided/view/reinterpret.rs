@@ -4,7 +4,6 @@ use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::BufferTensorDesc;
-use crate::strided::axis_list::AxisList;
 use alloc::format;
 use alloc::string::String;
 
@@ -13,6 +12,9 @@ const OPERATION: &str = "reading the bytes as another type";
 impl BufferTensorDesc {
     /// Returns a view of the bytes as elements of `data_type`. With a narrower type the last axis grows, and
     /// with a wider type it shrinks (NumPy's `view`). With a type of equal width only the type changes.
+    ///
+    /// **Post-condition** (`reinterpreted_bytes_are_the_same_bytes`): the bytes of the elements, in the order
+    /// of the indices, do not change.
     ///
     /// # Errors
     ///
@@ -34,21 +36,21 @@ impl BufferTensorDesc {
     pub fn reinterpret(&self, data_type: DataType) -> Result<Self, Error> {
         let (from, to) = (self.data_type().bits(), data_type.bits());
         if from == to {
-            return self.build_view(data_type, self.axis_list().clone(), self.base_offset());
+            return self.of_type(data_type, self.sizes.clone(), self.strides.clone(), self.base_offset);
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
             return Err(Error::not_a_view(OPERATION, 0, reason));
         };
         let (size, stride) = self.axis(last)?;
-        let mut sizes = Dims::from_slice(self.sizes());
+        let mut sizes = self.sizes.clone();
         if from > to {
             let split = self.split_elements(data_type)?;
             if let Some(slot) = sizes.last_mut() {
                 let parts = split.sizes().last().copied().unwrap_or(1);
                 *slot = checked::mul(size, parts, checked::ELEMENTS)?;
             }
-            return split.regroup(OPERATION, &sizes);
+            return split.regroup(OPERATION, sizes);
         }
         let parts = ratio(to, from)?;
         if size > 1 && stride != 1 {
@@ -64,69 +66,52 @@ impl BufferTensorDesc {
             *slot = wide;
         }
         sizes.push(parts);
-        self.regroup(OPERATION, &sizes)?.join_elements(data_type)
+        self.regroup(OPERATION, sizes)?.join_elements(data_type, parts)
+    }
+
+    /// Returns another descriptor of these bytes, with elements of another type.
+    fn of_type(&self, data_type: DataType, sizes: Dims, strides: Dims, base_offset: u64) -> Result<Self, Error> {
+        let mut view = BufferTensorDesc { data_type, sizes, strides, base_offset, base_offset_alignment: 0, ..*self };
+        view.explicit_strides = true;
+        view.measure()?;
+        view.with_base_offset_alignment(self.base_offset_alignment)
     }
 
     /// Returns a view of the bytes as narrower elements. A new last axis counts the narrower elements
-    /// inside one element of this tensor: a `u32` becomes two `u16`, the low half first. This is possible
-    /// for all strides.
-    ///
-    /// # Errors
-    ///
-    /// `unsupported_element_bits` if the new width does not divide this width.
-    /// `overflow` if a size or an offset in narrower elements passes 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let repeated = BufferTensorDesc::new(DataType::C64, &[2, 3], Some(&[0, 4]))?;
-    /// let parts = repeated.split_elements(DataType::F32)?;
-    /// assert_eq!((parts.sizes(), parts.strides()), (&[2, 3, 2][..], &[0, 8, 1][..]));
-    /// assert_eq!(parts.join_elements(DataType::C64)?, repeated);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
+    /// inside one element of this tensor: a `u32` becomes two `u16`, the low half first.
     fn split_elements(&self, data_type: DataType) -> Result<Self, Error> {
         let parts = ratio(self.data_type().bits(), data_type.bits())?;
-        let mut list = AxisList::EMPTY;
-        for (size, stride) in self.axes() {
-            list.push(size, scaled(size, stride, parts)?);
+        let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
+        for (stride, &size) in strides.iter_mut().zip(&sizes) {
+            // A stride that no element uses may be too large, and then becomes 0.
+            *stride = match stride.checked_mul(parts) {
+                None if size <= 1 => 0,
+                product => product.ok_or_else(|| Error::overflow(OFFSET, 64))?,
+            };
         }
-        list.push(parts, 1);
-        self.build_view(data_type, list, checked::mul(self.base_offset(), parts, OFFSET)?)
+        sizes.push(parts);
+        strides.push(1);
+        self.of_type(data_type, sizes, strides, checked::mul(self.base_offset, parts, OFFSET)?)
     }
 
-    /// Returns a view of the bytes as wider elements. The last axis of this tensor disappears, because it
-    /// becomes one element. This is the inverse of [`split_elements`](Self::split_elements).
-    ///
-    /// # Errors
-    ///
-    /// `not_a_view` if the last axis does not fill exactly one wider element, if its elements are not
-    /// contiguous, or if a wider element would begin at an offset that is not a multiple of its width.
-    /// `unsupported_element_bits` if the width does not divide the new width.
-    /// `bad_alignment` if the promised alignment is below the wider element.
-    fn join_elements(&self, data_type: DataType) -> Result<Self, Error> {
-        let parts = ratio(data_type.bits(), self.data_type().bits())?;
+    /// Returns a view of the bytes as wider elements. The last axis of this tensor, which has `parts` indices,
+    /// disappears, because it becomes one element.
+    fn join_elements(&self, data_type: DataType, parts: u64) -> Result<Self, Error> {
         let refuse = |axis, reason| Err(Error::not_a_view(OPERATION, axis, reason));
-        let last = self.rank().saturating_sub(1);
-        match self.axes().next_back() {
-            Some((size, stride)) if size == parts && (stride == 1 || parts == 1) => {}
-            Some((size, stride)) => {
-                return refuse(last, format!("is {size}:{stride}, but one wider element is {parts}:1"));
-            }
-            None => return refuse(0, String::from("is missing: rank 0 has no axis to join")),
-        }
-        let base = self.base_offset();
+        let (base, last) = (self.base_offset, self.rank().saturating_sub(1));
         if !base.is_multiple_of(parts) {
             return refuse(last, format!("begins at element {base}, which is not a multiple of {parts}"));
         }
-        let mut list = AxisList::EMPTY;
-        for (axis, (size, stride)) in self.axes().take(last).enumerate() {
+        let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
+        sizes.pop();
+        strides.pop();
+        for (axis, (&size, stride)) in sizes.iter().zip(&mut strides).enumerate() {
             if size > 1 && !stride.is_multiple_of(parts) {
                 return refuse(axis, format!("has stride {stride}, which is not a multiple of {parts}"));
             }
-            list.push(size, stride.checked_div(parts).unwrap_or(stride));
+            *stride = stride.divided_by(parts);
         }
-        self.build_view(data_type, list, base.checked_div(parts).unwrap_or(base))
+        self.of_type(data_type, sizes, strides, base.divided_by(parts))
     }
 }
 
@@ -135,15 +120,5 @@ fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     match wide.checked_div(narrow) {
         Some(parts) if wide.is_multiple_of(narrow) => Ok(parts.into()),
         _ => Err(Error::unsupported_bits(narrow, "widths that divide the other one")),
-    }
-}
-
-/// Converts a stride to narrower elements. A stride that no element uses may be too large, and
-/// then becomes 0.
-fn scaled(size: u64, stride: u64, parts: u64) -> Result<u64, Error> {
-    match stride.checked_mul(parts) {
-        Some(stride) => Ok(stride),
-        None if size <= 1 => Ok(0),
-        None => checked::mul(stride, parts, OFFSET),
     }
 }

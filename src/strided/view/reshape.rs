@@ -1,25 +1,29 @@
 //! Reshapes a tensor without moving an element: other sizes for the same elements in the same order.
 
-use crate::checked::{self, ELEMENTS, Exact};
+use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
-use crate::strided::axis_list::AxisList;
+use crate::strided::integers::{Integer, sizes_of};
 use alloc::format;
 
 impl BufferTensorDesc {
-    /// Returns a view that has other sizes and the same elements in the same row-major order.
+    /// Returns a view that has other sizes, integers of any type, and the same elements in the same row-major
+    /// order.
     ///
     /// The function finds a view whenever one exists. Both lists of sizes are cut into the shortest groups of
     /// equal product. In a group with several old axes, each stride must be the next stride times the next
     /// size. Strides of axes of size 1 do not matter. NumPy's `reshape` with `copy=False` follows the same
     /// rule.
     ///
+    /// **Post-condition** (`reshape_is_a_view_exactly_when_one_exists`): the offsets in the order of the
+    /// indices do not change; an error means that no strides give these offsets for the new sizes.
+    ///
     /// # Errors
     ///
     /// `element_count_mismatch` if the number of elements differs. `not_a_view`
-    /// names the axis that cannot be joined to the next axis. `overflow` if the number of elements
-    /// passes 64 bits.
+    /// names the axis that cannot be joined to the next axis. `negative` for a negative
+    /// size. `overflow` if a size or the number of elements passes 64 bits.
     ///
     /// ```
     /// use tensor_layout::{BufferTensorDesc, DataType};
@@ -34,26 +38,25 @@ impl BufferTensorDesc {
     /// );
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn reshape(&self, sizes: &[u64]) -> Result<Self, Error> {
-        self.regroup("a reshape", sizes)
+    pub fn reshape<T: Integer>(&self, sizes: &[T]) -> Result<Self, Error> {
+        self.regroup("a reshape", sizes_of(sizes)?)
     }
 
     /// Does the work of [`reshape`](Self::reshape). `operation` is the name of the request in
     /// the error message.
-    pub(super) fn regroup(&self, operation: &'static str, sizes: &[u64]) -> Result<Self, Error> {
-        let found = checked::product(sizes, ELEMENTS)?;
+    pub(super) fn regroup(&self, operation: &'static str, sizes: Dims) -> Result<Self, Error> {
+        let found = checked::product(&sizes, ELEMENTS)?;
         let expected = self.element_count();
         if found != expected {
             return Err(Code::ElementCountMismatch.by(found, expected));
         }
         if found == 0 {
-            let strides = packed_strides(sizes, (0..sizes.len()).rev())?;
-            return Ok(self.with_axes(AxisList::new(sizes, &strides)));
+            let strides = packed_strides(&sizes, (0..sizes.len()).rev())?;
+            return Ok(self.with_axes(sizes, strides));
         }
         let mut old = self.axes().enumerate().rev().filter(|&(_, (size, _))| size > 1);
-        let mut list = AxisList::with_zero_strides(sizes);
-        let (_, strides) = list.both_mut();
-        let mut new = sizes.iter().zip(&mut *strides).rev().filter(|(size, _)| **size > 1);
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let mut new = sizes.iter().zip(&mut strides).rev().filter(|(size, _)| **size > 1);
         // From the minor end on, each iteration takes the last old axis that is left, and joins it to the
         // axes in front of it until their product is a product of new sizes.
         while let Some((_, (size, stride))) = old.next() {
@@ -80,9 +83,9 @@ impl BufferTensorDesc {
                 }
             }
         }
-        settle_unit_strides(sizes, strides);
+        settle_unit_strides(&sizes, &mut strides);
         // Every element keeps its offset, so the number of elements and the largest offset do not change.
-        Ok(self.with_axes(list))
+        Ok(self.with_axes(sizes, strides))
     }
 }
 

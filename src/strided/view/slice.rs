@@ -1,17 +1,22 @@
-//! Views of parts of a tensor: slices with a step, one index of an axis, splits, sliding windows.
+//! Views of parts of a tensor: slices with a step, one index of an axis, splits.
 
 use crate::checked::{self, Exact};
 use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
-use crate::strided::axis_list::AxisList;
-use crate::strided::slice::Slice;
+use crate::strided::integers::{Integer, index_of, sizes_of};
+use crate::strided::slice::{Slice, Taken};
 use alloc::vec::Vec;
+use smallvec::SmallVec;
 
 impl BufferTensorDesc {
     /// Returns the part of the tensor that `slices` keep. There is one slice for each axis.
     ///
     /// The part begins at a [`base_offset`](Self::base_offset). Its minimum size still counts from the
-    /// start of the buffer.
+    /// start of the buffer. It [owns](crate::strided::Owns) the gaps between its elements if the tensor owned
+    /// them and no element that was left out lies between them.
+    ///
+    /// **Post-condition** (`slice_keeps_the_offsets_of_its_indices`): index `i` of the part has the offset of
+    /// the index `start + i * step`.
     ///
     /// # Errors
     ///
@@ -33,19 +38,10 @@ impl BufferTensorDesc {
         if slices.len() != self.rank() {
             return Err(Error::rank_mismatch("slices", self.rank(), slices.len()));
         }
-        let mut axes = self.axis_list().clone();
-        let mut base = self.base_offset();
-        let (sizes, strides) = axes.both_mut();
-        for (axis, ((size, stride), &slice)) in sizes.iter_mut().zip(strides).zip(slices).enumerate() {
-            keep(axis, slice, size, stride, &mut base)?;
-        }
-        self.sliced(axes, base)
-    }
-
-    fn sliced(&self, axes: AxisList, base: u64) -> Result<Self, Error> {
-        // An empty part has no first element, so its base offset does not change.
-        let base = if axes.sizes().contains(&0) { self.base_offset() } else { base };
-        Ok(self.build_view(self.data_type(), axes, base)?.into_part_of(self))
+        let axes = slices.iter().zip(&self.sizes).enumerate();
+        let taken: SmallVec<[Taken; 8]> =
+            axes.map(|(axis, (slice, &size))| slice.on_axis(axis, size)).collect::<Result<_, _>>()?;
+        self.sliced(&|axis| taken.get(axis).copied())
     }
 
     /// Returns the part that a [`slice`](Self::slice) of one axis keeps.
@@ -55,17 +51,44 @@ impl BufferTensorDesc {
     /// `axis_out_of_range` if the axis does not exist, and the errors of
     /// [`slice`](Self::slice).
     pub fn slice_axis(&self, axis: usize, slice: impl Into<Slice>) -> Result<Self, Error> {
-        let mut axes = self.axis_list().clone();
-        let mut base = self.base_offset();
-        let (sizes, strides) = axes.both_mut();
-        let (Some(size), Some(stride)) = (sizes.get_mut(axis), strides.get_mut(axis)) else {
-            return Err(Error::axis_out_of_range(axis, self.rank()));
-        };
-        keep(axis, slice.into(), size, stride, &mut base)?;
-        self.sliced(axes, base)
+        let (size, _) = self.axis(axis)?;
+        let taken = slice.into().on_axis(axis, size)?;
+        self.sliced(&|other| (other == axis).then_some(taken))
+    }
+
+    /// Returns the part of the indices that `taken` names, or of all indices of an axis for `None`.
+    fn sliced(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Result<Self, Error> {
+        let mut part = self.clone();
+        let axes = part.sizes.iter_mut().zip(&mut part.strides).enumerate();
+        let mut base = self.base_offset;
+        for (axis, (size, stride)) in axes {
+            let Some(taken) = taken(axis) else { continue };
+            // Both results are within the span of the axis, which invariant 3 of the descriptor bounds. In an
+            // empty tensor, base and strides are never used.
+            if taken.length > 0 {
+                base = base.plus(taken.start.times(*stride));
+            }
+            if taken.length > 1 {
+                *stride = stride.times(taken.step);
+            }
+            *size = taken.length;
+        }
+        // An empty part has no first element, so its base offset does not change.
+        if !part.sizes.contains(&0) {
+            part.base_offset = base;
+        }
+        if part.sizes != self.sizes && self.elements > 0 {
+            part.owns = self.owned_by_slice(taken);
+        }
+        part.explicit_strides = true;
+        part.measure()?;
+        Ok(part)
     }
 
     /// Returns the elements with one index of an axis. The axis disappears.
+    ///
+    /// **Post-condition** (`select_keeps_one_index`): index `i` of the view has the offset of `i` with `index`
+    /// inserted at `axis`.
     ///
     /// # Errors
     ///
@@ -79,17 +102,24 @@ impl BufferTensorDesc {
     /// assert_eq!((row.sizes(), row.strides(), row.base_offset()), (&[10][..], &[1][..], 30));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn select(&self, axis: usize, index: impl TryInto<u64>) -> Result<Self, Error> {
+    pub fn select(&self, axis: usize, index: impl Integer) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
-        let index = index.try_into().unwrap_or(u64::MAX);
+        let index = index_of(index);
         if index >= size {
             return Err(Code::IndexOutOfRange.at(axis, index, size));
         }
-        let one = self.slice_axis(axis, index..index.plus(1))?;
-        one.view_of(one.axes().enumerate().filter(|&(a, _)| a != axis).map(|(_, pair)| pair))
+        let mut one = self.slice_axis(axis, index..index.plus(1))?;
+        one.sizes.remove(axis);
+        one.strides.remove(axis);
+        one.measure()?;
+        Ok(one)
     }
 
-    /// Returns the parts of the tensor along an axis. The parts have these lengths and follow each other.
+    /// Returns the parts of the tensor along an axis. The parts have these lengths, integers of any type, and
+    /// follow each other.
+    ///
+    /// **Post-condition** (`split_covers_the_axis_once`): each index of the tensor is in one part, at its own
+    /// offset.
     ///
     /// # Errors
     ///
@@ -105,10 +135,10 @@ impl BufferTensorDesc {
     /// assert_eq!((parts[2].sizes(), parts[2].strides()), (&[8, 32][..], &[96, 1][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn split(&self, axis: usize, lengths: &[u64]) -> Result<Vec<Self>, Error> {
-        let (size, _) = self.axis(axis)?;
+    pub fn split<T: Integer>(&self, axis: usize, lengths: &[T]) -> Result<Vec<Self>, Error> {
+        let ((size, _), lengths) = (self.axis(axis)?, sizes_of(lengths)?);
         let mut total = 0;
-        for &length in lengths {
+        for &length in &lengths {
             total = checked::add(total, length, checked::ELEMENTS)?;
         }
         if total != size {
@@ -123,19 +153,4 @@ impl BufferTensorDesc {
         };
         lengths.iter().map(part).collect()
     }
-}
-
-/// Changes the size, the stride and the base of one axis, so that only the indices of `slice` remain.
-fn keep(axis: usize, slice: Slice, size: &mut u64, stride: &mut u64, base: &mut u64) -> Result<(), Error> {
-    let taken = slice.on_axis(axis, *size)?;
-    // Both results are within the span of the axis, which invariant 3 of the descriptor bounds, so they fit
-    // 64 bits. In an empty tensor, base and strides are never used.
-    if taken.length > 0 {
-        *base = base.plus(taken.start.times(*stride));
-    }
-    if taken.length > 1 {
-        *stride = stride.times(taken.step);
-    }
-    *size = taken.length;
-    Ok(())
 }

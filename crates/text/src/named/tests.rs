@@ -9,7 +9,6 @@
 
 use serde_json::Value;
 
-use tensor_layout::Dims;
 
 use super::memory::{LayoutPart, Rule};
 use super::{NamedLayout, rows};

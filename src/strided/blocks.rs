@@ -4,8 +4,7 @@ use crate::checked::Exact;
 use core::iter::FusedIterator;
 use core::ops::Range;
 
-use crate::strided::BufferTensorDesc;
-
+use super::desc::BufferTensorDesc;
 use super::offsets::Offsets;
 
 /// The contiguous blocks that the elements of a tensor fill, in row-major order. All offsets and lengths are

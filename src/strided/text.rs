@@ -1,13 +1,14 @@
-//! Reads the text of a descriptor: `f32[2,3]:[5,1]+10`, or `f16[8,64,56,56]:NHWC`.
+//! The text of a descriptor: `f32[2,3]:[5,1]+10`. `f16[8,64,56,56]:NHWC` is read, too.
 
 use alloc::format;
+use core::fmt;
 use core::str::FromStr;
 
 use crate::checked::Dims;
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
-use crate::typed_sizes::read_type_and_sizes;
+use crate::typed_sizes::{read_type_and_sizes, write_list};
 
 use super::axes::AxisOrder;
 use super::desc::BufferTensorDesc;
@@ -72,4 +73,33 @@ fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Re
     }
     cursor.end("nothing more")?;
     BufferTensorDesc::with_order(data_type, sizes, order)
+}
+
+impl fmt::Debug for BufferTensorDesc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BufferTensorDesc")
+            .field("data_type", &self.data_type())
+            .field("flags", &self.flags())
+            .field("sizes", &self.sizes())
+            .field("strides", &self.explicit_strides())
+            .field("base_offset", &self.base_offset())
+            .field("total_tensor_size_in_bytes", &self.total_tensor_size_in_bytes())
+            .field("guaranteed_base_offset_alignment", &self.base_offset_alignment())
+            .finish()
+    }
+}
+
+impl fmt::Display for BufferTensorDesc {
+    /// Writes the notation `f32[2,3]:[5,1]`, followed by `+n` for the base offset of a part of
+    /// a larger buffer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.data_type())?;
+        write_list(f, self.sizes())?;
+        f.write_str(":")?;
+        write_list(f, self.strides())?;
+        if self.is_part() {
+            write!(f, "+{}", self.base_offset())?;
+        }
+        Ok(())
+    }
 }

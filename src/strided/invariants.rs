@@ -4,11 +4,13 @@
 #![allow(clippy::arithmetic_side_effects, reason = "products of two 64-bit numbers in 128 bits")]
 
 use crate::checked::Exact;
-use crate::strided::size::size_in_bytes;
+
 use alloc::format;
 use alloc::string::String;
 
-use super::BufferTensorDesc;
+use super::desc::BufferTensorDesc;
+use super::owns::Owns;
+use super::size::size_in_bytes;
 
 impl BufferTensorDesc {
     /// Returns the descriptor. In a debug build, a descriptor that breaks an invariant stops the program.
@@ -38,18 +40,19 @@ impl BufferTensorDesc {
         if end != self.span_elements.into() {
             return Some(format!("3: the last element ends at {end}, not at {}", self.span_elements));
         }
-        let Ok(least) = size_in_bytes(self.span_elements, bits) else {
-            return Some("3: the size in bytes passes 64 bits".into());
-        };
+        if size_in_bytes(self.span_elements, bits) != Ok(self.min_size) {
+            return Some(format!("3: the size in bytes passes 64 bits, or is not {}", self.min_size));
+        }
+        let least = self.min_size;
         let total = self.total_tensor_size_in_bytes();
         if total < least || !total.is_multiple_of(4) || self.larger_total != 0 && total == least {
             return Some(format!("4: a total of {total} bytes, of which {least} are needed"));
         }
         let alignment = self.base_offset_alignment;
         let promised = alignment == 0 || alignment.is_power_of_two() && alignment >= bits.div_ceil(8);
-        (!promised).then(|| format!("5: an alignment of {alignment} bytes"))
+        if !promised {
+            return Some(format!("5: an alignment of {alignment} bytes"));
+        }
+        (self.base_offset != 0 && self.owns == Owns::Buffer).then(|| "a whole buffer begins at a base offset".into())
     }
 }
-
-#[cfg(test)]
-mod tests;

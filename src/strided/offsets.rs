@@ -5,7 +5,7 @@ use core::iter::FusedIterator;
 
 use smallvec::SmallVec;
 
-use crate::strided::BufferTensorDesc;
+use super::desc::BufferTensorDesc;
 
 /// Iterates over the offsets of all elements, in elements from the start of the buffer. A step along the
 /// innermost axis is one addition, without a division. Tensors of up to 8 axes need no allocation. `nth`

@@ -1,0 +1,164 @@
+//! `Owns`: which bytes of its buffer belong to a tensor.
+//!
+//! Sizes and strides do not tell a tensor with padded rows from a slice of a larger tensor: the bytes between
+//! the elements are padding here and elements of others there. So a descriptor remembers what it owns, and a
+//! slice finds it out. Take two rows of a tensor whose rows are padded, and two columns of it:
+//!
+//! ```text
+//! the tensor: f16[4,3]:[5,1]        rows 1..3                  columns 1..3
+//! e elements, . gaps                the gap between the        between its elements are
+//!                                   rows is a gap of the       the elements of column 0
+//! e e e . .                         tensor: owned
+//! e e e . .                         [e e e . .                    e[e e . .
+//! e e e . .                          e e e].                      e e e . .
+//! e e e                                                           e e e . .
+//!                                                                 e e e]
+//! Owns::Buffer                      Owns::Gaps                 Owns::Elements
+//! ```
+//!
+//! The rule is exact where the strides nest, as they do in every tensor that a slice of a packed or padded
+//! tensor is made of: each stride is above the reach of all smaller strides together. Sort the axes by
+//! stride, the largest first. The elements of a slice are then neighbours among those of the tensor exactly
+//! if some axes keep one index, one axis keeps a range of neighbouring indices, and all smaller axes are
+//! whole. Other slices of a tensor own their elements alone.
+
+use smallvec::SmallVec;
+
+use crate::checked::{Exact, wide_product};
+use crate::short_sort::sort_by_key;
+
+use super::desc::BufferTensorDesc;
+use super::slice::Taken;
+
+/// What a tensor owns of its buffer, and so may overwrite when it is written.
+///
+/// It matters where a tensor is written. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
+/// fills gaps that are owned, and [`validate`](crate::upload::validate) refuses an output whose gaps are not
+/// its own on a device that may overwrite them.
+///
+/// ```
+/// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
+///
+/// let cache = BufferTensorDesc::padded_rows(DataType::F16, &[2, 64, 100], 256)?;
+/// assert_eq!(cache.owns(), Owns::Buffer);
+/// // A layer, and rows of it: what is between their rows is padding of the cache.
+/// assert_eq!(cache.select(0, 1)?.owns(), Owns::Gaps);
+/// assert_eq!(cache.select(0, 1)?.slice_axis(0, 8..16)?.owns(), Owns::Gaps);
+/// // Some columns: the other columns are between them.
+/// assert_eq!(cache.slice_axis(2, 0..50)?.owns(), Owns::Elements);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Owns {
+    /// The elements alone. The bytes between them may belong to other tensors.
+    Elements,
+    /// The bytes from the first element to the last, rounded up to 4 bytes as DirectML binds them. What is
+    /// before and after belongs to other tensors.
+    Gaps,
+    /// The whole buffer.
+    Buffer,
+}
+
+impl BufferTensorDesc {
+    /// What the tensor owns of its buffer.
+    #[must_use]
+    pub fn owns(&self) -> Owns {
+        self.owns
+    }
+
+    /// Returns this tensor as the owner of these bytes of its buffer, for engines that know better than the
+    /// views that made the tensor. A tensor with a base offset never owns the whole buffer: it gets
+    /// [`Owns::Gaps`].
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
+    ///
+    /// let own = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1]))?;
+    /// assert_eq!(own.as_part().with_owned(Owns::Buffer), own);
+    /// // The engine keeps nothing else between these elements.
+    /// let tokens = own.with_base_offset(256)?;
+    /// assert_eq!((tokens.owns(), tokens.with_owned(Owns::Buffer).owns()), (Owns::Elements, Owns::Gaps));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_owned(self, owned: Owns) -> Self {
+        let owns = if self.base_offset == 0 { owned } else { owned.min(Owns::Gaps) };
+        BufferTensorDesc { owns, ..self }
+    }
+
+    /// Whether this tensor is a part of a larger buffer: it does not [own](Self::owns) the whole buffer. A
+    /// slice that leaves out elements is a part, and every view of the slice is a part too. A tensor with a
+    /// base offset is also a part, even if the offset was set to 0. The text of a part has a base offset, even
+    /// if the offset is `+0`, and a part that is read from a text owns its elements alone.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let cache = BufferTensorDesc::packed(DataType::U8, &[2, 8, 4])?;
+    /// let tokens = cache.slice_axis(1, 0..3)?;
+    /// assert!(!cache.is_part() && tokens.is_part());
+    /// // An engine has the sizes and strides as its own numbers.
+    /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3, 4], &[32, 4, 1]);
+    /// let own = BufferTensorDesc::new(DataType::U8, shape, Some(strides))?;
+    /// assert!(!own.is_part() && own.as_part() == tokens);
+    /// assert_eq!(own.as_part().to_string(), "u8[2,3,4]:[32,4,1]+0");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.owns != Owns::Buffer
+    }
+
+    /// Returns this tensor as a part of a larger buffer that owns its elements alone. The inverse is
+    /// [`with_owned`](Self::with_owned).
+    #[must_use]
+    pub fn as_part(&self) -> Self {
+        self.clone().with_owned(Owns::Elements)
+    }
+
+    /// Returns what a slice of this tensor owns. `taken` returns the indices that the slice keeps of an axis,
+    /// or `None` for a whole axis.
+    pub(super) fn owned_by_slice(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Owns {
+        if self.owns != Owns::Elements && self.holds_no_other(taken) { Owns::Gaps } else { Owns::Elements }
+    }
+
+    /// Whether the bytes from the first element of a slice to its last, rounded up to 4 bytes, hold no
+    /// element of this tensor that is not in the slice. `false` if the slice is empty, or if the strides do
+    /// not nest.
+    fn holds_no_other(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> bool {
+        let mut axes: SmallVec<[(u64, u64, Taken); 8]> = SmallVec::new();
+        for (axis, (size, stride)) in self.axes().enumerate() {
+            let taken = taken(axis).unwrap_or(Taken { start: 0, step: 1, length: size });
+            if taken.length == 0 || stride == 0 && taken.length != size {
+                return false;
+            }
+            // The indices of a repeated axis are the same elements.
+            if size > 1 && stride != 0 {
+                axes.push((stride, size, taken));
+            }
+        }
+        sort_by_key(&mut axes, |&(stride, ..)| stride);
+        // From the smallest stride up: the largest offset of the axes so far, the offsets of the first and the
+        // last element of the slice, whether the axes so far are whole, and the distance from the last element
+        // to the next element of the tensor. Invariant 3 of the descriptor bounds every sum.
+        let (mut largest, mut first, mut last, mut whole, mut next) = (0_u64, 0_u64, 0_u64, true, None);
+        for (stride, size, Taken { start, step, length }) in axes {
+            let neighbours = length == 1 || whole && (step == 1 || length == size);
+            if stride <= largest || !neighbours {
+                return false;
+            }
+            let end = start.plus(length.minus(1).times(step));
+            if next.is_none() && end < size.minus(1) {
+                next = Some(stride.minus(last));
+            }
+            first = first.plus(start.times(stride));
+            last = last.plus(end.times(stride));
+            largest = largest.plus(size.minus(1).times(stride));
+            whole &= length == size;
+        }
+        let at = |elements: u64| wide_product(self.base_offset.plus(elements), self.data_type.bits());
+        let (begin, end) = (at(first), at(last.plus(1)));
+        let rounded = end.next_multiple_of(32).max(begin.plus(end.minus(begin).next_multiple_of(32)));
+        next.is_none_or(|next: u64| at(last.plus(next)) >= rounded)
+    }
+}

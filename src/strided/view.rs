@@ -1,0 +1,222 @@
+//! Views: other descriptors of the same buffer, made without moving an element.
+//!
+//! Every view keeps the flags, the promised alignment, the base offset and what its tensor owns, but a slice
+//! moves the base offset and may own less. A total size that was set by hand does not change. Otherwise the
+//! view gets its own minimum as its total size.
+
+mod reinterpret;
+mod reshape;
+mod slice;
+
+use crate::checked::{Dims, Exact};
+use crate::error::{Code, Error};
+
+use super::desc::BufferTensorDesc;
+use super::integers::{Integer, sizes_of};
+
+/// The end at which axes are added.
+///
+/// ```
+/// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 1, 5])?;
+/// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 3, 1, 5]);
+/// assert_eq!(desc.rank_at_least(4, Side::Back).sizes(), [3, 1, 5, 1]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Axes are added before the first axis. The last axes keep their positions from the end.
+    Front,
+    /// Axes are added after the last axis. The first axes keep their positions.
+    Back,
+}
+
+impl BufferTensorDesc {
+    /// Returns a view of all elements with other axes: see [`with_axes`](Self::with_axes).
+    fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
+        let (mut sizes, mut strides) = (Dims::new(), Dims::new());
+        axes.for_each(|(size, stride)| {
+            sizes.push(size);
+            strides.push(stride);
+        });
+        self.with_axes(sizes, strides)
+    }
+
+    /// Returns a view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
+    ///
+    /// **Post-condition** (`permute_moves_axes`): index `i` of the view has the offset of the index whose axis
+    /// `axes[k]` is `i[k]`.
+    ///
+    /// # Errors
+    ///
+    /// `rank_mismatch`, `axis_out_of_range` or
+    /// `not_a_permutation` if `axes` does not name every axis once.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.permute(&[2, 0, 1])?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
+        let rank = self.rank();
+        if axes.len() != rank {
+            return Err(Error::rank_mismatch("axes", rank, axes.len()));
+        }
+        check_distinct("the order of axes", axes)?;
+        if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
+            return Err(Error::axis_out_of_range(axis, rank));
+        }
+        Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
+    }
+
+    /// Returns a view with two axes exchanged.
+    ///
+    /// **Post-condition** (`transpose_exchanges_two_axes`): it is the [`permute`](Self::permute) of the order
+    /// in which the two axes are exchanged.
+    ///
+    /// # Errors
+    ///
+    /// `axis_out_of_range` if an axis does not exist.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.transpose(1, 2)?;
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[2, 4, 3][..], &[12, 1, 4][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn transpose(&self, first: usize, second: usize) -> Result<Self, Error> {
+        self.axis(first)?;
+        self.axis(second)?;
+        let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
+        sizes.swap(first, second);
+        strides.swap(first, second);
+        Ok(self.with_axes(sizes, strides))
+    }
+
+    /// Returns a view of the elements in their order with the fewest axes. The view has no axis of size 1.
+    /// Neighbouring axes become one axis if the outer stride is the inner size times the inner stride.
+    ///
+    /// **Post-condition** (`coalesce_keeps_the_order_of_offsets`): the offsets in the order of the indices do
+    /// not change, and no two neighbouring axes of the view could be one.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 1, 3, 4], Some(&[24, 7, 8, 1]))?.coalesce();
+    /// assert_eq!((desc.sizes(), desc.strides()), (&[6, 4][..], &[8, 1][..]));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn coalesce(&self) -> Self {
+        let (mut sizes, mut strides, empty) = (Dims::new(), Dims::new(), self.elements == 0);
+        for (size, stride) in self.axes().filter(|&(size, _)| size != 1) {
+            match (sizes.last_mut(), strides.last_mut()) {
+                (Some(last_size), Some(last_stride)) if empty || stride.checked_mul(size) == Some(*last_stride) => {
+                    // The product of the sizes fits 64 bits by invariant 2 of the descriptor.
+                    *last_size = u64::times(*last_size, size);
+                    *last_stride = stride;
+                }
+                _ => {
+                    sizes.push(size);
+                    strides.push(stride);
+                }
+            }
+        }
+        self.with_axes(sizes, strides)
+    }
+
+    /// Returns the tensor repeated along axes of size 1 until it has `sizes`, integers of any type. New axes
+    /// appear in front. Repeated axes get stride 0 (NumPy's broadcasting rules). A tensor of sizes `[1]`, which
+    /// is DirectML's form of a scalar, can also be broadcast to `[]`, as in Chromium.
+    ///
+    /// **Post-condition** (`broadcast_to_repeats_elements`): index `i` of the view has the offset of the index
+    /// without the new axes, with 0 on each repeated axis.
+    ///
+    /// # Errors
+    ///
+    /// `rank_mismatch` if `sizes` has fewer axes. `size_mismatch`
+    /// if the size of an axis is neither 1 nor the requested size. `negative` for a
+    /// negative size. `overflow` if a size or the number of elements passes 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, DataType};
+    ///
+    /// let bias = BufferTensorDesc::packed(DataType::F32, &[2, 1, 4])?.broadcast_to(&[2_usize, 3, 4])?;
+    /// assert_eq!(bias.strides(), [4, 0, 1]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn broadcast_to<T: Integer>(&self, sizes: &[T]) -> Result<Self, Error> {
+        self.repeated(sizes_of(sizes)?)
+    }
+
+    fn repeated(&self, sizes: Dims) -> Result<Self, Error> {
+        if sizes.is_empty() && self.sizes() == [1] {
+            return self.view(sizes, Dims::new());
+        }
+        let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
+            return Err(Error::rank_mismatch("sizes to broadcast to (new axes not counted)", self.rank(), sizes.len()));
+        };
+        // New axes repeat the whole tensor, so their stride is 0.
+        let mut strides = Dims::from_elem(0, sizes.len());
+        let places = strides.iter_mut().zip(&sizes).enumerate().skip(new_axes);
+        for ((axis, (slot, &wanted)), (size, stride)) in places.zip(self.axes()) {
+            if size == wanted {
+                *slot = stride;
+            } else if size != 1 {
+                return Err(Code::SizeMismatch.at(axis, size, wanted));
+            }
+        }
+        self.view(sizes, strides)
+    }
+
+    /// Returns a view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor
+    /// that already has this rank does not change. The first axis of a scalar gets stride 1, as if the tensor
+    /// had been made with sizes `[1]`. No element uses the stride of an axis of size 1, but engines compare
+    /// these strides, and Chromium sets the same strides.
+    ///
+    /// DirectML's operators take 4 or 5 axes, and its page pads the leading axes with 1. Each added axis
+    /// makes the descriptor 16 bytes larger.
+    ///
+    /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do not
+    /// change.
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
+    ///
+    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4])?;
+    /// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 1, 3, 4]);
+    /// assert_eq!(desc.rank_at_least(4, Side::Back).strides(), [4, 1, 0, 0]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn rank_at_least(&self, rank: usize, side: Side) -> Self {
+        let missing = rank.saturating_sub(self.rank());
+        if missing == 0 {
+            return self.clone();
+        }
+        // A scalar first becomes a packed tensor of sizes `[1]`.
+        let scalar = (self.rank() == 0).then_some((1, 1));
+        let ones = core::iter::repeat_n((1, 0), missing.minus(usize::from(scalar.is_some())));
+        match side {
+            Side::Front => self.same_elements(ones.chain(scalar).chain(self.axes())),
+            Side::Back => self.same_elements(self.axes().chain(scalar).chain(ones)),
+        }
+    }
+}
+
+fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
+    // Each axis is one bit. A permutation of up to 64 axes sets one bit for each axis, and needs no search.
+    let seen = axes.iter().fold(0_u64, |seen, &axis| {
+        seen | u32::try_from(axis).ok().and_then(|axis| 1_u64.checked_shl(axis)).unwrap_or(0)
+    });
+    if usize::try_from(seen.count_ones()) == Ok(axes.len()) {
+        return Ok(());
+    }
+    let repeated =
+        axes.iter().enumerate().find(|&(position, axis)| axes.iter().take(position).any(|earlier| earlier == axis));
+    repeated.map_or(Ok(()), |(position, &axis)| Err(Error::not_a_permutation(what, position, axis)))
+}
