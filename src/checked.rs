@@ -160,3 +160,10 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
 pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
     narrow(wide_product(elements, bits).div_ceil(8), BYTES)
 }
+
+/// Whether two short lists are equal. The numbers are compared in a loop: `==` of slices calls `memcmp`, and
+/// this call takes longer than the comparison of a few numbers.
+#[inline]
+pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
+}

@@ -23,7 +23,7 @@ impl ToIndexMap for BufferTensorDesc {
         };
         let (sizes, strides) = (self.sizes(), self.strides());
         let map = IndexMap::from_strides(self.data_type(), bits, sizes, strides, self.base_offset(), physical)?;
-        Ok(map.with_slice_mark(self.is_part()))
+        Ok(map.with_owned(self.owns()))
     }
 
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
@@ -55,7 +55,7 @@ impl BufferTensorDesc {
         let (bits, span) = (self.data_type().bits().next_multiple_of(8), self.span_elements());
         let map =
             IndexMap::from_strides(self.data_type(), bits, self.sizes(), self.strides(), self.base_offset(), span)?;
-        Ok(map.with_slice_mark(self.is_part()))
+        Ok(map.with_owned(self.owns()))
     }
 }
 

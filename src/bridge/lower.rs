@@ -152,7 +152,7 @@ fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) ->
 }
 
 fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let mut strides: Dims = map.strides().unwrap_or_default();
+    let mut strides = map.strides().unwrap_or_default();
     // A size-1 dimension gets the stride that a packed layout of this order would give it.
     let mut packed = 1;
     for dim in minor_to_major {
@@ -187,8 +187,7 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
 /// Sets the total size of a descriptor to the size of the map's buffer. DirectML requires total sizes in
 /// multiples of 4 bytes.
 fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let desc = desc.beginning_at(map.base())?;
-    let desc = if map.is_part() { desc.into_part() } else { desc };
+    let desc = desc.beginning_at(map.base())?.with_owned(map.owns());
     let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?.max(desc.min_size_in_bytes());
     desc.with_total_size_in_bytes(total)
 }

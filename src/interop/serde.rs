@@ -6,7 +6,6 @@
 //! | types with a text (data types, axis orders, slices, shapes, layouts and their parts, TPU generations, feature levels, ...) | the text, as a string |
 //! | [`AnyLayout`] | the text of its descriptor or shape; an index map has none and is refused |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
-//! | [`Dims`] | a list of numbers |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
 //! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, and for some errors `axis`, `value` and `limit` |
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | their fields, and the errors as a list beside the report |
@@ -44,11 +43,10 @@ use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
 use ::serde::ser::{Error as _, Serialize, Serializer};
 
 use crate::bridge::AnyLayout;
-use crate::checked::Dims;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
-use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Slice, Slices, TensorFlags};
+use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use crate::upload::FeatureLevel;
 
@@ -124,18 +122,6 @@ impl<'de> Deserialize<'de> for AnyLayout {
     }
 }
 
-impl Serialize for Dims {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Dims {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Vec::deserialize(deserializer).map(Dims::from)
-    }
-}
-
 /// The value is written as `none` or `owned_by_dml`.
 impl Serialize for TensorFlags {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -162,11 +148,14 @@ impl<'de> Deserialize<'de> for TensorFlags {
 #[serde(deny_unknown_fields, rename = "BufferTensorDesc", expecting = "the fields of a BufferTensorDesc")]
 struct Fields {
     data_type: DataType,
-    sizes: Dims,
+    sizes: Vec<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strides: Option<Strides>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     base_offset: Option<u64>,
+    /// Whether a part owns the gaps between its elements.
+    #[serde(default, skip_serializing_if = "is_default")]
+    owns_gaps: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     flags: TensorFlags,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,7 +178,7 @@ impl<'de> Deserialize<'de> for Strides {
         if deserializer.is_human_readable() {
             return Vec::deserialize(deserializer).map(Strides);
         }
-        Ok(Strides(Dims::deserialize(deserializer)?.iter().map(|&stride| stride.into()).collect()))
+        Ok(Strides(Vec::<u64>::deserialize(deserializer)?.into_iter().map(i128::from).collect()))
     }
 }
 
@@ -207,7 +196,8 @@ impl TryFrom<Fields> for BufferTensorDesc {
             .beginning_at(fields.base_offset.unwrap_or(0))?
             .with_flags(fields.flags)
             .with_base_offset_alignment(fields.base_offset_alignment)?;
-        let desc = if fields.base_offset.is_some() { desc.into_part() } else { desc };
+        let owned = if fields.owns_gaps { Owns::Gaps } else { Owns::Elements };
+        let desc = if fields.base_offset.is_some() { desc.with_owned(owned) } else { desc };
         match fields.total_tensor_size_in_bytes {
             Some(total) => desc.with_total_size_in_bytes(total),
             None => Ok(desc),
@@ -221,9 +211,10 @@ impl Serialize for BufferTensorDesc {
         let total = self.total_tensor_size_in_bytes();
         let fields = Fields {
             data_type: self.data_type(),
-            sizes: Dims::from(self.sizes()),
+            sizes: self.sizes().to_vec(),
             strides: self.explicit_strides().map(|own| Strides(own.iter().map(|&stride| stride.into()).collect())),
             base_offset: self.is_part().then_some(self.base_offset()),
+            owns_gaps: self.owns() == Owns::Gaps,
             flags: self.flags(),
             total_tensor_size_in_bytes: (total != self.min_size_in_bytes()).then_some(total),
             base_offset_alignment: self.base_offset_alignment(),

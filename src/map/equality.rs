@@ -160,7 +160,7 @@ impl IndexMap {
         loop {
             left = left.checked_sub(work).ok_or_else(undecided)?;
             if self.offset_inside(&index) != other.offset_inside(&index) {
-                return Ok(Some(index.into()));
+                return Ok(Some(index.into_vec()));
             }
             if !next_index(&mut index, &sizes) {
                 return Ok(None);
@@ -175,7 +175,7 @@ impl IndexMap {
 
 impl PartialEq for IndexMap {
     fn eq(&self, other: &Self) -> bool {
-        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.is_part());
+        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.owns);
         own(self) == own(other) && self.sizes == other.sizes && self.has_form_of(other)
     }
 }

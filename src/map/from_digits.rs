@@ -97,6 +97,6 @@ impl IndexMap {
             components.clear();
         }
         let physical_elements = if empty { 0 } else { checked::add(last, 1, OFFSET)? };
-        IndexMap::whole((data_type, element_bits), sizes, components, None, physical_elements)
+        IndexMap::made((data_type, element_bits), sizes, components, None, 0, physical_elements)
     }
 }

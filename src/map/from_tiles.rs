@@ -37,7 +37,7 @@ impl IndexMap {
                 None => (Vec::new(), Some(Box::new(levels.without_idle_tiles()))),
             }
         };
-        IndexMap::whole((data_type, element_bits), Dims::from_slice(sizes), components, levels, physical_elements)
+        IndexMap::made((data_type, element_bits), Dims::from_slice(sizes), components, levels, 0, physical_elements)
     }
 
     /// A layout without tiles: the strides follow from the order of the dimensions, major to minor.

@@ -1,6 +1,7 @@
 //! `IndexMap`: maps an index to an offset, for any layout.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use smallvec::SmallVec;
@@ -8,7 +9,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, Exact, at};
 use crate::element::DataType;
 use crate::error::{Code, Error};
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BufferTensorDesc, Integer, Owns, index_of};
 
 use super::besides::Besides;
 use super::digits::{Chain, Digit};
@@ -98,8 +99,8 @@ pub struct IndexMap {
     /// describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// Whether the map is a slice that leaves out elements of its buffer, or a view of this slice.
-    pub(super) sliced: bool,
+    /// Never [`Owns::Buffer`] with a base.
+    pub(super) owns: Owns,
 }
 
 /// A type that says where the elements of a tensor are stored.
@@ -167,35 +168,24 @@ impl IndexMap {
         }
         let sizes = Dims::from_slice(sizes);
         let base = if empty { 0 } else { base };
-        Self::at_base(base, (data_type, element_bits), sizes, components, None, physical_elements)
+        Self::made((data_type, element_bits), sizes, components, None, base, physical_elements)
     }
 
-    /// Returns the map of a tensor that begins at the start of its buffer and shares the buffer with no other
-    /// tensor.
-    pub(super) fn whole(
-        element: (DataType, u32),
-        sizes: Dims,
-        components: Vec<Component>,
-        levels: Option<Box<TileLevels>>,
-        physical_elements: u64,
-    ) -> Result<IndexMap, Error> {
-        Self::at_base(0, element, sizes, components, levels, physical_elements)
-    }
-
-    /// The map of a tensor that begins at element `base` and has its buffer to itself.
+    /// Returns the map of a tensor that begins at element `base` of its buffer. It has the buffer to itself if
+    /// it begins at the start.
     // Always inlined: a map is large, and would be copied.
     #[inline(always)]
-    fn at_base(
-        base: u64,
+    pub(super) fn made(
         (data_type, element_bits): (DataType, u32),
         sizes: Dims,
         components: Vec<Component>,
         levels: Option<Box<TileLevels>>,
+        base: u64,
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
-        let sliced = false;
-        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, sliced }.checked())
+        let owns = if base == 0 { Owns::Buffer } else { Owns::Elements };
+        Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, owns }.checked())
     }
 
     /// The type of an element.
@@ -254,16 +244,28 @@ impl IndexMap {
         self.base
     }
 
-    /// Whether this map is a part of a larger buffer, so that the gaps between its elements may hold other
-    /// tensors. Maps are parts if a slice left out elements, or if they do not begin at the start of the
-    /// buffer.
+    /// What the tensor owns of its buffer.
     #[must_use]
-    pub fn is_part(&self) -> bool {
-        self.sliced || self.base != 0
+    pub fn owns(&self) -> Owns {
+        self.owns
     }
 
-    /// Returns this map in a buffer of `physical_elements` elements. The map is a part of the buffer if
-    /// `sliced` is set.
+    /// Whether this map is a part of a larger buffer: it does not [own](Self::owns) the whole buffer.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.owns != Owns::Buffer
+    }
+
+    /// Returns this map as the owner of these bytes of its buffer. A map with a base never owns the whole
+    /// buffer: it gets [`Owns::Gaps`].
+    #[must_use]
+    pub fn with_owned(self, owned: Owns) -> IndexMap {
+        let owns = if self.base == 0 { owned } else { owned.min(Owns::Gaps) };
+        IndexMap { owns, ..self }
+    }
+
+    /// Returns this map in a buffer of `physical_elements` elements. The map owns its elements alone if
+    /// `sliced` is set or if it has a base, and otherwise the whole buffer.
     ///
     /// The method needs the feature `plan`.
     ///
@@ -273,12 +275,15 @@ impl IndexMap {
     #[cfg(feature = "plan")]
     pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
-        Ok(IndexMap { physical_elements, sliced, ..self }.checked())
+        let owns = if sliced || self.base != 0 { Owns::Elements } else { Owns::Buffer };
+        Ok(IndexMap { physical_elements, owns, ..self }.checked())
     }
 
-    /// Returns this map, as a part of a larger buffer if `sliced` is set.
-    pub(crate) fn with_slice_mark(self, sliced: bool) -> IndexMap {
-        IndexMap { sliced, ..self }
+    /// Returns this map in the part of its buffer from its base to its last element.
+    #[cfg(feature = "relayout")]
+    pub(crate) fn own_range(&self) -> IndexMap {
+        let physical_elements = self.span_elements().saturating_sub(self.base);
+        IndexMap { base: 0, physical_elements, owns: Owns::Buffer, ..self.clone() }.checked()
     }
 
     /// The class of this layout: the simplest form that describes it.
@@ -301,8 +306,8 @@ impl IndexMap {
     /// The strides of an Affine layout, in elements, with 0 for dimensions of size 1. `None` for other
     /// classes.
     #[must_use]
-    pub fn strides(&self) -> Option<Dims> {
-        let mut strides: Dims = Dims::from_elem(0, self.sizes.len());
+    pub fn strides(&self) -> Option<Vec<u64>> {
+        let mut strides = vec![0; self.sizes.len()];
         if self.levels.is_some() {
             return None;
         }
@@ -313,19 +318,20 @@ impl IndexMap {
         Some(strides)
     }
 
-    /// The offset of an index, in elements from the start of the buffer.
+    /// The offset of an index, in elements from the start of the buffer. The index may be integers of any type.
     ///
     /// # Errors
     ///
     /// `rank_mismatch` if `index` does not have an entry for each dimension, or
-    /// `index_out_of_range` for an index at or above its size.
-    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+    /// `index_out_of_range` for an index that is negative, or at or above its size.
+    pub fn offset<T: Integer>(&self, index: &[T]) -> Result<u64, Error> {
+        let index: Dims = index.iter().map(|&i| index_of(i)).collect();
         if index.len() != self.sizes.len() {
             return Err(Error::rank_mismatch("indices", self.sizes.len(), index.len()));
         }
         match index.iter().zip(&self.sizes).enumerate().find(|(_, (i, size))| i >= size) {
             Some((axis, (&index, &size))) => Err(Code::IndexOutOfRange.at(axis, index, size)),
-            None => Ok(self.offset_inside(index)),
+            None => Ok(self.offset_inside(&index)),
         }
     }
 

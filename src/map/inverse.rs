@@ -1,5 +1,8 @@
 //! Finds the index that is stored at an offset.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use smallvec::SmallVec;
 
 use crate::checked::{Dims, Exact, at};
@@ -31,7 +34,7 @@ impl IndexMap {
     /// assert_eq!(map.inverse(4)?, None);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn inverse(&self, offset: u64) -> Result<Option<Dims>, Error> {
+    pub fn inverse(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         if offset >= self.physical_elements {
             return Err(Code::OffsetOutOfRange.by(offset, self.physical_elements));
         }
@@ -40,13 +43,13 @@ impl IndexMap {
         }
         let Some(rest) = offset.checked_sub(self.base) else { return Ok(None) };
         if let Some(levels) = &self.levels {
-            return Ok(levels.inverse(rest));
+            return Ok(levels.inverse(rest).map(Dims::into_vec));
         }
         let mut search = Search::new(&self.components, rest);
         if !search.solve(0, rest)? {
             return Ok(None);
         }
-        let mut index: Dims = Dims::from_elem(0, self.sizes.len());
+        let mut index = vec![0; self.sizes.len()];
         for (component, &number) in self.components.iter().zip(&search.numbers) {
             let bounds: Dims = component.dims.iter().filter_map(|&dim| self.sizes.get(dim).copied()).collect();
             unfuse_into(&mut index, component.dims.iter().copied(), &bounds, number);

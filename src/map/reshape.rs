@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::{Code, Error};
 
+use crate::strided::{Integer, sizes_of};
+
 use super::boxes::joined_chain;
 use super::digits::Chain;
 use super::index_map::{Component, IndexMap};
@@ -37,7 +39,11 @@ impl IndexMap {
     /// assert_eq!(map.reshape(&[24, 171]).unwrap_err().code(), "element_count_mismatch");
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn reshape(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
+    pub fn reshape<T: Integer>(&self, sizes: &[T]) -> Result<IndexMap, Error> {
+        self.regrouped(&sizes_of(sizes)?)
+    }
+
+    pub(super) fn regrouped(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let elements = checked::product(sizes, ELEMENTS)?;
         let expected = self.element_count();
         if elements != expected {

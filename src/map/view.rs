@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, ELEMENTS, Exact, OFFSET, PHYSICAL, at};
 use crate::error::{Code, Error};
 use crate::short_sort::sort_by;
-use crate::strided::{Slice, Taken};
+use crate::strided::{Integer, Owns, Slice, Taken, sizes_of};
 
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
@@ -90,7 +90,7 @@ impl IndexMap {
             base = checked::add(base, moved, OFFSET)?;
             components.push(sliced);
         }
-        Ok(IndexMap { sizes, base, sliced: true, ..self.clone() }.with_components(components))
+        Ok(IndexMap { sizes, base, owns: Owns::Elements, ..self.clone() }.with_components(components))
     }
 
     /// Returns the start, step and length that the slices keep of each dimension.
@@ -165,13 +165,17 @@ impl IndexMap {
     /// assert_eq!(map.broadcast_to(&[2, 3, 5])?.strides().as_deref(), Some(&[0, 128, 0][..]));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
-    pub fn broadcast_to(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
+    pub fn broadcast_to<T: Integer>(&self, sizes: &[T]) -> Result<IndexMap, Error> {
+        self.repeated(&sizes_of(sizes)?)
+    }
+
+    fn repeated(&self, sizes: &[u64]) -> Result<IndexMap, Error> {
         let (rank, own) = (sizes.len(), self.sizes.len());
         if sizes == self.sizes.as_slice() {
             return Ok(self.clone());
         }
         if sizes.is_empty() && self.sizes.as_slice() == [1] {
-            return self.reshape(&[]);
+            return self.regrouped(&[]);
         }
         let Some(leading) = rank.checked_sub(own) else {
             let what = "sizes to broadcast to (new axes not counted)";
@@ -224,7 +228,8 @@ impl IndexMap {
         checked::bytes_for(physical_elements, self.element_bits)?;
         // An empty tensor has no offset, so its base is 0.
         let base = if self.sizes.contains(&0) { 0 } else { base };
-        Ok(IndexMap { base, physical_elements, ..self }.checked())
+        let owns = if base == 0 { self.owns } else { Owns::Elements };
+        Ok(IndexMap { base, physical_elements, owns, ..self }.checked())
     }
 
     /// Returns the map with these components in normal form: sorted, without dimensions of size 1, and cut

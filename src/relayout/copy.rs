@@ -5,7 +5,7 @@ use strided_copy::kernel::{Loop, Stride};
 use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
 
 use crate::checked;
-use crate::dims::is_same;
+use crate::checked::is_same;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::ToIndexMap;

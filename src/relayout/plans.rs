@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 use std::sync::Arc;
 
-use crate::dims::is_same;
+use crate::checked::is_same;
 use crate::error::Error;
 use crate::map::{IndexMap, StorageRule, ToIndexMap};
 use crate::strided::BufferTensorDesc;

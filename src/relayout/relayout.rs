@@ -185,10 +185,12 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn with_padding(self, padding: Padding) -> Result<Relayout, Error> {
-        if padding != Padding::Keep && self.destination.is_part() && has_padding(&self.destination) {
-            return Err(Code::PaddingOfPart.by(self.destination.base(), 0));
+        let Some(pattern) = padding.pattern() else { return self.with_padding_everywhere(padding) };
+        padding.check(self.destination.element_bits())?;
+        match Fill::owned(&self.destination, pattern, self.passes.direct().is_some()) {
+            Some(fill) => self.with_fill(fill, padding),
+            None => Err(Code::PaddingOfPart.by(self.destination.base(), 0)),
         }
-        self.with_padding_everywhere(padding)
     }
 
     /// Returns this copy like [`with_padding`](Self::with_padding), also if the destination is a part of a
@@ -213,8 +215,12 @@ impl Relayout {
     /// ```
     pub fn with_padding_everywhere(self, padding: Padding) -> Result<Relayout, Error> {
         padding.check(self.destination.element_bits())?;
-        let is_direct = padding == Padding::Keep && self.passes.direct().is_some();
         let fill = Fill::new(&self.destination, padding.pattern(), self.passes.direct().is_some());
+        self.with_fill(fill, padding)
+    }
+
+    fn with_fill(self, fill: Fill, padding: Padding) -> Result<Relayout, Error> {
+        let is_direct = padding == Padding::Keep && self.passes.direct().is_some();
         let destination_needs = match padding {
             Padding::Keep => self.destination_span()?,
             // The bytes after a part of a larger buffer may belong to other tensors.

@@ -3,7 +3,7 @@
 use alloc::format;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{self, Dims, Exact, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, is_same};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
@@ -53,7 +53,7 @@ pub struct BufferTensorDesc {
     pub(super) larger_total: u64,
     pub(super) base_offset_alignment: u32,
     pub(super) data_type: DataType,
-    flags: TensorFlags,
+    pub(super) flags: TensorFlags,
     pub(super) explicit_strides: bool,
     /// Never [`Owns::Buffer`] with a base offset.
     pub(super) owns: Owns,
@@ -536,11 +536,4 @@ impl Hash for BufferTensorDesc {
         self.sizes.hash(state);
         self.used_strides().for_each(|stride| stride.hash(state));
     }
-}
-
-/// Compares two short lists in a loop: `==` of slices calls `memcmp`, and this call takes longer than the
-/// comparison of a few numbers.
-#[inline]
-fn is_same(a: &[u64], b: &[u64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }

@@ -1,6 +1,6 @@
 //! Integers of any type, as sizes, strides and indices.
 
-use crate::checked::{self, Dims};
+use crate::checked::Dims;
 use crate::error::Error;
 
 /// A size, a stride or an index of any integer type. Types that do not convert exactly, such as floats, are

@@ -26,6 +26,8 @@ mod axes;
 mod blocks;
 mod facts;
 mod free_strides;
+#[cfg(feature = "relayout")]
+mod identity;
 mod index_width;
 mod integers;
 mod invariants;

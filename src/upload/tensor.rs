@@ -4,7 +4,7 @@ use crate::checked::{Dims, Exact};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
-use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, TensorFlags};
+use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags};
 
 use super::limits::DeviceLimits;
 use super::multiples::{binding_unit, whole_elements};
@@ -59,7 +59,7 @@ impl<'a> Tensor<'a> {
             Tensor::Mapped(map, _) => {
                 // The strides of axes of size 1 are unused. Each gets the stride that continues the axes
                 // after it, which obeys every rule that the strides of these axes obey.
-                let (sizes, mut strides, mut next) = (map.sizes(), map.strides()?, 1_u64);
+                let (sizes, mut strides, mut next) = (map.sizes(), Dims::from_vec(map.strides()?), 1_u64);
                 for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
                     if size == 1 {
                         *stride = next;
@@ -124,11 +124,11 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// Whether the tensor is a part of a larger buffer, so that its gaps may belong to other tensors.
-    pub(super) fn is_part(&self) -> bool {
+    /// What the tensor owns of its buffer.
+    pub(super) fn owns(&self) -> Owns {
         match self {
-            Tensor::Strided(desc) => desc.is_part(),
-            Tensor::Mapped(map, _) => map.is_part(),
+            Tensor::Strided(desc) => desc.owns(),
+            Tensor::Mapped(map, _) => map.owns(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
-use crate::strided::IndexWidth;
+use crate::strided::{IndexWidth, Owns};
 use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -111,7 +111,7 @@ pub fn validate<L: ToIndexMap + ?Sized>(
         report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
         report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
     }
-    if report.overwrites_gaps && tensor.is_part() {
+    if report.overwrites_gaps && tensor.owns() == Owns::Elements {
         let bytes = u64::try_from(report.gap_bits.div_ceil(8)).unwrap_or(u64::MAX);
         errors.push(Code::GapsOverwritten.by(bytes, 0));
     } else if report.overwrites_gaps {

@@ -10,8 +10,8 @@
     reason = "bits of tensors whose bytes fit 64 bits fit 68, and are added a few times in 128; the unit is not zero"
 )]
 
-use crate::checked::{Exact, gcd};
 use crate::checked::Dims;
+use crate::checked::{Exact, gcd};
 use alloc::vec;
 use alloc::vec::Vec;
 

@@ -159,3 +159,27 @@ fn integers_of_any_type_convert_exactly_or_not_at_all() {
     assert_eq!(code(signed(&[-(1 << 63), -(1 << 62)])), "overflow");
     assert_eq!(code(BufferTensorDesc::from_signed(DataType::U8, &[-2], &[1]).map(|read| read.desc)), "negative");
 }
+
+/// The documentation of an operation names the test of its post-condition.
+#[test]
+fn every_post_condition_has_its_test() {
+    fn files(folder: &std::path::Path, all: &mut String) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                files(&path, all);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                all.push_str(&std::fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let [mut source, mut tests] = [String::new(), String::new()];
+    files(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../src")), &mut source);
+    files(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/it")), &mut tests);
+    let names = source.split("**Post-condition** (`").skip(1).map(|rest| rest.split('`').next().unwrap());
+    let names: Vec<&str> = names.collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        assert!(tests.contains(&format!("fn {name}(")), "{name}");
+    }
+}

@@ -16,8 +16,6 @@ fn public_types_are_send_and_sync() {
     shared::<ArrayShape>();
     shared::<BufferTensorDesc>();
     shared::<DataType>();
-    shared::<Dims>();
-    shared::<<Dims as IntoIterator>::IntoIter>();
     shared::<ErrorKind>();
     shared::<tensor_layout::plan::Code>();
     shared::<Facts>();

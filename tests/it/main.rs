@@ -4,7 +4,6 @@ mod api_contract;
 mod auto_traits;
 mod descriptor;
 mod digits;
-mod dims;
 mod directml;
 mod draw;
 mod error_sentences;

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use crate::checked::wide_product;
 use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
+use crate::strided::Owns;
 
 use super::clip::{self, Room, Spanned};
 use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
@@ -46,6 +47,23 @@ impl Fill {
             }
         }
         Fill::Whole { elements: map.physical_elements(), bits, pattern }
+    }
+
+    /// Decides how `pattern` is written to the padding that the tensor owns. `None` if it does not own its
+    /// gaps, or if the gaps of a part cannot be written alone.
+    pub(crate) fn owned(map: &IndexMap, pattern: u128, direct: bool) -> Option<Fill> {
+        if map.owns() == Owns::Buffer || !has_padding(map) {
+            return Some(Self::new(map, Some(pattern), direct));
+        }
+        let bits = map.element_bits();
+        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) || !direct {
+            return None;
+        }
+        let (bytes, base) = (usize::try_from(bits / 8).ok()?, map.base());
+        let mut gaps = map.own_range().padding_boxes(MOST_PADDING_BOXES)?;
+        gaps.iter_mut().for_each(|gap| gap.base = gap.base.saturating_add(base));
+        let boxes: Vec<CopyBox> = gaps.iter().map(|gap| destination_box(gap, gap.loops())).collect();
+        Some(if boxes.is_empty() { Fill::Nothing } else { Fill::Boxes { boxes, bytes, pattern, first: false } })
     }
 
     /// The boxes of padding, to be clipped.

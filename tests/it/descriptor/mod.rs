@@ -1,9 +1,11 @@
 //! `BufferTensorDesc`: values, views, facts.
 
 mod access;
+mod constructors;
 mod facts;
 mod offsets;
 mod overlap;
+mod owned;
 mod ranks;
 mod values;
 mod views;

@@ -3,6 +3,8 @@
 use tensor_layout::strided::Side;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 
+const NO_AXES: [u64; 0] = [];
+
 fn map(text: &str) -> IndexMap {
     text.parse::<ArrayShape>().unwrap().to_index_map().unwrap()
 }
@@ -25,10 +27,10 @@ fn ranks_change_without_changing_other_strides() {
 #[test]
 fn one_element_broadcasts_to_a_scalar() {
     let one = strided(&[1], &[7]).with_base_offset(3).unwrap();
-    let scalar = one.broadcast_to(&[]).unwrap();
-    assert_eq!((scalar.rank(), scalar.offset(&[])), (0, Ok(3)));
-    assert_eq!(one.to_index_map().unwrap().broadcast_to(&[]).unwrap().offset(&[]), Ok(3));
-    assert_eq!(strided(&[2], &[1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
-    assert_eq!(strided(&[1, 1], &[1, 1]).broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
-    assert_eq!(map("f32[1,1]").broadcast_to(&[]).unwrap_err().code(), "rank_mismatch");
+    let scalar = one.broadcast_to(&NO_AXES).unwrap();
+    assert_eq!((scalar.rank(), scalar.offset(&NO_AXES)), (0, Ok(3)));
+    assert_eq!(one.to_index_map().unwrap().broadcast_to(&NO_AXES).unwrap().offset(&NO_AXES), Ok(3));
+    assert_eq!(strided(&[2], &[1]).broadcast_to(&NO_AXES).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(strided(&[1, 1], &[1, 1]).broadcast_to(&NO_AXES).unwrap_err().code(), "rank_mismatch");
+    assert_eq!(map("f32[1,1]").broadcast_to(&NO_AXES).unwrap_err().code(), "rank_mismatch");
 }

@@ -5,7 +5,7 @@ use crate::literal::cases;
 use ndarray::{ArrayD, Axis, IxDyn, SliceInfoElem};
 use proptest::prelude::*;
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::{Side, Slice};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 /// The offset of every index, straight from the definition.
@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(cases(1000))]
 
     #[test]
-    fn permute_and_transpose(desc in desc(4, 0), seed in any::<u64>()) {
+    fn permute_moves_axes(desc in desc(4, 0), seed in any::<u64>()) {
         let rank = desc.rank();
         let mut axes: Vec<usize> = (0..rank).collect();
         for i in 0..rank {
@@ -93,15 +93,25 @@ proptest! {
         }
         let expected = offsets(&desc).permuted_axes(IxDyn(&axes)).as_standard_layout().into_owned();
         assert_same(&desc.permute(&axes).unwrap(), &expected);
-        if rank >= 2 {
-            let mut swapped = offsets(&desc);
-            swapped.swap_axes(axes[0], axes[1]);
-            assert_same(&desc.transpose(axes[0], axes[1]).unwrap(), &swapped.as_standard_layout().into_owned());
-        }
     }
 
     #[test]
-    fn slice_select_split(desc in desc(3, 0), raw in proptest::collection::vec((0..5_u64, 0..5_u64, 1..4_u64), 3)) {
+    fn transpose_exchanges_two_axes(desc in desc(4, 0), first in 0..4_usize, second in 0..4_usize) {
+        let (rank, mut order) = (desc.rank(), (0..desc.rank()).collect::<Vec<_>>());
+        if first.max(second) >= rank {
+            prop_assert_eq!(desc.transpose(first, second).unwrap_err().code(), "axis_out_of_range");
+            return Ok(());
+        }
+        order.swap(first, second);
+        let view = desc.transpose(first, second).unwrap();
+        prop_assert_eq!(&view, &desc.permute(&order).unwrap());
+        let mut swapped = offsets(&desc);
+        swapped.swap_axes(first, second);
+        assert_same(&view, &swapped.as_standard_layout().into_owned());
+    }
+
+    #[test]
+    fn slice_keeps_the_offsets_of_its_indices(desc in desc(3, 0), raw in proptest::collection::vec((0..5_u64, 0..5_u64, 1..4_u64), 3)) {
         let slices: Vec<Slice> = desc.sizes().iter().zip(&raw).map(|(&size, &(a, b, step))| {
             let (a, b) = (a.min(size), b.min(size));
             Slice::from(a.min(b)..a.max(b)).step_by(step)
@@ -116,6 +126,10 @@ proptest! {
             assert_same(&view, &expected);
             assert_eq!(view.span_elements(), expected.iter().max().unwrap() + 1);
         }
+    }
+
+    #[test]
+    fn select_keeps_one_index(desc in desc(3, 0)) {
         for axis in 0..desc.rank() {
             let size = desc.sizes()[axis];
             for index in 0..size {
@@ -126,6 +140,13 @@ proptest! {
                 }
             }
             assert_eq!(desc.select(axis, size).unwrap_err().code(), "index_out_of_range");
+        }
+    }
+
+    #[test]
+    fn split_covers_the_axis_once(desc in desc(3, 0)) {
+        for axis in 0..desc.rank() {
+            let size = desc.sizes()[axis];
             let parts = desc.split(axis, &[size / 2, size - size / 2]).unwrap();
             assert_eq!(parts[0], desc.slice_axis(axis, ..size / 2).unwrap());
             assert_eq!(parts[1], desc.slice_axis(axis, size / 2..).unwrap());
@@ -133,7 +154,7 @@ proptest! {
     }
 
     #[test]
-    fn broadcast(desc in desc(3, 1), front in proptest::collection::vec(1..4_u64, 0..2), times in 1..4_u64) {
+    fn broadcast_to_repeats_elements(desc in desc(3, 1), front in proptest::collection::vec(1..4_u64, 0..2), times in 1..4_u64) {
         let mut sizes = front;
         sizes.extend(desc.sizes().iter().map(|&n| if n == 1 { times } else { n }));
         let shape: Vec<usize> = sizes.iter().map(|&n| n as usize).collect();
@@ -165,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn coalesce_leaves_nothing_to_join(desc in desc(4, 1)) {
+    fn coalesce_keeps_the_order_of_offsets(desc in desc(4, 1)) {
         let flat: Vec<u64> = offsets(&desc).iter().copied().collect();
         let few = desc.coalesce();
         assert_eq!(offsets(&few).iter().copied().collect::<Vec<_>>(), flat);
@@ -176,6 +197,17 @@ proptest! {
             joined[axis - 1] *= size;
             assert!(!view_exists(&flat, &joined), "{desc} -> {few} could be {joined:?}");
         }
+    }
+
+    #[test]
+    fn rank_at_least_adds_axes_of_size_1(desc in desc(3, 0), rank in 0..6_usize, back in any::<bool>()) {
+        let view = desc.rank_at_least(rank, if back { Side::Back } else { Side::Front });
+        let mut sizes = desc.sizes().to_vec();
+        while sizes.len() < rank {
+            sizes.insert(if back { sizes.len() } else { 0 }, 1);
+        }
+        prop_assert_eq!(view.sizes(), &sizes[..]);
+        prop_assert!(offsets(&view).iter().eq(offsets(&desc).iter()));
     }
 
     #[test]

@@ -166,7 +166,10 @@ fn empty_tensors_have_no_places() {
 fn a_scalar_has_one_place_and_a_tile_pads_it() {
     assert_eq!(map("f32[]").physical_elements(), 1);
     let tiled = map("f32[]{:T(8,128)}");
-    assert_eq!((tiled.physical_elements(), tiled.offset(&[]), tiled.class()), (1024, Ok(0), LayoutClass::Affine));
+    assert_eq!(
+        (tiled.physical_elements(), tiled.offset(&[0_u64; 0]), tiled.class()),
+        (1024, Ok(0), LayoutClass::Affine)
+    );
     assert_eq!(tiled.inverse(0).unwrap().as_deref(), Some(&[][..]));
     assert_eq!(tiled.inverse(1), Ok(None));
     assert_eq!(map("f32[]{:T()}").physical_elements(), 1);

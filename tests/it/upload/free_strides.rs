@@ -23,7 +23,9 @@ fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
 #[test]
 fn canonical_strides_are_those_of_a_packed_neighbour() {
     for (sizes, strides, canonical) in [
-        (&[2, 1, 4, 5][..], &[20, 1, 5, 1][..], &[20, 20, 5, 1][..]),
+        (&[2, 1, 4, 5][..], &[20, 77, 5, 1][..], &[20, 20, 5, 1][..]),
+        // NHWC, as it was asked for.
+        (&[2, 1, 4, 5], &[20, 1, 5, 1], &[20, 1, 5, 1]),
         // NHWC with one channel, batch 1.
         (&[1, 3, 4, 5], &[7, 1, 15, 3], &[60, 1, 15, 3]),
         (&[4, 1, 5], &[1, 99, 4], &[1, 20, 4]),
@@ -148,8 +150,8 @@ fn structures_are_written_with_canonical_ones() {
     use tensor_layout::upload::FeatureLevel;
 
     let layout = desc("f32[2,1,4,5]:[20,1,5,1]");
-    assert_eq!(DlLayout::try_from(&layout).unwrap().fields().strides, Some(&[20, 20, 5, 1][..]));
-    assert_eq!(PjrtLayout::try_from(&layout).unwrap().fields(), PjrtFields::Strides(&[80, 80, 20, 4]));
+    assert_eq!(DlLayout::try_from(&layout).unwrap().fields().strides, Some(&[20, 1, 5, 1][..]));
+    assert_eq!(PjrtLayout::try_from(&layout).unwrap().fields(), PjrtFields::Strides(&[80, 4, 20, 4]));
     let huge = desc("f32[1,5]:[4294967296,1]");
     let tensor = DirectmlTensor::new(&huge, FeatureLevel::LATEST).unwrap();
     // SAFETY: `tensor` owns the lists.
@@ -171,9 +173,9 @@ fn texts_are_written_with_canonical_ones() {
     let texts: Vec<String> =
         lines(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
     for says in [
-        "f32(2,1,4,5):(20,20,5,1)",
-        "ndarray(shape=(2,1,4,5), dtype=float32, strides=(80,80,20,4))",
-        "{\"DataType\":\"FLOAT32\",\"Sizes\":[2,1,4,5],\"Strides\":[20,20,5,1],\"TotalTensorSizeInBytes\":160}",
+        "f32(2,1,4,5):(20,1,5,1)",
+        "ndarray(shape=(2,1,4,5), dtype=float32, strides=(80,4,20,4))",
+        "{\"DataType\":\"FLOAT32\",\"Sizes\":[2,1,4,5],\"Strides\":[20,1,5,1],\"TotalTensorSizeInBytes\":160}",
     ] {
         assert!(texts.iter().any(|text| text == says), "{says} in {texts:?}");
     }

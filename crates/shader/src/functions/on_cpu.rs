@@ -1,7 +1,7 @@
 //! Evaluates the index functions on the CPU.
 
+use tensor_layout::Error;
 use tensor_layout::plan::Code;
-use tensor_layout::{Dims, Error};
 
 use super::super::code::{Function, Words};
 use super::super::element::{Packing, load_function, store_function};
@@ -26,7 +26,7 @@ impl IndexFunctions {
     ///
     /// `offset_out_of_range` at or past the physical size of the layout;
     /// `undecided` in the cases of [`with_inverse`](IndexFunctions::with_inverse).
-    pub fn index(&self, offset: u64) -> Result<Option<Dims>, Error> {
+    pub fn index(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         let elements = self.map.physical_elements();
         if offset >= elements {
             return Err(Code::OffsetOutOfRange.by(offset, elements));

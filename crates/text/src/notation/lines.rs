@@ -279,7 +279,7 @@ impl Writer {
 fn strided(layout: &AnyLayout, map: &IndexMap) -> Result<Strided, String> {
     let own_width = map.element_bits() == map.data_type().bits();
     if map.class() == LayoutClass::Affine && !own_width {
-        return Ok(Strided::of_map(map, map.strides().unwrap_or_default()));
+        return Ok(Strided::of_map(map, map.strides().unwrap_or_default().into()));
     }
     match lower(layout).map_err(|error| error.to_string())? {
         Lowering::Strided(desc) => Strided::of(&desc).map_err(|error| error.to_string()),

@@ -24,8 +24,8 @@ pub(super) struct Strided {
 impl Strided {
     pub(super) fn of(desc: &BufferTensorDesc) -> Result<Strided, Error> {
         let (base, flags, alignment) = (desc.base_offset(), desc.flags(), desc.base_offset_alignment());
-        let strides = desc.strides().into();
-        Ok(Strided { base, flags, alignment, ..Strided::of_map(&desc.to_index_map()?, strides) })
+        let strides = desc.clone().with_canonical_strides().strides().into();
+        Ok(Strided { base, flags, alignment, ..Strided::with_strides(&desc.to_index_map()?, strides) })
     }
 
     /// Returns the layout of a map with these strides. Unlike a descriptor, a map may store elements in
@@ -39,6 +39,10 @@ impl Strided {
             }
             packed = packed.max(stride.saturating_mul(size.max(1)));
         }
+        Self::with_strides(map, strides)
+    }
+
+    fn with_strides(map: &IndexMap, strides: Dims) -> Strided {
         Strided {
             data_type: map.data_type(),
             element_bits: map.element_bits(),
