@@ -175,7 +175,7 @@ impl IndexMap {
 
 impl PartialEq for IndexMap {
     fn eq(&self, other: &Self) -> bool {
-        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.owns);
+        let own = |map: &IndexMap| (map.data_type, map.element_bits, map.physical_elements, map.owns());
         own(self) == own(other) && self.sizes == other.sizes && self.has_form_of(other)
     }
 }

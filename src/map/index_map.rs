@@ -99,7 +99,7 @@ pub struct IndexMap {
     /// describe.
     pub(crate) levels: Option<Box<TileLevels>>,
     pub(super) physical_elements: u64,
-    /// Never [`Owns::Buffer`] with a base.
+    /// What the map owns where it begins at the start of its buffer, see [`owns`](Self::owns).
     pub(super) owns: Owns,
 }
 
@@ -184,7 +184,7 @@ impl IndexMap {
         physical_elements: u64,
     ) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, element_bits)?;
-        let owns = if base == 0 { Owns::Buffer } else { Owns::Elements };
+        let owns = Owns::Buffer;
         Ok(IndexMap { data_type, element_bits, sizes, base, components, levels, physical_elements, owns }.checked())
     }
 
@@ -244,16 +244,16 @@ impl IndexMap {
         self.base
     }
 
-    /// What the tensor owns of its buffer.
+    /// What the tensor owns of its buffer. With a base, it is a part of a larger buffer.
     #[must_use]
     pub fn owns(&self) -> Owns {
-        self.owns
+        if self.base != 0 && self.owns == Owns::Buffer { Owns::Elements } else { self.owns }
     }
 
     /// Whether this map is a part of a larger buffer: it does not [own](Self::owns) the whole buffer.
     #[must_use]
     pub fn is_part(&self) -> bool {
-        self.owns != Owns::Buffer
+        self.owns() != Owns::Buffer
     }
 
     /// Returns this map as the owner of these bytes of its buffer. A map with a base never owns the whole
@@ -265,7 +265,7 @@ impl IndexMap {
     }
 
     /// Returns this map in a buffer of `physical_elements` elements. The map owns its elements alone if
-    /// `sliced` is set or if it has a base, and otherwise the whole buffer.
+    /// `sliced` is set, and otherwise the whole buffer.
     ///
     /// The method needs the feature `plan`.
     ///
@@ -275,7 +275,7 @@ impl IndexMap {
     #[cfg(feature = "plan")]
     pub fn in_buffer_of(self, physical_elements: u64, sliced: bool) -> Result<IndexMap, Error> {
         checked::bytes_for(physical_elements, self.element_bits)?;
-        let owns = if sliced || self.base != 0 { Owns::Elements } else { Owns::Buffer };
+        let owns = if sliced { Owns::Elements } else { Owns::Buffer };
         Ok(IndexMap { physical_elements, owns, ..self }.checked())
     }
 

@@ -228,8 +228,7 @@ impl IndexMap {
         checked::bytes_for(physical_elements, self.element_bits)?;
         // An empty tensor has no offset, so its base is 0.
         let base = if self.sizes.contains(&0) { 0 } else { base };
-        let owns = if base == 0 { self.owns } else { Owns::Elements };
-        Ok(IndexMap { base, physical_elements, owns, ..self }.checked())
+        Ok(IndexMap { base, physical_elements, ..self }.checked())
     }
 
     /// Returns the map with these components in normal form: sorted, without dimensions of size 1, and cut

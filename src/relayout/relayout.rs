@@ -9,7 +9,7 @@ use crate::strided::BufferTensorDesc;
 
 use super::Destination;
 use super::exec;
-use super::plan::fill::{Fill, has_padding};
+use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::program::Plain;
@@ -170,7 +170,7 @@ impl Relayout {
     ///
     /// # Errors
     ///
-    /// `padding_of_part` if the destination is a part of a larger buffer and has gaps:
+    /// `padding_of_part` if the destination has gaps that it does not [own](crate::strided::Owns):
     /// the rows of a cache between the rows of a slice do not belong to the slice. `fill_too_wide` if
     /// a pattern has bits outside an element.
     ///

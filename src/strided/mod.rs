@@ -60,4 +60,3 @@ pub(crate) use free_strides::set_free_strides;
 pub(crate) use integers::{index_of, sizes_of};
 pub(crate) use overlap::find_overlap;
 pub(crate) use slice::Taken;
-pub(crate) use text::{read_order, read_strides};

@@ -234,7 +234,7 @@ fn refusals_name_the_axis_and_the_reason() {
          would need 6"
     );
     assert_eq!(sentence(desc.reshape(&[5, 4])), "the new sizes hold 20 elements, but there are 24");
-    assert_eq!(sentence(desc.reshape(&[1 << 40, 1 << 40])), "the number of elements does not fit into 64 bits");
+    assert_eq!(sentence(desc.reshape(&[1_u64 << 40, 1 << 40])), "the number of elements does not fit into 64 bits");
     assert_eq!(sentence(desc.permute(&[0, 1, 0])), "the order of axes names axis 0 a second time, at position 2");
     assert_eq!(sentence(desc.slice_axis(1, 2..4)), "index 3 on axis 1 is out of range: its size is 3");
     assert_eq!(

@@ -51,9 +51,9 @@ fn boxes_of_a_buffer_are_counted_before_they_are_made() {
 #[test]
 fn the_largest_offset_of_many_digits_needs_no_search() {
     let strides: Vec<u64> = (0..40).map(|axis| 3 << axis).collect();
-    let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1 << 40]).unwrap();
+    let line = strided(&[2; 40], &strides).to_index_map().unwrap().reshape(&[1_u64 << 40]).unwrap();
     let last = strides.iter().sum::<u64>();
-    assert_eq!((line.span_elements(), line.offset(&[(1 << 40) - 1])), (last + 1, Ok(last)));
+    assert_eq!((line.span_elements(), line.offset(&[(1_u64 << 40) - 1])), (last + 1, Ok(last)));
     let (size, tiles) = tiles_that_do_not_divide(29);
     let map = map(&format!("f32[{size}]{{0:T{tiles}}}"));
     assert!(map.span_elements() <= map.physical_elements() && map.span_elements() >= size);

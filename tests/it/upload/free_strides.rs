@@ -173,7 +173,7 @@ fn texts_are_written_with_canonical_ones() {
     let texts: Vec<String> =
         lines(desc("f32[2,1,4,5]:[20,1,5,1]")).into_iter().filter_map(|line| line.text.ok()).collect();
     for says in [
-        "f32(2,1,4,5):(20,1,5,1)",
+        "f32(2,1,4,5):(20,20,5,1)",
         "ndarray(shape=(2,1,4,5), dtype=float32, strides=(80,4,20,4))",
         "{\"DataType\":\"FLOAT32\",\"Sizes\":[2,1,4,5],\"Strides\":[20,1,5,1],\"TotalTensorSizeInBytes\":160}",
     ] {

@@ -7,11 +7,11 @@
 
 use core::fmt::Write;
 
-use tensor_layout::checked::{self, BYTES, Exact};
+use tensor_layout::Error;
+use tensor_layout::checked::{self, BYTES, Dims, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::strided::{BufferTensorDesc, TensorFlags};
-use tensor_layout::{Dims, Error};
 
 use super::{bits_in_words, unsupported};
 

@@ -6,11 +6,11 @@
 //! element of a sub-byte type such as `int4` takes one byte, as in the `ml_dtypes` package. Source: NumPy's
 //! pages on `numpy.ndarray` and its memory layout.
 
-use tensor_layout::checked::{self, BYTES, Exact};
+use tensor_layout::checked::{self, BYTES, Dims, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::map::{IndexMap, Mode};
-use tensor_layout::{AnyLayout, BufferTensorDesc, Dims, Error};
+use tensor_layout::{AnyLayout, BufferTensorDesc, Error};
 
 use super::list::signed;
 use super::strided::{Strided, tuple};
