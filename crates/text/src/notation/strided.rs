@@ -1,7 +1,7 @@
 //! `Strided`: the form of a layout that notations with strides are written from.
 
 use crate::spell::spell;
-use tensor_layout::checked::{Dims, Exact};
+use tensor_layout::checked::Dims;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, TensorFlags, ToIndexMap};
 
 /// A layout with one stride for each dimension, which four notations can express.
