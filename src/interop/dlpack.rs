@@ -1,4 +1,4 @@
-//! DLPack's `DLTensor`, field for field, and conversions to it and back.
+//! DLPack's `DLTensor`, field for field, and conversions to it and back. [`DlOwned`] holds a managed tensor.
 //!
 //! The module needs the feature `dlpack`.
 //!
@@ -44,9 +44,11 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 use super::foreign_list::list;
 use super::lent::Lent;
 
+mod owned;
 mod raw;
 
-pub use raw::{DlDataType, DlDevice, DlTensor};
+pub use owned::DlOwned;
+pub use raw::{DlDataType, DlDevice, DlManagedTensor, DlTensor, DlVersion};
 
 /// The most axes of a tensor that is read. A structure with more axes is refused.
 const MAX_AXES: i32 = 64;

@@ -150,7 +150,8 @@ fn dlpack_types() {
     shared::<DlDevice>();
     shared::<DlFields<'_>>();
     shared::<DlLayout>();
-    pinned!(DlTensor, Lent<'_, DlTensor>);
+    shared::<DlVersion>();
+    pinned!(DlTensor, Lent<'_, DlTensor>, DlManagedTensor, DlOwned);
 }
 
 #[cfg(feature = "pjrt")]

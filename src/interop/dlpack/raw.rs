@@ -51,6 +51,32 @@ pub struct DlTensor {
     pub byte_offset: u64,
 }
 
+/// `DLPackVersion`: the version of dlpack.h that a producer was built with.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct DlVersion {
+    /// `major`: changes with the fields of the structures.
+    pub major: u32,
+    /// `minor`: changes with new types and devices.
+    pub minor: u32,
+}
+
+/// `DLManagedTensorVersioned`: a tensor, and the function that ends its use.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct DlManagedTensor {
+    /// `version`: the version of this structure.
+    pub version: DlVersion,
+    /// `manager_ctx`: the producer's own.
+    pub manager_ctx: *mut c_void,
+    /// `deleter`: what a consumer calls once, with this structure, when it no longer uses the tensor. May be null.
+    pub deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
+    /// `flags`: 1 for memory that is only read, 2 for a copy, 4 for types below a byte that take a byte each.
+    pub flags: u64,
+    /// `dl_tensor`: the tensor.
+    pub dl_tensor: DlTensor,
+}
+
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use core::mem::{align_of, offset_of, size_of};
@@ -60,4 +86,6 @@ const _: () = {
     assert!(offset_of!(DlTensor, device) == 8 && offset_of!(DlTensor, ndim) == 16);
     assert!(offset_of!(DlTensor, dtype) == 20 && offset_of!(DlTensor, shape) == 24);
     assert!(offset_of!(DlTensor, strides) == 32 && offset_of!(DlTensor, byte_offset) == 40);
+    assert!(size_of::<DlManagedTensor>() == 80 && offset_of!(DlManagedTensor, deleter) == 16);
+    assert!(offset_of!(DlManagedTensor, flags) == 24 && offset_of!(DlManagedTensor, dl_tensor) == 32);
 };

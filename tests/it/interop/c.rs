@@ -3,9 +3,12 @@
 #![allow(unsafe_code, reason = "reading the raw structures back")]
 
 use std::ptr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tensor_layout::AnyLayout;
-use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlFields, DlLayout, DlTensor};
+use tensor_layout::interop::dlpack::{
+    DlDataType, DlDevice, DlFields, DlLayout, DlManagedTensor, DlOwned, DlTensor, DlVersion,
+};
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::map::same_layout;
 use tensor_layout::relayout::Relayout;
@@ -298,6 +301,66 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
     assert_eq!((empty.element_count(), empty.min_size_in_bytes()), (0, 0));
     let empty = SignedDesc::try_from(fields(&[3, 0], &[-7, i64::MIN])).unwrap();
     assert_eq!((empty.desc.span_elements(), empty.first, empty.reversed), (0, 0, vec![]));
+    // NumPy's strides of arrays without elements are 0, PyTorch's are packed: both are read, packed ones are written.
+    let sizes = [11, 10, 0, 0, 0, 0, 0, 0, 11, 10, 2570];
+    let packed = [2_827_000, 282_700, 282_700, 282_700, 282_700, 282_700, 282_700, 282_700, 25_700, 2570, 1];
+    for strides in [&[0; 11][..], &packed] {
+        let read = BufferTensorDesc::try_from(fields(&sizes, strides)).unwrap();
+        let written = DlLayout::try_from(&read).unwrap();
+        assert_eq!(written.fields().strides, Some(&packed[..]));
+    }
+}
+
+/// What a producer calls when its tensor is no longer used, and how often.
+static DELETED: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern "C" fn delete(_: *mut DlManagedTensor) {
+    DELETED.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn managed_tensors_are_deleted_once_and_other_major_versions_are_not_read() {
+    let desc: BufferTensorDesc = "f4e2m1fn[3,8]:[8,1]".parse().unwrap();
+    let layout = DlLayout::try_from(&desc).unwrap();
+    let raw = layout.raw(ptr::null_mut(), CPU);
+    let managed = |major| DlManagedTensor {
+        version: DlVersion { major, minor: 9 },
+        manager_ctx: ptr::null_mut(),
+        deleter: Some(delete),
+        flags: 1,
+        dl_tensor: *raw,
+    };
+    for (major, minor_is_read) in [(1, true), (0, false), (2, false), (u32::MAX, false)] {
+        let mut own = managed(major);
+        let before = DELETED.load(Ordering::Relaxed);
+        // SAFETY: `own` and the lists of `layout` live until the tensor is dropped.
+        let taken = unsafe { DlOwned::new(ptr::NonNull::from(&mut own)) };
+        match taken {
+            Ok(owned) => {
+                assert!(minor_is_read && owned.is_read_only());
+                assert_eq!(BufferTensorDesc::try_from(owned.fields().unwrap()), Ok(desc.clone()));
+                assert_eq!(DELETED.load(Ordering::Relaxed), before);
+            }
+            Err(error) => assert!(!minor_is_read && error.code() == "out_of_limits", "{error}"),
+        }
+        assert_eq!(DELETED.load(Ordering::Relaxed), before + 1);
+    }
+}
+
+/// The lanes of an element are its last axis, of types below a byte too: PyTorch's float4 has two of 4 bits.
+#[test]
+fn lanes_of_any_width_are_an_axis() {
+    for (dtype, strides, expected) in [
+        (DlDataType { code: 17, bits: 4, lanes: 2 }, [8, 1], "f4e2m1fn[3,8,2]:[16,2,1]"),
+        (DlDataType { code: 0, bits: 4, lanes: 8 }, [8, 1], "s4[3,8,8]:[64,8,1]"),
+        (DlDataType { code: 15, bits: 6, lanes: 4 }, [9, 1], "f6e2m3fn[3,8,4]:[36,4,1]"),
+        (DlDataType { code: 4, bits: 16, lanes: 2 }, [1, 3], "bf16[3,8,2]:[2,6,1]"),
+        (DlDataType { code: 1, bits: 1, lanes: 8 }, [8, 1], "u1[3,8,8]:[64,8,1]"),
+    ] {
+        let fields =
+            DlFields { dtype, shape: &[3, 8], strides: Some(&strides), byte_offset: 0, is_padded_to_bytes: false };
+        assert_eq!(BufferTensorDesc::try_from(fields).unwrap().to_string(), expected);
+    }
 }
 
 #[test]
