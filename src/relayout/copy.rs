@@ -43,7 +43,7 @@ pub struct Strided<'a, T> {
 /// Two descriptors of whole bytes need no plan and no allocation, up to rank 8. Packed data is one `memcpy`,
 /// rows are a loop, and a few hundred elements are copied one by one. For more elements a kernel is chosen.
 /// If the kernel fuses short axes, that takes four allocations. Other layouts are planned. To copy a pair of
-/// layouts again and again, keep a [`Relayout`], or use [`Plans`](super::Plans).
+/// layouts again and again, keep a [`Relayout`].
 ///
 /// Everywhere in this module, `from` and `to` are layouts, and `source` and `destination` are bytes.
 ///

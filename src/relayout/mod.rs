@@ -39,13 +39,11 @@ mod level;
 pub(crate) mod passes;
 mod piece;
 mod plan;
-mod plans;
 
 pub use copy::{Strided, copy, copy_strided};
 pub use cpu_family::CpuFamily;
 pub use level::KernelLevel;
 pub use piece::Piece;
-pub use plans::Plans;
 pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
 #[doc(inline)]

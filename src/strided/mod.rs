@@ -27,7 +27,6 @@ mod blocks;
 mod facts;
 mod free_strides;
 #[cfg(feature = "relayout")]
-mod identity;
 mod index_width;
 mod integers;
 mod invariants;

@@ -68,7 +68,6 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::CpuFamily>();
     shared::<relayout::Destination<'_>>();
     shared::<relayout::DestinationMemory>();
-    shared::<relayout::Plans>();
     shared::<relayout::Settings>();
     shared::<relayout::Stores>();
     shared::<relayout::Strided<'_, usize>>();

@@ -1,11 +1,9 @@
-//! Copies without a kept plan, and kept plans, against the literal copy of every element.
+//! Copies without a kept plan, against the literal copy of every element.
 #![allow(unsafe_code, reason = "counting allocations takes a global allocator")]
-
-use std::sync::{Arc, Mutex};
 
 use crate::literal::replanned::write_only;
 use proptest::prelude::*;
-use tensor_layout::relayout::{Padding, Plans, Relayout, Settings, Strided, copy, copy_strided};
+use tensor_layout::relayout::{Relayout, Strided, copy, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 use tensor_layout_text::Notated;
 
@@ -205,56 +203,4 @@ fn layouts_of_all_kinds_are_copied_once() {
         copy(&from, &to, &source, &mut found[..]).unwrap();
         assert_eq!(found, expected, "{from:?} to {to:?}");
     }
-}
-
-#[test]
-fn plans_are_bounded_and_the_oldest_goes() {
-    let desc = |size: u64| BufferTensorDesc::packed(DataType::F32, &[size, 3]).unwrap();
-    let turned = |size: u64| BufferTensorDesc::new(DataType::F32, &[size, 3], Some(&[1, size])).unwrap();
-    let (mut plans, settings) = (Plans::new(3), Settings::default());
-    let mut get = |size: u64| {
-        let plan = plans.get(&desc(size), &turned(size), &settings).unwrap();
-        assert_eq!(plan.source().sizes(), [size, 3]);
-        plans.misses()
-    };
-    assert_eq!([2, 3, 4, 2, 3].map(&mut get), [1, 2, 3, 3, 3]);
-    // The fourth plan replaces plan 4, which was not used for the longest time.
-    assert_eq!([5, 2, 3, 4, 5].map(&mut get), [4, 4, 4, 5, 6]);
-    assert_eq!(plans.len(), 3);
-    // Other settings are other plans. Parts of a buffer are other plans too.
-    let reversed = Settings { reversed: vec![0], ..Settings::default() };
-    let zeroed = Settings { padding: Padding::Zero, ..Settings::default() };
-    let (a, b) = (desc(9), turned(9));
-    for settings in [&settings, &reversed, &zeroed, &settings, &zeroed] {
-        let mut one = Plans::new(1);
-        assert_eq!(one.get(&a, &b, settings).unwrap().reversed_axes(), settings.reversed);
-        assert_eq!(plans.get(&a, &b, settings).unwrap().reversed_axes(), settings.reversed);
-    }
-    assert_eq!(plans.get(&a, &desc(8), &settings).unwrap_err().code(), "size_mismatch");
-    assert!(!plans.is_empty() && plans.len() == 3 && Plans::new(0).is_empty());
-}
-
-#[test]
-fn threads_that_insert_and_evict_get_the_right_plans() {
-    let plans = Arc::new(Mutex::new(Plans::new(5)));
-    std::thread::scope(|scope| {
-        for thread in 0..4_u64 {
-            let plans = Arc::clone(&plans);
-            scope.spawn(move || {
-                for round in 0..500_u64 {
-                    let columns = 2 + (round * 7 + thread) % 9;
-                    let from = BufferTensorDesc::packed(DataType::U8, &[5, columns]).unwrap();
-                    let to = BufferTensorDesc::new(DataType::U8, &[5, columns], Some(&[1, 5])).unwrap();
-                    let plan = Arc::clone(plans.lock().unwrap().get(&from, &to, &Settings::default()).unwrap());
-                    let source: Vec<u8> = (0..5 * columns).map(|i| i as u8).collect();
-                    let mut found = vec![0; source.len()];
-                    plan.run(&source, &mut found).unwrap();
-                    let turned = |i: u64| (i % 5 * columns + i / 5) as u8;
-                    assert!(found.iter().zip(0..).all(|(&byte, i)| byte == turned(i)), "{columns}");
-                }
-            });
-        }
-    });
-    let plans = plans.lock().unwrap();
-    assert!(plans.len() == 5 && plans.misses() >= 9);
 }
