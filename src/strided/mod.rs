@@ -26,7 +26,6 @@ mod axes;
 mod blocks;
 mod facts;
 mod free_strides;
-#[cfg(feature = "relayout")]
 mod index_width;
 mod integers;
 mod invariants;
