@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout_text::Notated;
 use tensor_layout::relayout::{Padding, Relayout, Settings, Strided, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 
 use crate::error::{refusal, refused};
 use crate::layout::Layout;
@@ -45,7 +45,8 @@ fn plan(pair: Pair) -> PyResult<Arc<Relayout>> {
         return Ok(Arc::clone(plan));
     }
     let (from, to, reversed, zero) = &pair;
-    let plan = Relayout::with(from, to, &Settings { reversed: reversed.clone(), ..Settings::default() }).map_err(refused)?;
+    let plan =
+        Relayout::with(from, to, &Settings { reversed: reversed.clone(), ..Settings::default() }).map_err(refused)?;
     let plan = if *zero { plan.with_padding(Padding::Zero).map_err(refused)? } else { plan };
     let plan = Arc::new(plan);
     let mut plans = plans();
@@ -93,6 +94,11 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
     let data_type = elements.data_type.ok_or_else(|| {
         refusal("unknown_data_type", "the elements are of a type that no layout has a name for: view them as integers")
     })?;
+    if elements.packed_bits.is_some() {
+        let signed = BufferTensorDesc::from_signed(data_type, &elements.sizes, &elements.strides).map_err(refused)?;
+        return Ok((signed.desc.into(), signed.reversed));
+    }
+    let (mut sizes, lanes) = (elements.sizes.clone(), isize::try_from(elements.lanes).unwrap_or(isize::MAX));
     let item = isize::try_from(elements.item).unwrap_or(isize::MAX);
     let mut strides: SmallVec<[isize; 8]> = SmallVec::new();
     for (axis, (&size, &stride)) in elements.sizes.iter().zip(&elements.strides).enumerate() {
@@ -100,10 +106,16 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
             let reason = format!("axis {axis} has a stride of {stride} bytes, which is not a multiple of {item}");
             return Err(refusal("not_expressible", &reason));
         }
-        strides.push(stride.checked_div(item).unwrap_or(0));
+        strides.push(stride.checked_div(item).unwrap_or(0).saturating_mul(lanes));
     }
-    let signed = BufferTensorDesc::from_signed(data_type, &elements.sizes, &strides).map_err(refused)?;
-    if data_type.bits() >= 8 {
+    if lanes > 1 {
+        sizes.push(elements.lanes);
+        strides.push(1);
+    }
+    let signed = BufferTensorDesc::from_signed(data_type, &sizes, &strides).map_err(refused)?;
+    let is_packed = u64::from(data_type.bits()).checked_mul(u64::try_from(elements.lanes).unwrap_or(0))
+        == u64::try_from(elements.item).ok().and_then(|item| item.checked_mul(8));
+    if data_type.bits() >= 8 || is_packed {
         return Ok((signed.desc.into(), signed.reversed));
     }
     // Elements of fewer than 8 bits take a byte each, which NumPy's notation expresses.
@@ -194,6 +206,27 @@ pub(crate) fn copy<'py>(
     Ok(out.clone())
 }
 
+/// Returns NumPy's array of a foreign array as one of the type that the foreign array has.
+fn with_type_of<'py>(
+    foreign: &Bound<'py, PyAny>,
+    array: Bound<'py, PyAny>,
+    wanted: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !wanted || array.is(foreign) || !foreign.hasattr(intern!(foreign.py(), "__dlpack__"))? {
+        return Ok(array);
+    }
+    let (Ok(own), Ok(made)) = (Elements::by_dlpack(foreign, false), Elements::of(&array, false)) else {
+        return Ok(array);
+    };
+    match own.data_type.filter(|_| own.data_type != made.data_type && own.item == made.item && own.lanes == 1) {
+        Some(data_type) => match crate::new_array::dtype_of(foreign.py(), data_type)? {
+            Some(dtype) => array.call_method1(intern!(foreign.py(), "view"), (dtype,)),
+            None => Ok(array),
+        },
+        None => Ok(array),
+    }
+}
+
 fn check_threads(threads: usize) -> PyResult<()> {
     if (1..=1024).contains(&threads) {
         return Ok(());
@@ -234,7 +267,18 @@ pub(crate) fn ascontiguous<'py>(
             let converted = a.call_method1(intern!(py, "to"), (dtype,))?;
             return ascontiguous(&converted, None, threads);
         }
-        (a.clone(), Elements::by_dlpack(a)?)
+        let source = Elements::of(a, false)?;
+        // A tensor with its conjugate or negative bit set is packed only once it is resolved.
+        let is_itself = !a.call_method0(intern!(py, "is_neg"))?.is_truthy()?
+            && !a.call_method0(intern!(py, "is_conj"))?.is_truthy()?;
+        (
+            if is_itself {
+                a.clone()
+            } else {
+                a.call_method0(intern!(py, "resolve_conj"))?.call_method0(intern!(py, "resolve_neg"))?
+            },
+            source,
+        )
     } else {
         let is_array = a.get_type().is(numpy.ndarray.bind(py)) && dtype.is_none();
         let array = match is_array {
@@ -245,6 +289,8 @@ pub(crate) fn ascontiguous<'py>(
                 numpy.module.bind(py).call_method(intern!(py, "asarray"), (a,), Some(&arguments))?
             }
         };
+        // Paddle gives NumPy a bfloat16 as a number of 16 bits.
+        let array = with_type_of(a, array, dtype.is_none())?;
         match Elements::of(&array, false) {
             Ok(source) if !source.sizes.is_empty() => (array, source),
             // NumPy handles objects, and numbers without an axis, to which it adds one.
@@ -253,6 +299,12 @@ pub(crate) fn ascontiguous<'py>(
     };
     if source.is_packed() {
         return Ok(array);
+    }
+    if source.packed_bits.is_some() {
+        return Err(refusal(
+            "unsupported_element_bits",
+            "the elements are packed to bits: copy(a, to) says where they go",
+        ));
     }
     let (result, mut memory) = contiguous_like(&array, kind, &source)?;
     let (from, to) = (source.bytes(), memory.bytes_mut(&source)?);

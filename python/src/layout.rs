@@ -3,12 +3,12 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyString, PyTuple};
-use tensor_layout::bridge::Lowering;
-use tensor_layout_text::draw::Picture;
-use tensor_layout::element::Naming;
 use tensor_layout::AnyLayout;
-use tensor_layout_text::{Notated, Notation, ViewStep};
+use tensor_layout::bridge::Lowering;
+use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, IndexMap, ToIndexMap, lower};
+use tensor_layout_text::draw::Picture;
+use tensor_layout_text::{Notated, Notation, ViewStep};
 
 use crate::error::{refusal, refused};
 use crate::memory::Elements;

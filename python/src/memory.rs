@@ -5,7 +5,8 @@
 //! 1. by the buffer protocol (NumPy, JAX on the CPU, `bytearray`, `mmap`, `array`),
 //! 2. by the buffer protocol of a view with unsigned integers, for NumPy arrays of types that have no buffer
 //!    format (`bfloat16`, `float8_e4m3fn`, `int4` of ml_dtypes, `datetime64`),
-//! 3. by DLPack (PyTorch).
+//! 3. by DLPack (PyTorch),
+//! 4. by `__array__`, for types that a library does not lend by DLPack (`float4_e2m1fn` of JAX). Read only.
 //!
 //! The lender keeps the memory alive until its [`Elements`] are dropped. The structures are declared here
 //! because the limited API has them only since Python 3.11. Their fields are the same in 3.10. Sources: PEP
@@ -14,7 +15,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict};
@@ -68,6 +69,9 @@ struct ManagedVersioned {
     tensor: DlTensor,
 }
 
+/// The major version of DLPack whose structures these are.
+const MAJOR_VERSION: u32 = 1;
+
 /// The owner that keeps the memory alive.
 enum Lender {
     /// The buffer is boxed, because it may point into its own `Py_buffer`.
@@ -109,8 +113,12 @@ pub(crate) struct Elements {
     pub(crate) sizes: SmallVec<[usize; 8]>,
     /// The strides, in bytes.
     pub(crate) strides: SmallVec<[isize; 8]>,
-    /// The size of an element, in bytes.
+    /// The size of an element, in bytes. Of lanes, the size of all lanes together.
     pub(crate) item: usize,
+    /// How many elements of `data_type` are in one item: the lanes of DLPack. They become one more axis.
+    pub(crate) lanes: usize,
+    /// The width of an element in bits, if elements are packed to bits. Then `item` is 1, and strides count elements.
+    pub(crate) packed_bits: Option<u32>,
     /// The type of the elements, or `None` for types that layouts do not have: structures, text, dates,
     /// big-endian numbers.
     pub(crate) data_type: Option<DataType>,
@@ -124,12 +132,18 @@ fn is_of_objects(format: &[u8]) -> bool {
 }
 
 impl Elements {
-    /// Returns the elements of any array on the CPU.
+    /// Returns the elements of any array on the CPU. Whatever is refused, by this module or by the library of the
+    /// array, is a [`LayoutError`].
     pub(crate) fn of(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
+        Self::lent(array, is_written).map_err(|error| not_lent(array, error))
+    }
+
+    fn lent(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         match Self::by_buffer(array, is_written) {
             Ok(elements) => return Ok(elements),
+            Err(error) if error.is_instance_of::<LayoutError>(array.py()) => return Err(error),
             Err(error) if is_written && error.is_instance_of::<pyo3::exceptions::PyBufferError>(array.py()) => {
-                return Err(error);
+                return Err(refusal("read_only", &format!("`out` cannot be written: {}", error.value(array.py()))));
             }
             Err(_) => {}
         }
@@ -139,19 +153,30 @@ impl Elements {
         {
             return Self::by_view(array, &dtype, is_written);
         }
-        if array.hasattr(intern!(py, "__dlpack__"))? {
-            match Self::by_dlpack(array) {
-                // Some producers do not lend every type by DLPack. JAX makes a NumPy array of these types
-                // instead.
-                Err(error) if !is_written && !error.is_instance_of::<LayoutError>(py) => {}
-                other => return other,
+        let by_dlpack = if array.hasattr(intern!(py, "__dlpack__"))? {
+            match Self::by_dlpack(array, is_written) {
+                Ok(elements) => return Ok(elements),
+                Err(error) => Some(error),
             }
-        }
-        if !is_written && array.hasattr(intern!(py, "__array__"))? {
-            return Self::of(&array.call_method0(intern!(py, "__array__"))?, false);
+        } else {
+            None
+        };
+        // Some producers do not lend every type by DLPack. JAX makes a NumPy array of these types instead.
+        let is_final =
+            |error: &PyErr| error.value(py).getattr("code").is_ok_and(|code| code.eq("requires_grad").unwrap_or(false));
+        if !is_written
+            && !by_dlpack.as_ref().is_some_and(is_final)
+            && array.hasattr(intern!(py, "__array__"))?
+            && let Ok(copied) = array.call_method0(intern!(py, "__array__"))
+            && !copied.is(array)
+            && let Ok(elements) = Self::by_buffer(&copied, false).or_else(|_| Self::lent(&copied, false))
+        {
+            return Ok(elements);
         }
         let kind = array.get_type().name()?;
-        Err(PyTypeError::new_err(format!("{kind} is no array: it has neither a buffer nor __dlpack__")))
+        Err(by_dlpack.unwrap_or_else(|| {
+            refusal("not_an_array", &format!("{kind} is no array: it has neither a buffer nor __dlpack__"))
+        }))
     }
 
     /// Returns the elements by the buffer protocol.
@@ -188,7 +213,7 @@ impl Elements {
             (list(buffer.shape), list(buffer.strides), format)
         };
         if is_of_objects(format) {
-            return Err(PyTypeError::new_err("the elements are Python objects, which are not bytes to be moved"));
+            return Err(objects());
         }
         let sizes = sizes.iter().map(|size| size.unsigned_abs()).collect();
         let (strides, data_type) = (strides.iter().copied().collect(), type_of_format(format, item));
@@ -199,8 +224,12 @@ impl Elements {
     fn by_view(array: &Bound<'_, PyAny>, dtype: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         let py = array.py();
         let item: usize = dtype.getattr(intern!(py, "itemsize"))?.extract()?;
-        if dtype.getattr(intern!(py, "hasobject"))?.extract()? || ![1, 2, 4, 8].contains(&item) {
-            return Err(PyTypeError::new_err(format!("the elements are {dtype}, which have no buffer")));
+        if dtype.getattr(intern!(py, "hasobject"))?.extract()? {
+            return Err(objects());
+        }
+        if ![1, 2, 4, 8].contains(&item) {
+            let reason = format!("the elements are {dtype}, which have no buffer");
+            return Err(refusal("unknown_data_type", &reason));
         }
         let view = array.call_method1(intern!(py, "view"), (format!("u{item}"),))?;
         let name: String = dtype.getattr(intern!(py, "name"))?.extract()?;
@@ -208,8 +237,10 @@ impl Elements {
         Ok(Elements { data_type, ..Self::by_buffer(&view, is_written)? })
     }
 
-    /// Returns the elements of any tensor on the CPU by DLPack.
-    pub(crate) fn by_dlpack(array: &Bound<'_, PyAny>) -> PyResult<Elements> {
+    /// Returns the elements of any tensor on the CPU by DLPack, which lends the bytes of a tensor. A tensor whose values are not its
+    /// bytes must be resolved before ([`with_own_bytes`]).
+    pub(crate) fn by_dlpack(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
+        let array = &with_own_bytes(array, is_written)?;
         static ARGUMENTS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
         let py = array.py();
         let arguments = ARGUMENTS.get_or_try_init(py, || {
@@ -239,15 +270,25 @@ impl Elements {
         };
         let (tensor, flags, lender) = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
             let managed = managed.cast::<ManagedVersioned>();
-            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called.
+            let lender = Lender::DlPackVersioned(managed);
+            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called, which
+            // `lender` does. In every version it begins with the version, the context and the deleter.
+            let [major, minor] = unsafe { (*managed).version };
+            if major != MAJOR_VERSION {
+                let reason = format!(
+                    "the tensor comes by version {major}.{minor} of DLPack, and version {MAJOR_VERSION} is known"
+                );
+                return Err(refusal("unknown_dlpack_version", &reason));
+            }
+            // SAFETY: the structure of this major version has these fields.
             let (tensor, flags) = unsafe { (&(*managed).tensor, (*managed).flags) };
-            (tensor, flags, Lender::DlPackVersioned(managed))
+            (tensor, flags, lender)
         } else if let Some(managed) = take(c"dltensor", c"used_dltensor") {
             let managed = managed.cast::<Managed>();
             // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called.
             (unsafe { &(*managed).tensor }, 0, Lender::DlPack(managed))
         } else {
-            return Err(PyValueError::new_err("the capsule of __dlpack__ was used before"));
+            return Err(refusal("not_lent", "the capsule of __dlpack__ was used before"));
         };
         let device = tensor.device.device_type;
         // The types are kDLCPU, and CPU memory that CUDA or ROCm has pinned.
@@ -259,27 +300,43 @@ impl Elements {
         // SAFETY: the producer promises that the lists have `ndim` numbers and live until the deleter is
         // called.
         let fields = unsafe { tensor.fields(flags) }.map_err(refused)?;
-        let bits = usize::from(fields.dtype.bits).saturating_mul(fields.dtype.lanes.into());
-        let is_padded = fields.is_padded_to_bytes && bits < 8;
-        if !bits.is_multiple_of(8) && !is_padded {
-            let reason = format!(
-                "the elements are {bits} bits, packed: pass the bytes as uint8, and say with layout= how they are laid out"
-            );
+        let (width, lanes) = (fields.dtype.bits, usize::from(fields.dtype.lanes));
+        if lanes == 0 {
+            return Err(refusal("out_of_limits", "an element of the tensor has 0 lanes"));
+        }
+        // The flag says of each element that it takes a byte, so that lanes of it take a byte each.
+        let is_padded = fields.is_padded_to_bytes && width < 8;
+        let bits = (if is_padded { 8 } else { usize::from(width) }).saturating_mul(lanes);
+        let data_type = DataType::try_from(fields.dtype).ok();
+        let packed_bits = (!bits.is_multiple_of(8)).then_some(u32::from(width));
+        if packed_bits.is_some() && (lanes > 1 || data_type.is_none()) {
+            let reason = format!("{lanes} lanes of {width} bits are no whole number of bytes, and no type of a layout");
             return Err(refusal("unsupported_element_bits", &reason));
         }
-        let item = bits.div_ceil(8);
-        let data_type = DataType::try_from(fields.dtype).ok().filter(|_| fields.dtype.lanes == 1);
+        let item = if packed_bits.is_some() { 1 } else { bits.div_ceil(8) };
         let mut sizes: SmallVec<[usize; 8]> = SmallVec::new();
         for &size in fields.shape {
-            sizes.push(usize::try_from(size).map_err(|_| PyValueError::new_err("a size is negative"))?);
+            sizes.push(usize::try_from(size).map_err(|_| refusal("negative", "a size is negative"))?);
         }
         let strides = match fields.strides {
-            Some(strides) => strides.iter().map(|&stride| in_bytes(stride, item)).collect::<PyResult<_>>()?,
+            Some(strides) => {
+                // The stride of an axis of size 1 may be any number.
+                let axes = strides.iter().zip(&sizes);
+                axes.map(|(&stride, &size)| in_bytes(if size == 1 { 0 } else { stride }, item))
+                    .collect::<PyResult<_>>()?
+            }
             None => packed_strides(&sizes, item),
         };
         let offset = usize::try_from(fields.byte_offset).map_err(|_| too_large())?;
         let first = tensor.data.cast::<u8>().wrapping_add(offset);
-        Self::new(first, sizes, strides, item, data_type, flags & 1 != 0, lender)
+        let elements = Self::new(first, sizes, strides, item, data_type, flags & 1 != 0, lender)?;
+        let Some(bits) = packed_bits else { return Ok(Elements { lanes, ..elements }) };
+        if elements.before > 0 {
+            return Err(refusal("negative", "elements that are packed to bits are read forwards only"));
+        }
+        // Elements were counted as bytes.
+        let bits_of_all = elements.span.checked_mul(usize::try_from(bits).unwrap_or(8)).ok_or_else(too_large)?;
+        Ok(Elements { packed_bits, span: bits_of_all.div_ceil(8), ..elements })
     }
 
     /// Computes the range of bytes that the indices touch, and returns the elements with it.
@@ -301,7 +358,9 @@ impl Elements {
                 before = before.wrapping_add(if stride < 0 { reach } else { 0 });
             }
         }
-        Ok(Elements { first, before, span, sizes, strides, item, data_type, is_read_only, _lender: lender })
+        let (lanes, packed_bits) = (1, None);
+        let _lender = lender;
+        Ok(Elements { first, before, span, sizes, strides, item, lanes, packed_bits, data_type, is_read_only, _lender })
     }
 
     /// The distance from the lowest byte to index 0 of every axis, in bytes.
@@ -355,6 +414,52 @@ impl Elements {
     }
 }
 
+/// Returns the tensor itself, or a tensor whose bytes are its values. PyTorch keeps a negation and a conjugation as
+/// bits of the tensor, of which DLPack knows nothing.
+fn with_own_bytes<'py>(array: &Bound<'py, PyAny>, is_written: bool) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let mut resolved = array.clone();
+    if !array.hasattr(intern!(py, "is_neg"))? {
+        return Ok(resolved);
+    }
+    if array.getattr(intern!(py, "requires_grad"))?.is_truthy()? {
+        return Err(refusal(
+            "requires_grad",
+            "the tensor requires grad, and a copy would leave its graph: pass tensor.detach()",
+        ));
+    }
+    for (question, answer, what) in [("is_conj", "resolve_conj", "conjugate"), ("is_neg", "resolve_neg", "negative")] {
+        if !resolved.call_method0(question)?.is_truthy()? {
+            continue;
+        }
+        if is_written {
+            let reason =
+                format!("`out` has its {what} bit set, so that bytes written to it would be read as other values");
+            return Err(refusal("bytes_are_not_values", &reason));
+        }
+        resolved = resolved.call_method0(answer)?;
+    }
+    Ok(resolved)
+}
+
+/// Returns the reason of the array's library as an error of this module.
+fn not_lent(array: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    let py = array.py();
+    let is_own = error.is_instance_of::<LayoutError>(py);
+    if is_own || !error.is_instance_of::<pyo3::exceptions::PyException>(py) {
+        return error;
+    }
+    let kind = array.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+    if error.value(py).to_string().contains("read-only") {
+        return refusal("read_only", &format!("`out` cannot be written: {}", error.value(py)));
+    }
+    refusal("not_lent", &format!("{kind} does not lend its memory: {}", error.value(py)))
+}
+
+fn objects() -> PyErr {
+    refusal("python_objects", "the elements are Python objects, which are not bytes to be moved")
+}
+
 fn too_large() -> PyErr {
     refusal("overflow", "the array is larger than memory can be")
 }
@@ -379,6 +484,13 @@ pub(crate) fn packed_strides(sizes: &[usize], item: usize) -> SmallVec<[isize; 8
 /// Returns the type for a format of the module `struct`, with the extensions of PEP 3118.
 fn type_of_format(format: &[u8], item: usize) -> Option<DataType> {
     use DataType::*;
+    // mlx 0.32 writes the name of a type.
+    if let Some(named) = std::str::from_utf8(format).ok().filter(|name| name.len() > 2) {
+        let found = DataType::from_name_in(Naming::Numpy, named);
+        if let Some(found) = found.filter(|found| usize::try_from(found.bits().div_ceil(8)) == Ok(item)) {
+            return Some(found);
+        }
+    }
     let code = match format {
         [b'>' | b'!', rest @ ..] if item == 1 => rest,
         [b'@' | b'=' | b'<' | b'^', rest @ ..] => rest,

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 use smallvec::SmallVec;
+use tensor_layout::AnyLayout;
 use tensor_layout::DataType;
 use tensor_layout::element::{ElementKind, Naming};
-use tensor_layout::AnyLayout;
 
 use crate::error::refused;
 use crate::layout::Layout;
@@ -68,7 +68,7 @@ pub(crate) fn contiguous_like<'py>(
         let arguments = PyDict::new(py);
         arguments.set_item(intern!(py, "dtype"), dtype)?;
         let result = torch.call_method(intern!(py, "empty"), (shape,), Some(&arguments))?;
-        let memory = Elements::by_dlpack(&result)?;
+        let memory = Elements::by_dlpack(&result, true)?;
         return Ok((result, memory));
     }
     let result = numpy(py)?.empty.bind(py).call1((shape, dtype))?;
@@ -132,7 +132,7 @@ pub(crate) fn new_array<'py>(py: Python<'py>, layout: &Layout, bytes: u64) -> Py
 }
 
 /// Returns the type of NumPy or of ml_dtypes, or `None` if neither has it.
-fn dtype_of<'py>(py: Python<'py>, data_type: DataType) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn dtype_of<'py>(py: Python<'py>, data_type: DataType) -> PyResult<Option<Bound<'py, PyAny>>> {
     let Some(name) = data_type.name_in(Naming::Numpy) else { return Ok(None) };
     let numpy = numpy(py)?.module.bind(py);
     if let Ok(dtype) = numpy.call_method1(intern!(py, "dtype"), (name,)) {
@@ -169,9 +169,9 @@ fn to_torch<'py>(array: &Bound<'py, PyAny>, data_type: Option<DataType>) -> PyRe
     if own || data_type.kind() != ElementKind::Float {
         return from_numpy(array);
     }
-    let name = data_type.name_in(Naming::Numpy).ok_or_else(|| {
-        refused(tensor_layout::Error::unsupported_data_type("float", "PyTorch"))
-    })?;
+    let name = data_type
+        .name_in(Naming::Numpy)
+        .ok_or_else(|| refused(tensor_layout::Error::unsupported_data_type("float", "PyTorch")))?;
     let integers = array.call_method1("view", (format!("i{}", data_type.bits().div_ceil(8)),))?;
     let tensor = from_numpy(&integers)?;
     // If PyTorch does not have the type, the result is a tensor of integers.
