@@ -13,7 +13,7 @@
 //! 3118 for `Py_buffer`, and dlpack.h for the managed tensors.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,7 +23,7 @@ use pyo3::{ffi, intern};
 use smallvec::SmallVec;
 use tensor_layout::DataType;
 use tensor_layout::element::Naming;
-use tensor_layout::interop::dlpack::DlTensor;
+use tensor_layout::interop::dlpack::{DlManagedTensor, DlOwned, DlTensor};
 
 use crate::error::{LayoutError, refusal, refused};
 
@@ -52,7 +52,7 @@ unsafe extern "C" {
     fn PyBuffer_Release(view: *mut PyBuffer);
 }
 
-/// `DLManagedTensor`. `DLManagedTensorVersioned` has its fields in another order.
+/// `DLManagedTensor`, without a version.
 #[repr(C)]
 struct Managed {
     tensor: DlTensor,
@@ -60,24 +60,12 @@ struct Managed {
     deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
-#[repr(C)]
-struct ManagedVersioned {
-    version: [u32; 2],
-    context: *mut c_void,
-    deleter: Option<unsafe extern "C" fn(*mut ManagedVersioned)>,
-    flags: u64,
-    tensor: DlTensor,
-}
-
-/// The major version of DLPack whose structures these are.
-const MAJOR_VERSION: u32 = 1;
-
 /// The owner that keeps the memory alive.
 enum Lender {
     /// The buffer is boxed, because it may point into its own `Py_buffer`.
     Buffer(Box<PyBuffer>),
     DlPack(*mut Managed),
-    DlPackVersioned(*mut ManagedVersioned),
+    DlPackVersioned(DlOwned),
 }
 
 impl Drop for Lender {
@@ -92,11 +80,8 @@ impl Drop for Lender {
                         deleter(*managed);
                     }
                 }
-                Lender::DlPackVersioned(managed) => {
-                    if let Some(deleter) = (**managed).deleter {
-                        deleter(*managed);
-                    }
-                }
+                // It calls the deleter itself.
+                Lender::DlPackVersioned(_) => {}
             }
         }
     }
@@ -268,27 +253,25 @@ impl Elements {
                 (ffi::PyCapsule_SetName(capsule.as_ptr(), to.as_ptr()) == 0).then_some(pointer)
             }
         };
-        let (tensor, flags, lender) = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
-            let managed = managed.cast::<ManagedVersioned>();
-            let lender = Lender::DlPackVersioned(managed);
-            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called, which
-            // `lender` does. In every version it begins with the version, the context and the deleter.
-            let [major, minor] = unsafe { (*managed).version };
-            if major != MAJOR_VERSION {
-                let reason = format!(
-                    "the tensor comes by version {major}.{minor} of DLPack, and version {MAJOR_VERSION} is known"
-                );
-                return Err(refusal("unknown_dlpack_version", &reason));
-            }
-            // SAFETY: the structure of this major version has these fields.
-            let (tensor, flags) = unsafe { (&(*managed).tensor, (*managed).flags) };
-            (tensor, flags, lender)
+        let lender = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
+            let managed = NonNull::new(managed.cast::<DlManagedTensor>()).ok_or_else(too_large)?;
+            // SAFETY: `take` returns a valid pointer. The structure lives until its deleter is called, which only
+            // `DlOwned` does, as the capsule was renamed.
+            Lender::DlPackVersioned(unsafe { DlOwned::new(managed) }.map_err(refused)?)
         } else if let Some(managed) = take(c"dltensor", c"used_dltensor") {
-            let managed = managed.cast::<Managed>();
-            // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called.
-            (unsafe { &(*managed).tensor }, 0, Lender::DlPack(managed))
+            Lender::DlPack(managed.cast::<Managed>())
         } else {
             return Err(refusal("not_lent", "the capsule of __dlpack__ was used before"));
+        };
+        let (tensor, fields, is_read_only) = match &lender {
+            Lender::DlPackVersioned(owned) => (owned.tensor(), owned.fields().map_err(refused)?, owned.is_read_only()),
+            Lender::DlPack(managed) => {
+                // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called, and its lists
+                // have `ndim` numbers until then.
+                let (tensor, fields) = unsafe { (&(**managed).tensor, (**managed).tensor.fields(0)) };
+                (tensor, fields.map_err(refused)?, false)
+            }
+            Lender::Buffer(_) => unreachable!("the lender was made above"),
         };
         let device = tensor.device.device_type;
         // The types are kDLCPU, and CPU memory that CUDA or ROCm has pinned.
@@ -297,9 +280,6 @@ impl Elements {
                 format!("the array is on device type {device} of DLPack, and only the CPU's memory can be read");
             return Err(refusal("not_on_the_cpu", &reason));
         }
-        // SAFETY: the producer promises that the lists have `ndim` numbers and live until the deleter is
-        // called.
-        let fields = unsafe { tensor.fields(flags) }.map_err(refused)?;
         let (width, lanes) = (fields.dtype.bits, usize::from(fields.dtype.lanes));
         if lanes == 0 {
             return Err(refusal("out_of_limits", "an element of the tensor has 0 lanes"));
@@ -329,7 +309,7 @@ impl Elements {
         };
         let offset = usize::try_from(fields.byte_offset).map_err(|_| too_large())?;
         let first = tensor.data.cast::<u8>().wrapping_add(offset);
-        let elements = Self::new(first, sizes, strides, item, data_type, flags & 1 != 0, lender)?;
+        let elements = Self::new(first, sizes, strides, item, data_type, is_read_only, lender)?;
         let Some(bits) = packed_bits else { return Ok(Elements { lanes, ..elements }) };
         if elements.before > 0 {
             return Err(refusal("negative", "elements that are packed to bits are read forwards only"));
