@@ -56,6 +56,3 @@ fn reorder<T>(list: &mut [T], mut from: Vec<usize>) {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -76,12 +76,3 @@ impl Field {
         })
     }
 }
-
-#[cfg(test)]
-#[allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::as_conversions,
-    reason = "a test that panics has failed"
-)]
-mod tests;

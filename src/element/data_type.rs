@@ -243,7 +243,7 @@ impl DataType {
     /// has.
     ///
     /// The method needs the feature `directml`.
-    #[cfg(any(test, feature = "directml"))]
+    #[cfg(feature = "directml")]
     #[must_use]
     pub const fn directml_value(self) -> Option<u32> {
         match self.row().directml {
@@ -265,7 +265,7 @@ impl DataType {
     /// assert_eq!(DataType::F16.directml_value(), Some(2));
     /// assert_eq!(DataType::from_directml_value(0), None);
     /// ```
-    #[cfg(any(test, feature = "directml"))]
+    #[cfg(feature = "directml")]
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {
         Self::ALL.iter().copied().find(|data_type| data_type.directml_value() == Some(value))
@@ -333,6 +333,3 @@ const OTHER_NAMES: &[(&str, DataType)] = &[
     ("fp8_e4m3", DataType::F8E4M3FN),
     ("fp8_e5m2", DataType::F8E5M2),
 ];
-
-#[cfg(test)]
-mod tests;

@@ -60,11 +60,9 @@ pub struct CopyBox {
 
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
-/// Debug builds check these invariants for every pair (`invariants.rs`):
-///
-/// 1. All boxes together have as many elements as the tensor.
-/// 2. Every box reads and writes inside the two buffers, also where a loop walks backwards.
-/// 3. Every loop has at least one step, and the source stride of a reversed loop is not 0.
+/// All boxes together have as many elements as the tensor, which debug builds check. Every box reads and
+/// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step, and the
+/// source stride of a reversed loop is not 0.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
     pub(super) source: u64,
@@ -210,7 +208,8 @@ impl BoxGroups {
             for (a, b) in first.iter().zip(second) {
                 boxes.add(a.extent, &a.chain, &b.chain, a.dims().iter().any(|dim| reversed.contains(dim)))?;
             }
-            return Some(boxes.checked(source, destination));
+            debug_assert_eq!(boxes.elements(), source.element_count().into(), "{source:?} to {destination:?}");
+            return Some(boxes);
         }
         for dims in linked_dims(sizes.len(), first, second)? {
             let extent = dims.iter().filter_map(|&dim| sizes.get(dim)).product();
@@ -221,7 +220,8 @@ impl BoxGroups {
             }
             boxes.add(extent, &chain(first)?, &chain(second)?, backwards > 0)?;
         }
-        Some(boxes.checked(source, destination))
+        debug_assert_eq!(boxes.elements(), source.element_count().into(), "{source:?} to {destination:?}");
+        Some(boxes)
     }
 
     /// Adds a group whose row-major number is below `extent`, and whose offsets on the two sides are given by
@@ -243,6 +243,13 @@ impl BoxGroups {
         }
         self.groups.push(self.segments.list.len() - before);
         Some(())
+    }
+
+    /// The number of elements of all boxes together.
+    fn elements(&self) -> u128 {
+        let mut rest = self.segments.list.iter();
+        let steps = |segment: &Segment| segment.loops.iter().map(|step| u128::from(step.extent())).product::<u128>();
+        self.groups.iter().map(|&group| rest.by_ref().take(group).map(steps).sum::<u128>()).product()
     }
 
     /// Returns the number of boxes, or `u64::MAX` if the number does not fit. The result is only compared
@@ -396,7 +403,3 @@ pub(super) fn joined_chain(components: &[Component], dims: &[usize], sizes: &[u6
     }
     Some(Chain::normalised(digits.into_iter(), extent))
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

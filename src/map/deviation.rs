@@ -96,7 +96,3 @@ impl Search {
         Ok(found.map(|number| to_edge + number))
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

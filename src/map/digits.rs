@@ -223,7 +223,3 @@ impl core::fmt::Debug for Chain {
         f.debug_list().entries(&self.0).finish()
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

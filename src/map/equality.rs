@@ -211,7 +211,3 @@ impl Hash for IndexMap {
 pub fn same_layout(a: &impl ToIndexMap, b: &impl ToIndexMap) -> Result<bool, Error> {
     a.to_index_map()?.same_layout(&b.to_index_map()?)
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

@@ -58,16 +58,6 @@ impl IndexMap {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn from_digits(data_type: DataType, element_bits: u32, dimensions: &[Vec<Mode>]) -> Result<IndexMap, Error> {
-        let pairs = |digits: &Vec<Mode>| digits.iter().map(|digit| (digit.size, digit.stride)).collect();
-        Self::from_pairs(data_type, element_bits, &dimensions.iter().map(pairs).collect::<Vec<_>>())
-    }
-
-    /// Does the work of [`from_digits`](Self::from_digits). A pair is the size and the stride of a digit.
-    pub(crate) fn from_pairs(
-        data_type: DataType,
-        element_bits: u32,
-        dimensions: &[Vec<(u64, u64)>],
-    ) -> Result<IndexMap, Error> {
         if element_bits == 0 {
             return Err(Error::unsupported_bits(0, "1 and more"));
         }
@@ -76,7 +66,7 @@ impl IndexMap {
         for (dim, digits) in dimensions.iter().enumerate() {
             let mut extent = 1_u64;
             let mut minor_first: SmallVec<[Digit; 4]> = SmallVec::new();
-            for &(size, stride) in digits.iter().rev() {
+            for &Mode { size, stride } in digits.iter().rev() {
                 // A digit of size 1 changes nothing, and a size of 0 makes the tensor empty.
                 if let Some(divisor) = NonZeroU64::new(extent).filter(|_| size > 1) {
                     minor_first.push(Digit::new(divisor, stride));

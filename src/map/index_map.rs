@@ -11,7 +11,6 @@ use crate::element::DataType;
 use crate::error::{Code, Error};
 use crate::strided::{BufferTensorDesc, Integer, Owns, index_of};
 
-use super::besides::Besides;
 use super::digits::{Chain, Digit};
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
@@ -360,4 +359,36 @@ impl IndexMap {
         // By invariant 1 of the index map, the sum fits 64 bits.
         largest.fold(self.base, u64::plus).plus(1)
     }
+}
+
+/// The properties of a layout besides its index map. Only the feature `plan` names this trait, so a crate
+/// cannot implement [`ToIndexMap`](super::ToIndexMap) by accident: a layout that leaves out a method is copied
+/// and checked by wrong rules.
+pub trait Besides {
+    /// The order of the dimensions in memory, the fastest dimension first, if the layout has such an order.
+    /// The strides of dimensions of size 1 follow this order.
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// The requirements of this layout on its buffer: an alignment, or zeros in the padding. Only named
+    /// layouts may have requirements.
+    fn storage_rule(&self) -> StorageRule {
+        StorageRule::NONE
+    }
+}
+
+/// The requirements of a layout on its buffer, besides the offsets of its elements. Most layouts have none. A
+/// layout with a name may have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct StorageRule {
+    /// The alignment of the start of the buffer, in bytes.
+    pub alignment: u64,
+    /// Whether the padding must hold zeros.
+    pub zero_padding: bool,
+}
+
+impl StorageRule {
+    /// The rule without requirements: the buffer may start anywhere, and the padding may hold any bytes.
+    pub const NONE: StorageRule = StorageRule { alignment: 1, zero_padding: false };
 }

@@ -1,6 +1,6 @@
-//! Checks the invariants of every index map, and of the boxes of every pair of layouts, in debug builds.
+//! Checks the invariants of every index map, in debug builds.
 //!
-//! The numbers in the messages refer to the invariants of the [module](super) and of [`BoxGroups`].
+//! The numbers in the messages refer to the invariants of the [module](super).
 #![allow(
     clippy::arithmetic_side_effects,
     reason = "sums and products of 64-bit numbers in 128 bits, a few dozen of them"
@@ -14,10 +14,8 @@ use smallvec::SmallVec;
 
 use crate::checked;
 
-use super::boxes::BoxGroups;
 use super::digits::Chain;
 use super::index_map::{Component, IndexMap};
-use super::refine::Loop;
 
 impl IndexMap {
     /// Returns the map. In a debug build, a map that breaks an invariant stops the program. Every constructor
@@ -78,86 +76,6 @@ impl IndexMap {
     }
 }
 
-impl BoxGroups {
-    /// Returns the boxes. In a debug build, boxes that break an invariant of [`BoxGroups`] stop the program.
-    #[track_caller]
-    pub(super) fn checked(self, source: &IndexMap, destination: &IndexMap) -> BoxGroups {
-        debug_assert_eq!(self.broken_invariant(source, destination), None, "{source:?} to {destination:?}");
-        self
-    }
-
-    fn broken_invariant(&self, source: &IndexMap, destination: &IndexMap) -> Option<String> {
-        let mut rest = self.segments.list.as_slice();
-        let mut elements = 1_u128;
-        let mut spans = (Span::at(self.source), Span::at(self.destination));
-        for &group in &self.groups {
-            let (own, after) = rest.split_at_checked(group)?;
-            rest = after;
-            let mut number = 0_u128;
-            let mut reached: Option<(Span, Span)> = None;
-            for segment in own {
-                let mut span = (Span::at(segment.source), Span::at(segment.destination));
-                let mut steps = 1_u128;
-                for step in &segment.loops {
-                    let last = i128::from(step.extent()) - 1;
-                    match step {
-                        Loop::Strided { source, destination, .. } => {
-                            span.0.last += last * i128::from(*source);
-                            span.1.last += last * i128::from(*destination);
-                        }
-                        Loop::Reversed { source, destination, .. } => {
-                            span.0.first -= last * i128::from(*source);
-                            span.1.last += last * i128::from(*destination);
-                        }
-                        Loop::Table(entries) => {
-                            span.0.last += entries.iter().map(|&(from, _)| i128::from(from)).max().unwrap_or(0);
-                            span.1.last += entries.iter().map(|&(_, to)| i128::from(to)).max().unwrap_or(0);
-                        }
-                    }
-                    if last < 0 || matches!(step, Loop::Reversed { source: 0, .. }) {
-                        return Some(format!("3: {step:?} does not move"));
-                    }
-                    steps *= u128::from(step.extent());
-                }
-                number += steps;
-                reached = Some(reached.map_or(span, |all| (all.0.with(span.0), all.1.with(span.1))));
-            }
-            elements *= number;
-            let group = reached.unwrap_or((Span::at(0), Span::at(0)));
-            spans = (spans.0.plus(group.0), spans.1.plus(group.1));
-        }
-        if elements != source.element_count().into() {
-            return Some(format!("1: the boxes have {elements} elements, the tensor {}", source.element_count()));
-        }
-        let inside = |span: Span, map: &IndexMap| span.first >= 0 && span.last < map.physical_elements.into();
-        if !inside(spans.0, source) || !inside(spans.1, destination) {
-            return Some(format!("2: the boxes read and write {spans:?}"));
-        }
-        None
-    }
-}
-
-/// A range of offsets in elements, both ends included.
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    first: i128,
-    last: i128,
-}
-
-impl Span {
-    fn at(offset: u64) -> Span {
-        Span { first: offset.into(), last: offset.into() }
-    }
-
-    fn with(self, other: Span) -> Span {
-        Span { first: self.first.min(other.first), last: self.last.max(other.last) }
-    }
-
-    fn plus(self, other: Span) -> Span {
-        Span { first: self.first + other.first, last: self.last + other.last }
-    }
-}
-
 fn broken_component(component: &Component, sizes: &[u64]) -> Option<String> {
     let product =
         |dims: &[usize]| dims.iter().filter_map(|&dim| sizes.get(dim)).map(|&size| u128::from(size)).product();
@@ -196,6 +114,3 @@ fn broken_chain(chain: &Chain, extent: u64) -> Option<String> {
     let ends_with_one = chain.digits().last().is_some_and(|last| last.divisor.get() == 1);
     (ends_with_one != (extent > 1)).then(|| format!("2: {chain:?} does not fit an extent of {extent}"))
 }
-
-#[cfg(test)]
-mod tests;

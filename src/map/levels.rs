@@ -99,7 +99,7 @@ impl TileLevel {
 /// // The `*`: the places in the first and the second dimension are one number below 6, cut by 2.
 /// let group: &TileGroup = &last.groups()[0];
 /// assert_eq!((group.bounds(), group.bound, group.range, group.tile.get()), (&[2, 3][..], 6, 6, 2));
-/// assert_eq!(tiles.bounds, [3, 3, 1, 3, 2, 2, 1]);
+/// assert_eq!(tiles.bounds[..], [3, 3, 1, 3, 2, 2, 1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -41,7 +41,6 @@
 // This module comes first, so that the constructors come first on the page of `IndexMap`.
 mod index_map;
 
-mod besides;
 mod boxes;
 mod deviation;
 mod digits;
@@ -62,10 +61,7 @@ mod places;
 mod refine;
 mod reshape;
 mod reversed;
-#[cfg(test)]
-mod tests;
 mod view;
-mod walk;
 
 pub use equality::same_layout;
 pub use from_digits::Mode;
@@ -79,11 +75,11 @@ pub(crate) use refine::Loops;
 
 /// The items of this folder that [`crate::plan`] re-exports.
 pub(crate) mod plan {
-    pub use super::besides::{Besides, StorageRule};
+
     pub use super::boxes::CopyBox;
     pub use super::deviation::EQUALITY_WORK_LIMIT;
     pub use super::digits::{Chain, Digit};
-    pub use super::index_map::Component;
+    pub use super::index_map::{Besides, Component, StorageRule};
     pub use super::inverse::INVERSE_WORK_LIMIT;
     pub use super::levels::{TileGroup, TileLevel, TileLevels};
     pub use super::offset_box::{BufferBoxes, OffsetBox};

@@ -159,7 +159,3 @@ impl<'a> Joined<'a> {
         joined_range(self.bounds, self.ranges)
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, reason = "a test that panics has failed")]
-mod tests;

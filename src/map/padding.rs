@@ -1,9 +1,9 @@
 //! Divides a buffer into boxes of elements and boxes of padding, which together cover each offset once.
 
+use alloc::vec;
 use alloc::vec::Vec;
-use core::ops::Range;
 
-use crate::checked::{self, Exact, OFFSET};
+use crate::checked::{self, Dims, Exact, OFFSET, next_index};
 use crate::error::Error;
 
 use super::index_map::IndexMap;
@@ -82,15 +82,21 @@ impl IndexMap {
                 component.dims() == [dim] && component.chain.digits().iter().all(|digit| digit.stride == 0)
             })
         };
-        let once = |(dim, &size)| 0..if repeats(dim) { 1 } else { size };
-        let ranges: Vec<Range<u64>> = self.sizes().iter().enumerate().map(once).collect();
-        if ranges.iter().fold(1, |count: u64, range| count.times(range.end)) > PADDING_SEARCH_LIMIT {
+        let once = |(dim, &size): (usize, &u64)| if repeats(dim) { 1 } else { size };
+        let sizes: Dims = self.sizes().iter().enumerate().map(once).collect();
+        if checked::element_count(&sizes) > PADDING_SEARCH_LIMIT {
             return Err(Error::undecided("where the padding is", PADDING_SEARCH_LIMIT));
         }
-        self.held(&ranges, 0, self.physical_elements)
+        let mut held = vec![false; checked::narrow(self.physical_elements, OFFSET)?];
+        let mut index = Dims::from_elem(0, sizes.len());
+        loop {
+            let place = usize::try_from(self.offset_inside(&index)).ok();
+            if let Some(slot) = place.and_then(|place| held.get_mut(place)) {
+                *slot = true;
+            }
+            if !next_index(&mut index, &sizes) {
+                return Ok(held);
+            }
+        }
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
-mod tests;

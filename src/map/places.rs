@@ -112,7 +112,3 @@ impl IndexMap {
         places
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
-mod tests;

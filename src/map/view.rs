@@ -302,7 +302,3 @@ fn shifted(digits: &[Digit], start: u64, width: u64) -> Result<(&[Digit], u64), 
     let (digits, more) = shifted(below, inside, width)?;
     Ok((digits, moved.plus(more)))
 }
-
-#[cfg(test)]
-#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "a test that panics has failed")]
-mod tests;

@@ -16,7 +16,7 @@ use super::integers::{Integer, sizes_of};
 /// takes the reversed axes as another argument, and copies in the order of the indices.
 ///
 /// ```
-/// use tensor_layout::{relayout::Relayout, strided::SignedDesc, BufferTensorDesc, DataType};
+/// use tensor_layout::{relayout::{Relayout, Settings}, strided::SignedDesc, BufferTensorDesc, DataType};
 ///
 /// // Two rows of three, the last one first: index [0,0] is stored three elements after the lowest address.
 /// let rows: SignedDesc = BufferTensorDesc::from_signed(DataType::U8, &[2_usize, 3], &[-3_isize, 1])?;

@@ -120,6 +120,3 @@ fn largest_part(size: u64, indices: &[u64]) -> u64 {
     }
     largest
 }
-
-#[cfg(test)]
-mod tests;

@@ -335,6 +335,3 @@ fn power_of_two_between(value: u64, least: u64, most: u64) -> u64 {
     let power = value.checked_next_power_of_two().unwrap_or(most);
     power.min(most).max(least)
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,6 +6,7 @@ mod descriptor;
 mod digits;
 mod directml;
 mod draw;
+mod element;
 mod error_sentences;
 mod interop;
 mod map;

@@ -1,5 +1,6 @@
 //! `IndexMap`, and layouts as index maps.
 
+mod digits;
 mod equality;
 mod golden_layouts;
 mod limits;

@@ -3,3 +3,4 @@
 mod differential;
 mod facts;
 mod layouts;
+mod padded;

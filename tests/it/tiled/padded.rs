@@ -1,4 +1,7 @@
-use super::*;
+//! Padded sizes, and the tiles of TPUs.
+
+use tensor_layout::ArrayShape;
+use tensor_layout::tiled::{TpuGeneration, TpuTiles};
 
 fn elements(text: &str) -> u64 {
     text.parse::<ArrayShape>().unwrap().physical_elements().unwrap()
@@ -45,4 +48,21 @@ fn padding_that_does_not_fit_into_64_bits_is_an_error() {
     assert_eq!(shape.physical_elements().unwrap_err().code(), "overflow");
     let shape: ArrayShape = "f32[4611686018427387904]{0}".parse().unwrap();
     assert_eq!(shape.physical_size_in_bytes().unwrap_err().code(), "overflow");
+}
+
+#[test]
+fn the_rules_are_those_of_a_generation_and_inside_programs_never_have_more_than_8_rows() {
+    for (text, late, inside, early) in [
+        ("s8[64,256]", "(32,128)(4,1)", "(8,128)(4,1)", "(8,128)(4,1)"),
+        ("bf16[64,256]", "(8,128)(2,1)", "(8,128)(2,1)", "(8,128)(2,1)"),
+        ("f32[1,128]", "(1,128)", "(1,128)", "(2,128)"),
+    ] {
+        let shape: ArrayShape = text.parse().unwrap();
+        let ruled = |rule| shape.tpu_tiles(rule).unwrap().iter().map(ToString::to_string).collect::<String>();
+        assert_eq!(TpuTiles::ALL.map(ruled), [inside, late, early], "{text}");
+        for (rule, generation) in [(TpuTiles::Late, TpuGeneration::V5e), (TpuTiles::Early, TpuGeneration::V3)] {
+            let whole = shape.clone().with_tpu_tiles(generation).unwrap();
+            assert_eq!(shape.tpu_tiles(rule).unwrap(), whole.layout().tiles(), "{text}");
+        }
+    }
 }
