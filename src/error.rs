@@ -2,7 +2,7 @@
 
 mod table;
 
-use alloc::borrow::{Cow, ToOwned};
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -376,18 +376,6 @@ impl Error {
     pub(crate) fn unknown_data_type(name: String) -> Error {
         let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn";
         Code::UnknownDataType.because(name, reason)
-    }
-
-    pub(crate) fn unknown_limits(name: String) -> Error {
-        let reason = "names no limits: expected directml, directml:LEVEL (1.0 to 6.4), d3d12, webgpu, vulkan, metal-tensor, metal-tensor:ml, \
-                      vulkan-tensor, cuda-tensor-map, cuda-tensor-map:SWIZZLE (32, 64 or 128), webnn, webnn:chromium, metal, webgpu-uniform, \
-                      vulkan-uniform, d3d12-constant or none, perhaps with limits of your own after it, as in webgpu:max_binding=2GiB";
-        Code::UnknownLimits.because(name, reason)
-    }
-
-    pub(crate) fn unknown_limit(name: &str, fields: &[&str]) -> Error {
-        let reason = format!("is no limit that can be set by name: expected one of {}", fields.join(", "));
-        Code::UnknownLimits.because(name.to_owned(), reason)
     }
 
     pub(crate) fn bad_axis_order(name: String, reason: String) -> Error {

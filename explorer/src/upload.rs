@@ -9,7 +9,7 @@ use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 use crate::answer::{fault, number, read};
 
 pub(crate) fn limit_names() -> Value {
-    json!(DeviceLimits::NAMES)
+    json!(DeviceLimits::names().collect::<Vec<_>>())
 }
 
 pub(crate) fn check(layout: &str, limits: &str, bytes: &str, offset: &str, is_output: bool) -> Result<Value, Error> {

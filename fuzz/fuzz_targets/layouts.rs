@@ -54,7 +54,7 @@ fn strided(desc: &BufferTensorDesc) {
     }
     for limits in ["directml", "webgpu", "metal-tensor", "webnn"] {
         let limits = limits.parse::<DeviceLimits>().unwrap();
-        if let Ok(suggestion) = suggest(desc, &limits) {
+        if let Ok(Some(suggestion)) = suggest(desc, &limits) {
             assert!(validate_description(&suggestion.desc, &limits).is_ok(), "{desc}");
         }
     }

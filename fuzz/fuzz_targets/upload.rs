@@ -35,7 +35,7 @@ struct Rule {
 }
 
 fn limits(input: &Input) -> DeviceLimits {
-    let names = DeviceLimits::NAMES;
+    let names: Vec<&str> = DeviceLimits::names().collect();
     let choice = usize::from(input.limits) % (2 * names.len());
     let mut limits = names.get(choice).map_or_else(DeviceLimits::none, |name| name.parse::<DeviceLimits>().unwrap());
     for rule in input.rules {
@@ -66,12 +66,12 @@ fn limits(input: &Input) -> DeviceLimits {
             22 => limits.base_offset_in_binding = rule.number & 1 == 0,
             23 => limits.writes_padding = rule.number & 1 == 0,
             24 => {
-                limits.stricter_types = Some(TypeLimits {
+                limits.stricter_types = vec![TypeLimits {
                     data_types: vec![input.tensor.data_type()].into(),
                     inner_size_multiple: number,
                     stride_multiple: u64::from(rule.number % 9),
                     offset_alignment: 1 << (rule.number % 7),
-                });
+                }].into();
             }
             _ => {}
         }
@@ -157,7 +157,7 @@ impl Told<'_> {
             let base = if limits.base_offset_in_binding { first } else { 0 };
             assert!(last - base <= limits.max_elements, "{last} - {base}");
         }
-        if let Some(stricter) = limits.stricter_types.as_ref().filter(|rules| rules.data_types.contains(&data_type)) {
+        if let Some(stricter) = limits.stricter_types.iter().find(|rules| rules.data_types.contains(&data_type)) {
             assert!(is_multiple(bound.start, stricter.offset_alignment));
         }
         if let Some(desc) = self.desc {
@@ -186,7 +186,7 @@ impl Told<'_> {
         assert!(strides.iter().all(|&stride| stride <= limits.max_stride));
         assert!(strides.iter().all(|&stride| stride * bits <= limits.max_stride_bytes.saturating_mul(8)));
         assert!(!limits.unit_inner_stride || strides.last().is_none_or(|&stride| stride == 1));
-        let stricter = limits.stricter_types.as_ref().filter(|rules| rules.data_types.contains(&data_type));
+        let stricter = limits.stricter_types.iter().find(|rules| rules.data_types.contains(&data_type));
         if let (Some(rules), Some(&last)) = (stricter, sizes.last()) {
             assert!(is_multiple(last, rules.inner_size_multiple));
         }

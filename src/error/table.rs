@@ -188,17 +188,18 @@ rows! {
         "stride_not_packed" StrideNotPacked
             "axis {axis} has stride {value}, but the device requires it packed there, with a stride of {limit}"
             "A stride is the next stride times its size, which is the limit.";
+        "stride_repeated" StrideRepeated
+            "axis {axis} has stride 0, but the device repeats nothing inside the outermost axis"
+            "Only the outermost axis has stride 0.";
+        "run_unaligned" RunUnaligned
+            "the contiguous runs that begin with axis {axis} are {value} elements of {bits} bits, which are not a multiple of {limit} bytes"
+            "Every contiguous run of elements is a multiple of this many bytes. The value is its number of elements.";
         "free_stride" FreeStride
             "axis {axis} has size 1, so that any stride would do, but the device checks it and does not take {value} there: {limit} \
              would do, and no byte moves"
             "An axis of size 1, whose stride is never used, has one that the device takes. The limit is such a stride.";
         "size_unaligned" SizeUnaligned "axis {axis} has size {value}, which is not a multiple of {limit}"
             "A size is a multiple of a number.";
-        "box_limit" BoxLimit "the box has size {value} on axis {axis}, but the device copies 1 to {limit}"
-            "A box that is copied has no larger size along an axis, and at least 1.";
-        "box_unaligned" BoxUnaligned
-            "the box has rows of {value} elements of {bits} bits on axis {axis}, which are not a multiple of {limit} bytes"
-            "The rows of a box are a multiple of this many bytes.";
         "offset_not_zero" OffsetNotZero
             "the tensor begins at byte {value}, but the device takes a buffer from its beginning"
             "A tensor begins where its buffer does. The value is in bytes.";

@@ -141,6 +141,27 @@ pub trait ToIndexMap: Besides {
 
 impl Besides for IndexMap {}
 
+/// A boxed layout, such as a `Box<dyn ToIndexMap>`, is the layout in the box.
+impl<T: ToIndexMap + ?Sized> Besides for Box<T> {
+    fn minor_to_major(&self) -> Option<&[usize]> {
+        (**self).minor_to_major()
+    }
+
+    fn storage_rule(&self) -> StorageRule {
+        (**self).storage_rule()
+    }
+}
+
+impl<T: ToIndexMap + ?Sized> ToIndexMap for Box<T> {
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        (**self).to_index_map()
+    }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        (**self).as_descriptor()
+    }
+}
+
 impl ToIndexMap for IndexMap {
     fn to_index_map(&self) -> Result<IndexMap, Error> {
         Ok(self.clone())
@@ -283,6 +304,11 @@ impl IndexMap {
     pub(crate) fn own_range(&self) -> IndexMap {
         let physical_elements = self.span_elements().saturating_sub(self.base);
         IndexMap { base: 0, physical_elements, owns: Owns::Buffer, ..self.clone() }.checked()
+    }
+
+    /// Returns this map in a buffer that ends after `physical_elements` elements, which hold all of it.
+    pub(crate) fn ending_at(self, physical_elements: u64) -> IndexMap {
+        IndexMap { physical_elements, ..self }.checked()
     }
 
     /// The class of this layout: the simplest form that describes it.

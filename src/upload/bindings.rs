@@ -1,15 +1,20 @@
 //! `validate_bindings`: checks the tensors of one dispatch, also against each other.
 
 use crate::checked::{exact, wide_product};
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::error::Error;
-use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
+use crate::map::ToIndexMap;
+use crate::strided::{OVERLAP_WORK_LIMIT, Overlap};
 
 use super::limits::DeviceLimits;
 use super::report::{Errors, UploadReport};
-use super::validate::{Role, UploadBuffer, validate};
+use super::tensor::Tensor;
+#[cfg(doc)]
+use super::validate::validate;
+use super::validate::{Role, UploadBuffer, validate_tensor};
 use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch, with the buffer that it is bound to and the offset in that buffer.
@@ -20,16 +25,15 @@ use super::write_units::{Shared, shared_unit};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
 /// let at = |offset, role| Binding::new(&desc, 7, UploadBuffer::new(1024, offset, role));
-/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &DeviceLimits::d3d12());
+/// let results = validate_bindings(&[at(0, Role::Input), at(128, Role::Output)], &"d3d12".parse()?);
 /// assert!(results.iter().any(|result| result.is_err()), "the output begins inside the input");
 /// assert_eq!(at(0, Role::Input).in_place_with(1).in_place_with, Some(1));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Binding<'a> {
-    /// The tensor that is bound.
-    pub desc: &'a BufferTensorDesc,
+    tensor: Result<Tensor<'a>, Error>,
     /// A number that the caller gives the buffer. Bindings with equal numbers are in one buffer.
     pub id: u64,
     /// The length of the buffer, the offset of the tensor in the buffer, and whether the tensor is read or
@@ -41,16 +45,16 @@ pub struct Binding<'a> {
 }
 
 impl<'a> Binding<'a> {
-    /// Returns the binding of a tensor in the buffer with the number `id`.
+    /// Returns the binding of a tensor, in any layout, in the buffer with the number `id`.
     #[must_use]
-    pub const fn new(desc: &'a BufferTensorDesc, id: u64, buffer: UploadBuffer) -> Binding<'a> {
-        Binding { desc, id, buffer, in_place_with: None }
+    pub fn new<L: ToIndexMap + ?Sized>(layout: &'a L, id: u64, buffer: UploadBuffer) -> Binding<'a> {
+        Binding { tensor: Tensor::of(layout), id, buffer, in_place_with: None }
     }
 
     /// Returns this binding with permission to share its memory with the binding at `position` of the list.
     /// The permission of one of the two bindings is enough: see [`validate_bindings`].
     #[must_use]
-    pub const fn in_place_with(self, position: usize) -> Binding<'a> {
+    pub fn in_place_with(self, position: usize) -> Binding<'a> {
         Binding { in_place_with: Some(position), ..self }
     }
 }
@@ -65,7 +69,7 @@ impl<'a> Binding<'a> {
 /// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
 ///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every
 ///   other binding whose range overlaps its own.
-/// * For other limits, only the elements count. Two outputs that are interleaved columns of one matrix do not
+/// * For other limits, only the elements count, and of layouts without strides (tiles) all bytes. Two outputs that are interleaved columns of one matrix do not
 ///   clash. Two outputs do clash if they have elements in the same unit of
 ///   [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4` have.
 ///
@@ -96,7 +100,10 @@ impl<'a> Binding<'a> {
 pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec<Result<UploadReport, Errors>> {
     let mut results: Vec<Result<UploadReport, Errors>> = Vec::new();
     for (second, binding) in bindings.iter().enumerate() {
-        let result = validate(binding.desc, &binding.buffer, limits);
+        let result = match &binding.tensor {
+            Ok(tensor) => validate_tensor(tensor, &binding.buffer, limits),
+            Err(error) => Err(Errors::new(vec![error.clone()], UploadReport::of_nothing(limits))),
+        };
         let mut clashes = Vec::new();
         for (first, (earlier, report)) in bindings.iter().zip(results.iter().map(report_of)).enumerate() {
             let pair = Pair { places: (first, second), bindings: (earlier, binding) };
@@ -141,18 +148,21 @@ impl Pair<'_> {
             return None;
         }
         let (from, to) = (earlier.buffer.offset, later.buffer.offset);
+        // A layout without a map is an error of its own binding.
+        let of = |binding: &Binding<'_>| binding.tensor.as_ref().ok()?.strided_or_bytes().ok();
+        let (first_desc, second_desc) = (of(earlier)?, of(later)?);
         let shared = if limits.writes_padding || limits.exclusive_ranges {
             let start = a.start.max(b.start);
             if start < a.end.min(b.end) { Shared::Byte(start) } else { Shared::No }
         } else if both_written {
-            shared_unit((earlier.desc, from), (later.desc, to), limits.write_unit)
+            shared_unit((&first_desc, from), (&second_desc, to), limits.write_unit)
         } else {
             // An input is read correctly although its unit is written, because the write keeps the bits of
             // the input.
-            match earlier.desc.overlap_with_at(from, later.desc, to) {
+            match first_desc.overlap_with_at(from, &second_desc, to) {
                 Overlap::No => Shared::No,
                 Overlap::Yes { offset, .. } => {
-                    let bits = wide_product(offset, earlier.desc.data_type().bits());
+                    let bits = wide_product(offset, first_desc.data_type().bits());
                     Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok()).saturating_add(from))
                 }
                 Overlap::Undecided => Shared::Undecided,

@@ -8,6 +8,8 @@ use core::str::FromStr;
 use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
 use crate::error::Error;
 
+use super::devices::unknown_limits;
+
 /// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL` and the name of its limits.
 macro_rules! levels {
     ($(#[$about:meta])* pub enum FeatureLevel {
@@ -122,7 +124,7 @@ impl TryFrom<u32> for FeatureLevel {
 
     fn try_from(value: u32) -> Result<FeatureLevel, Error> {
         let found = Self::ALL.iter().copied().find(|&level| u32::from(level) == value);
-        found.ok_or_else(|| Error::unknown_limits(format!("directml:{value:#x}")))
+        found.ok_or_else(|| unknown_limits(&format!("directml:{value:#x}")))
     }
 }
 
@@ -140,7 +142,7 @@ impl FromStr for FeatureLevel {
     fn from_str(text: &str) -> Result<Self, Error> {
         let dotted = text.replace('_', ".");
         let found = Self::ALL.iter().copied().find(|level| level.to_string() == dotted);
-        found.ok_or_else(|| Error::unknown_limits(format!("directml:{text}")))
+        found.ok_or_else(|| unknown_limits(&format!("directml:{text}")))
     }
 }
 

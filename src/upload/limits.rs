@@ -1,124 +1,174 @@
-//! `DeviceLimits`: the rules of a device for tensors and bindings, as plain data.
+//! `DeviceLimits`: the rules of a device for tensors and bindings, as plain data. One table has all fields: each
+//! row is a name, a type, the value of a device without the rule, and what the rule says. A new rule is a new row
+//! here, and a check of it in `validate` or `strides`. The named sets are rows of `devices.txt`.
 
 use alloc::borrow::Cow;
 
 use crate::element::{DataType, ElementKind};
+use crate::error::Error;
 
+use super::devices::{Field, named_or_none};
 use super::feature_level::FeatureLevel;
 use super::multiples::{common_multiple, whole_elements};
 
-/// The largest number of elements of a DirectML tensor, and the largest size or stride its 32-bit
-/// fields hold (*DML_BUFFER_TENSOR_DESC*: "may not exceed (2^32 - 1) elements").
-const U32_MAX: u64 = 0xffff_ffff;
-
-/// The rules of a device, or of its API, for tensors and bindings. Every field is public. Start from a named
-/// set or from [`DeviceLimits::none`], and set the fields to the limits that the device at hand reports.
-///
-/// ```
-/// use tensor_layout::{upload::DeviceLimits, DataType};
-///
-/// let mut mine = DeviceLimits::webgpu();
-/// // What the device at hand reports; names and types may be made at run time.
-/// mine.name = format!("adapter {}", 7).into();
-/// mine.data_types = Some(vec![DataType::F32, DataType::F16].into());
-/// mine.max_binding = 2 << 30;
-/// assert_eq!(mine.offset_alignment, 256);
-///
-/// // Interfaces that take a tensor have rules about its strides.
-/// use tensor_layout::upload::{MetalUsage, Swizzle};
-///
-/// assert_eq!(DeviceLimits::metal_tensor(MetalUsage::MachineLearning).stride_multiple, 64);
-/// assert_eq!(DeviceLimits::cuda_tensor_map(Swizzle::Bytes128).stride_multiple, 16);
-/// assert_eq!((DeviceLimits::vulkan_tensor().packed_outside, DeviceLimits::webnn().packed_outside), (Some(1), Some(1)));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct DeviceLimits {
-    /// The name of these limits in reports.
-    pub name: Cow<'static, str>,
-    /// The smallest rank that a tensor may have.
-    pub min_rank: usize,
-    /// The largest rank that a tensor may have.
-    pub max_rank: usize,
-    /// The data types that a tensor may have, or `None` for any type.
-    pub data_types: Option<Cow<'static, [DataType]>>,
-    /// Whether the sizes of a tensor may be 0.
-    pub zero_sizes: bool,
-    /// The largest size that an axis may have, in elements.
-    pub max_size: u64,
-    /// The largest stride that an axis may have, in elements. The limit also applies to axes of size 1, whose
-    /// strides are never used but must be passed to the device. If only a stride of this kind is too large,
-    /// the error is `free_stride`.
-    pub max_stride: u64,
-    /// The most elements that a tensor may span in its buffer.
-    pub max_elements: u64,
-    /// The most indices that a tensor may have: the product of its sizes.
-    pub max_logical_elements: u64,
-    /// The size of a binding must be a multiple of this number, in bytes.
-    pub size_multiple: u64,
-    /// The smallest size that a binding may have, in bytes.
-    pub min_binding: u64,
-    /// The largest size that a binding may have, in bytes.
-    pub max_binding: u64,
-    /// The offset of a binding must be a multiple of this number, in bytes.
-    pub offset_alignment: u64,
-    /// The largest size that a buffer may have, in bytes.
-    pub max_buffer: u64,
-    /// The most bytes that may be copied through CPU-visible memory at once. Larger uploads are split.
-    pub max_copy: u64,
-    /// Whether the device is given sizes and strides and nothing else, so that layouts without strides
-    /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
-    /// bytes.
-    pub takes_strides: bool,
-    /// Whether the device is given sizes alone, and assumes strides of a packed tensor. The rules on strides
-    /// then ignore the strides of axes of size 1.
-    pub sizes_only: bool,
-    /// Whether only the width of a type matters, because the device computes nothing. An unsigned integer of
-    /// the same width then replaces a type that is not among [`data_types`](Self::data_types).
-    pub copies_only: bool,
-    /// Whether the last axis must have stride 1. This rule and the following rules on strides are for devices
-    /// that are given strides.
-    pub unit_inner_stride: bool,
-    /// The strides of all axes but the last must be multiples of this number, in bytes.
-    pub stride_multiple: u64,
-    /// The largest stride that an axis may have, in bytes.
-    pub max_stride_bytes: u64,
-    /// Whether each stride must be at least the next stride times the next size. Then the axes are in memory
-    /// in their order, and no bytes are shared.
-    pub ordered_strides: bool,
-    /// The number of innermost axes whose strides may leave a gap. Every other stride must be the next stride
-    /// times the next size. With 1, the tensor is packed except for the last stride. With 2, rows may be
-    /// padded. `None` allows gaps everywhere.
-    pub packed_outside: Option<usize>,
-    /// The largest product of the first stride and the first size of a tensor, in bytes.
-    pub max_extent: u64,
-    /// Whether the tensor must begin at byte 0 of its buffer.
-    pub zero_offset: bool,
-    /// Whether the offset of a binding must be a multiple of an element's bytes.
-    pub whole_elements: bool,
-    /// Additional rules for tensors of some types.
-    pub stricter_types: Option<TypeLimits>,
-    /// Rules for the boxes of a tensor that the device copies, or `None` if the device copies no boxes.
-    pub box_limits: Option<BoxLimits>,
-    /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset is
-    /// added to the offset of its buffer. A device that is [given strides](Self::takes_strides) gets no base
-    /// offset, so the whole base offset is added. For any other device the base offset is rounded down to
-    /// [`offset_alignment`](Self::offset_alignment), and a shader adds the remainder:
-    /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not set, the binding
-    /// begins with the tensor's buffer, and a shader adds the whole base offset.
-    pub base_offset_in_binding: bool,
-    /// Whether an output may overwrite any byte of its binding, padding included.
-    pub writes_padding: bool,
-    /// Whether the ranges of two written bindings of one buffer must not overlap, even if their elements do
-    /// not.
-    pub exclusive_ranges: bool,
-    /// Whether one dispatch must either only read or only write a buffer, through all its bindings of the
-    /// buffer, whatever their ranges are.
-    pub one_usage: bool,
-    /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same unit of
-    /// this size, one write may undo the other.
-    pub write_unit: u64,
+/// Calls a macro with the table of the limits. (`interop::serde` reads it too.)
+macro_rules! limit_fields {
+    ($macro:ident) => {
+        $macro! {
+            /// The smallest rank that a tensor may have.
+            min_rank: usize = 0;
+            /// The largest rank that a tensor may have.
+            max_rank: usize = usize::MAX;
+            /// The data types that a tensor may have, or `None` for any type.
+            data_types: Option<Cow<'static, [DataType]>> = None;
+            /// Whether the sizes of a tensor may be 0.
+            zero_sizes: bool = true;
+            /// The largest size that an axis may have, in elements.
+            max_size: u64 = u64::MAX;
+            /// The largest stride that an axis may have, in elements. The limit also applies to axes of size 1,
+            /// whose strides are never used but must be passed to the device. If only a stride of this kind is too
+            /// large, the error is `free_stride`.
+            max_stride: u64 = u64::MAX;
+            /// The most elements that a tensor may span in its buffer.
+            max_elements: u64 = u64::MAX;
+            /// The most indices that a tensor may have: the product of its sizes.
+            max_logical_elements: u64 = u64::MAX;
+            /// The size of a binding must be a multiple of this number, in bytes.
+            size_multiple: u64 = 1;
+            /// The smallest size that a binding may have, in bytes.
+            min_binding: u64 = 0;
+            /// The largest size that a binding may have, in bytes.
+            max_binding: u64 = u64::MAX;
+            /// The offset of a binding must be a multiple of this number, in bytes.
+            offset_alignment: u64 = 1;
+            /// The largest size that a buffer may have, in bytes.
+            max_buffer: u64 = u64::MAX;
+            /// The most bytes that may be copied through CPU-visible memory at once. Larger uploads are split.
+            max_copy: u64 = u64::MAX;
+            /// Whether the device is given sizes and strides and nothing else, so that layouts without strides
+            /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
+            /// bytes.
+            takes_strides: bool = false;
+            /// Whether the device is given sizes alone, and assumes strides of a packed tensor. The rules on strides
+            /// then ignore the strides of axes of size 1.
+            sizes_only: bool = false;
+            /// Whether only the width of a type matters, because the device computes nothing. An unsigned integer
+            /// of the same width then replaces a type that is not among [`data_types`](Self::data_types).
+            copies_only: bool = false;
+            /// Whether the last axis must have stride 1. This rule and the following rules on strides are for
+            /// devices that are given strides.
+            unit_inner_stride: bool = false;
+            /// The strides of all axes but the last must be multiples of this number, in bytes.
+            stride_multiple: u64 = 1;
+            /// The largest stride that an axis may have, in bytes.
+            max_stride_bytes: u64 = u64::MAX;
+            /// Whether each stride must be at least the next stride times the next size. Then the axes are in
+            /// memory in their order, and no bytes are shared.
+            ordered_strides: bool = false;
+            /// The number of innermost axes whose strides may leave a gap. Every other stride must be the next
+            /// stride times the next size. With 1, the tensor is packed except for the last stride. With 2, rows
+            /// may be padded. `None` allows gaps everywhere.
+            packed_outside: Option<usize> = None;
+            /// Whether only the outermost axis may have stride 0, as DMA engines repeat a whole transfer and nothing
+            /// inside it.
+            repeats_outermost_only: bool = false;
+            /// The length of every contiguous run of elements must be a multiple of this number, in bytes.
+            run_multiple: u64 = 1;
+            /// Whether every row of elements below a byte must begin at a whole byte: the strides of all axes but
+            /// the last are whole bytes.
+            whole_byte_rows: bool = false;
+            /// Whether elements of an array may be as close as their strides say. Without this, the elements of
+            /// tensors with more than one are 16 bytes apart, as in uniform buffers of WGSL that lack the language
+            /// feature of this name, of std140 and of HLSL.
+            uniform_buffer_standard_layout: bool = true;
+            /// The largest product of the first stride and the first size of a tensor, in bytes.
+            max_extent: u64 = u64::MAX;
+            /// Whether a tensor takes the product of its first stride and its first size, so that a gap after the
+            /// last row belongs to it.
+            whole_extent: bool = false;
+            /// Whether the tensor must begin at byte 0 of its buffer.
+            zero_offset: bool = false;
+            /// Whether the offset of a binding must be a multiple of an element's bytes.
+            whole_elements: bool = false;
+            /// Additional rules for tensors of some types.
+            stricter_types: Cow<'static, [TypeLimits]> = Cow::Borrowed(&[]);
+            /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset is
+            /// added to the offset of its buffer. A device that is [given strides](Self::takes_strides) gets no base
+            /// offset, so the whole base offset is added. For any other device the base offset is rounded down to
+            /// [`offset_alignment`](Self::offset_alignment), and a shader adds the remainder:
+            /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not set, the binding
+            /// begins with the tensor's buffer, and a shader adds the whole base offset.
+            base_offset_in_binding: bool = false;
+            /// Whether an output may overwrite any byte of its binding, padding included.
+            writes_padding: bool = false;
+            /// Whether the ranges of two written bindings of one buffer must not overlap, even if their elements do
+            /// not.
+            exclusive_ranges: bool = false;
+            /// Whether one dispatch must either only read or only write a buffer, through all its bindings of the
+            /// buffer, whatever their ranges are.
+            one_usage: bool = false;
+            /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same unit of
+            /// this size, one write may undo the other. An output needs its last unit whole.
+            write_unit: u64 = 1;
+            /// Whether an output overwrites every [`write_unit`](Self::write_unit) that holds one of its elements,
+            /// the bytes of the unit between its elements included.
+            overwrites_units: bool = false;
+        }
+    };
 }
+pub(crate) use limit_fields;
+
+/// Defines the struct, the set without rules, and the setter by name.
+macro_rules! define {
+    ($($(#[$doc:meta])* $field:ident: $type:ty = $none:expr;)*) => {
+        /// The rules of a device, or of its API, for tensors and bindings. Every field is public. Start from a named
+        /// set (`"vulkan".parse()`, [`names`](Self::names)) or from [`DeviceLimits::none`], and set what the device
+        /// at hand reports: the fields, [`with`](Self::with) by name, or all numbers at once
+        /// ([`reported`](Self::reported)).
+        ///
+        /// ```
+        /// use tensor_layout::{upload::DeviceLimits, DataType};
+        ///
+        /// let mut mine = DeviceLimits::webgpu().with("max_binding", "2GiB")?;
+        /// // Names and types may be made at run time.
+        /// mine.name = format!("adapter {}", 7).into();
+        /// mine.data_types = Some(vec![DataType::F32, DataType::F16].into());
+        /// assert_eq!((mine.offset_alignment, mine.max_binding), (256, 2 << 30));
+        ///
+        /// // Interfaces that take a tensor have rules about its strides.
+        /// let metal: DeviceLimits = "metal-tensor:ml".parse()?;
+        /// assert_eq!((metal.stride_multiple, metal.packed_outside), (64, Some(2)));
+        /// # Ok::<(), tensor_layout::Error>(())
+        /// ```
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct DeviceLimits {
+            /// The name of these limits in reports.
+            pub name: Cow<'static, str>,
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl DeviceLimits {
+            /// The names of the fields that can be set by name.
+            pub(super) const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
+
+            /// Returns limits that accept everything that fits 64 bits. A custom set can start from these limits.
+            #[must_use]
+            pub fn none() -> DeviceLimits {
+                DeviceLimits { name: Cow::Borrowed("none"), $($field: $none,)* }
+            }
+
+            /// Sets the field with this name. Returns `None` if there is no such field.
+            pub(super) fn set(&mut self, field: &str, value: &str) -> Option<Result<(), Error>> {
+                match field {
+                    $(stringify!($field) => Some(<$type>::read(value).map(|value| self.$field = value)),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+limit_fields!(define);
 
 /// Additional rules of a device for tensors of some types. Metal has such rules for its types of 8 bits and
 /// less that are not plain integers.
@@ -126,7 +176,7 @@ pub struct DeviceLimits {
 /// ```
 /// use tensor_layout::{upload::{DeviceLimits, TypeLimits}, DataType};
 ///
-/// let rules: TypeLimits = "metal-tensor".parse::<DeviceLimits>()?.stricter_types.unwrap();
+/// let rules: TypeLimits = "metal-tensor".parse::<DeviceLimits>()?.stricter_types[0].clone();
 /// assert!(rules.data_types.contains(&DataType::S4) && !rules.data_types.contains(&DataType::S8));
 /// assert_eq!((rules.inner_size_multiple, rules.stride_multiple), (32, 128));
 /// # Ok::<(), tensor_layout::Error>(())
@@ -143,90 +193,15 @@ pub struct TypeLimits {
     pub offset_alignment: u64,
 }
 
-/// The rules of a device for the boxes of a tensor that it copies: see [`validate_box`](super::validate_box).
-///
-/// ```
-/// use tensor_layout::upload::{BoxLimits, DeviceLimits};
-///
-/// let rules = BoxLimits { max_size: 256, row_multiple: 16, max_row: 64 };
-/// assert_eq!("cuda-tensor-map:64".parse::<DeviceLimits>()?.box_limits, Some(rules));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BoxLimits {
-    /// The largest size that a box may have along an axis, in elements.
-    pub max_size: u64,
-    /// The size of a box along the last axis must be a multiple of this number, in bytes.
-    pub row_multiple: u64,
-    /// The largest size of a box along the last axis, in bytes.
-    pub max_row: u64,
-}
-
 impl DeviceLimits {
-    /// Returns limits that accept everything that fits 64 bits. A custom set can start from these limits.
-    ///
-    /// ```
-    /// use tensor_layout::upload::{FeatureLevel, DeviceLimits};
-    ///
-    /// assert_eq!(DeviceLimits::none().offset_alignment, 1);
-    /// assert_eq!(DeviceLimits::directml().offset_alignment, 16);
-    /// assert_eq!((DeviceLimits::d3d12().offset_alignment, DeviceLimits::webgpu().offset_alignment), (16, 256));
-    /// // Plain data: set what the device reports.
-    /// let mut limits = DeviceLimits::vulkan();
-    /// limits.max_binding = 1 << 31;
-    /// ```
-    #[must_use]
-    pub fn none() -> DeviceLimits {
-        DeviceLimits {
-            name: Cow::Borrowed("none"),
-            min_rank: 0,
-            max_rank: usize::MAX,
-            data_types: None,
-            zero_sizes: true,
-            max_size: u64::MAX,
-            max_stride: u64::MAX,
-            max_elements: u64::MAX,
-            max_logical_elements: u64::MAX,
-            size_multiple: 1,
-            min_binding: 0,
-            max_binding: u64::MAX,
-            offset_alignment: 1,
-            max_buffer: u64::MAX,
-            max_copy: u64::MAX,
-            takes_strides: false,
-            sizes_only: false,
-            copies_only: false,
-            unit_inner_stride: false,
-            stride_multiple: 1,
-            max_stride_bytes: u64::MAX,
-            ordered_strides: false,
-            packed_outside: None,
-            max_extent: u64::MAX,
-            zero_offset: false,
-            whole_elements: false,
-            stricter_types: None,
-            box_limits: None,
-            base_offset_in_binding: false,
-            writes_padding: false,
-            exclusive_ranges: false,
-            one_usage: false,
-            write_unit: 1,
-        }
-    }
-
     /// Returns the limits of DirectML at the latest feature level: see
     /// [`directml_level`](Self::directml_level).
     #[must_use]
     pub fn directml() -> DeviceLimits {
-        Self::directml_level(FeatureLevel::LATEST)
+        named_or_none("directml")
     }
 
-    /// Returns the limits of DirectML at this feature level.
-    ///
-    /// The numbers come from *DML_BUFFER_TENSOR_DESC* (ranks, sizes of at least 1, 32-bit sizes and strides,
-    /// at most 2³²−1 elements, a total that is a multiple of 4 and at least 4), *DML_BUFFER_BINDING* (offsets
-    /// are multiples of 16, `DML_MINIMUM_BUFFER_TENSOR_ALIGNMENT`) and *BindOutputs* (an output owns its
-    /// whole range). Single operators may accept fewer ranks and types.
+    /// Returns the limits of DirectML at this feature level. Single operators may accept fewer ranks and types.
     ///
     /// ```
     /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
@@ -238,102 +213,14 @@ impl DeviceLimits {
     #[must_use]
     pub fn directml_level(level: FeatureLevel) -> DeviceLimits {
         let (min_rank, max_rank) = level.ranks();
-        DeviceLimits {
-            name: Cow::Borrowed(level.limits_name()),
-            min_rank,
-            max_rank,
-            data_types: Some(Cow::Borrowed(level.data_types())),
-            zero_sizes: false,
-            max_size: U32_MAX,
-            max_stride: U32_MAX,
-            max_elements: U32_MAX,
-            takes_strides: true,
-            writes_padding: true,
-            ..Self::d3d12()
-        }
+        let data_types = Some(Cow::Borrowed(level.data_types()));
+        DeviceLimits { name: level.limits_name().into(), min_rank, max_rank, data_types, ..Self::directml() }
     }
 
-    /// Returns the limits of Direct3D 12 for a raw buffer view, without DirectML: offsets are multiples of 16
-    /// (`D3D12_RAW_UAV_SRV_BYTE_ALIGNMENT`) and sizes are multiples of 4.
-    ///
-    /// `max_copy` is 0xffff0000 bytes: ONNX Runtime's DirectML provider found that upload heaps of 4 GiB
-    /// fail, and splits its copies at that size. A raw view is written in words of 4 bytes.
-    #[must_use]
-    pub fn d3d12() -> DeviceLimits {
-        DeviceLimits {
-            name: Cow::Borrowed("Direct3D 12"),
-            size_multiple: 4,
-            min_binding: 4,
-            offset_alignment: 16,
-            max_copy: 0xffff_0000,
-            base_offset_in_binding: true,
-            write_unit: 4,
-            ..Self::none()
-        }
-    }
-
-    /// Returns the default limits of WebGPU, which every adapter has: storage bindings of up to 128 MiB at
-    /// offsets that are multiples of 256, buffers of up to 256 MiB, sizes that are multiples of 4 and not
-    /// zero. Offsets in a shader have 32 bits, and storage is written in words of 4 bytes.
-    ///
-    /// In one dispatch a buffer is bound either read-only or read-write (the usage scope of *WebGPU*:
-    /// `storage` excludes every other usage), and the ranges of read-write bindings do not overlap (*encoder
-    /// bind groups alias a writable resource*). A tensor that is updated in place is one read-write binding.
+    /// Returns the default limits of WebGPU, which every adapter has.
     #[must_use]
     pub fn webgpu() -> DeviceLimits {
-        DeviceLimits {
-            name: Cow::Borrowed("WebGPU defaults"),
-            max_elements: U32_MAX,
-            size_multiple: 4,
-            min_binding: 4,
-            max_binding: 128 << 20,
-            offset_alignment: 256,
-            max_buffer: 256 << 20,
-            base_offset_in_binding: true,
-            exclusive_ranges: true,
-            one_usage: true,
-            write_unit: 4,
-            ..Self::none()
-        }
-    }
-
-    /// Returns the limits that every Vulkan device satisfies (the table of required limits): storage ranges
-    /// of 2²⁷ bytes (`maxStorageBufferRange`) at offsets that are multiples of 256
-    /// (`minStorageBufferOffsetAlignment` is at most 256), written in words of 4 bytes (narrower storage is a
-    /// feature). Real devices have larger limits, so set the fields to what your device reports.
-    #[must_use]
-    pub fn vulkan() -> DeviceLimits {
-        DeviceLimits {
-            name: Cow::Borrowed("Vulkan minimums"),
-            min_binding: 1,
-            max_binding: 1 << 27,
-            offset_alignment: 256,
-            base_offset_in_binding: true,
-            write_unit: 4,
-            ..Self::none()
-        }
-    }
-
-    /// Returns [`webgpu`](Self::webgpu) with the limits of an adapter, rounded to sizes that a binding can
-    /// have: `maxStorageBufferBindingSize`, `maxBufferSize` and `minStorageBufferOffsetAlignment`.
-    ///
-    /// ```
-    /// use tensor_layout::DeviceLimits;
-    ///
-    /// // An adapter may report 2147483647.
-    /// let limits = DeviceLimits::webgpu_with(2_147_483_647, 4 << 30, 32);
-    /// assert_eq!((limits.max_binding, limits.max_buffer, limits.offset_alignment), (2_147_483_644, 4 << 30, 32));
-    /// ```
-    #[must_use]
-    pub fn webgpu_with(max_binding: u64, max_buffer: u64, offset_alignment: u64) -> DeviceLimits {
-        let words = |bytes: u64| bytes & !3;
-        DeviceLimits {
-            name: Cow::Borrowed("WebGPU adapter"),
-            max_binding: words(max_binding),
-            max_buffer: words(max_buffer),
-            offset_alignment: offset_alignment.max(1),
-            ..Self::webgpu()
-        }
+        named_or_none("webgpu")
     }
 
     /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
@@ -352,7 +239,28 @@ impl DeviceLimits {
     /// ```
     #[must_use]
     pub fn keeping_gaps(self) -> DeviceLimits {
-        DeviceLimits { writes_padding: false, ..self }
+        DeviceLimits { writes_padding: false, overwrites_units: false, ..self }
+    }
+
+    /// Refuses limits that no tensor could satisfy.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.max_rank < self.min_rank {
+            return Err(Error::rank_limit(self.max_rank, self.min_rank, usize::MAX));
+        }
+        let least = |what, value: u64, min| {
+            if value < min { Err(Error::out_of_limits(what, value, min, u64::MAX)) } else { Ok(()) }
+        };
+        least("the multiple of a binding's size", self.size_multiple, 1)?;
+        least("the largest binding", self.max_binding, self.min_binding)?;
+        least("the alignment of an offset", self.offset_alignment, 1)?;
+        least("the multiple of a stride", self.stride_multiple, 1)?;
+        least("the multiple of a run", self.run_multiple, 1)?;
+        least("the number of bytes written at once", self.write_unit, 1)?;
+        self.stricter_types.iter().try_for_each(|limits| {
+            least("the multiple of the innermost size", limits.inner_size_multiple, 1)?;
+            least("the multiple of a stride", limits.stride_multiple, 1)?;
+            least("the alignment of an offset", limits.offset_alignment, 1)
+        })
     }
 
     /// Returns the type that replaces `data_type` on a device that only copies, if the device does not know
@@ -362,29 +270,32 @@ impl DeviceLimits {
         let unsigned = |known: &&DataType| known.kind() == ElementKind::Unsigned && known.bits() == data_type.bits();
         known.iter().find(unsigned).copied()
     }
+
+    /// The distance between elements of an array that the device requires, in bytes, or 1.
+    pub(super) fn array_stride(&self) -> u64 {
+        if self.uniform_buffer_standard_layout { 1 } else { 16 }
+    }
 }
 
 /// The limits for one data type: the general rules, together with the stricter rules for the type.
 impl DeviceLimits {
-    fn stricter(&self, data_type: DataType) -> Option<&TypeLimits> {
-        self.stricter_types.as_ref().filter(|limits| limits.data_types.contains(&data_type))
+    /// Returns the common multiple of a general number and of those of the stricter rules for a type.
+    fn strictest(&self, data_type: DataType, general: u64, of: impl Fn(&TypeLimits) -> u64) -> u64 {
+        let rules = self.stricter_types.iter().filter(|limits| limits.data_types.contains(&data_type));
+        rules.fold(general.max(1), |all, limits| common_multiple(all, of(limits)).unwrap_or(u64::MAX))
     }
 
-    /// The number that strides must be a multiple of, in bytes, by the general rule and by the rule for the
-    /// type.
     pub(super) fn stride_multiple_of(&self, data_type: DataType) -> u64 {
-        let stricter = self.stricter(data_type).map_or(1, |limits| limits.stride_multiple);
-        common_multiple(self.stride_multiple, stricter).unwrap_or(u64::MAX)
+        self.strictest(data_type, self.stride_multiple, |limits| limits.stride_multiple)
     }
 
     pub(super) fn offset_alignment_of(&self, data_type: DataType, bits: u32) -> u64 {
-        let stricter = self.stricter(data_type).map_or(1, |limits| limits.offset_alignment);
         let element = if self.whole_elements { whole_elements(bits) } else { 1 };
-        let both = common_multiple(self.offset_alignment, stricter);
-        both.and_then(|both| common_multiple(both, element)).unwrap_or(u64::MAX)
+        let all = self.strictest(data_type, self.offset_alignment, |limits| limits.offset_alignment);
+        common_multiple(all, element).unwrap_or(u64::MAX)
     }
 
     pub(super) fn inner_size_multiple_of(&self, data_type: DataType) -> u64 {
-        self.stricter(data_type).map_or(1, |limits| limits.inner_size_multiple.max(1))
+        self.strictest(data_type, 1, |limits| limits.inner_size_multiple)
     }
 }

@@ -3,10 +3,9 @@
 //!
 //! [`validate`] checks one tensor in one buffer and reports every problem at once. [`validate_bindings`] also
 //! checks the tensors of one dispatch against each other. [`pack_buffer`] places many tensors in one buffer
-//! so that both checks pass. [`pieces_along`] divides a tensor that is too large for one binding into tensors
-//! that fit, and [`Windows`] divides any range of bytes into bindings. [`suggest`] finds the nearest layout
-//! that a device accepts, and [`channel_conflict`] finds rows that share memory channels. [`Texture`] returns
-//! the offsets of the rows of a texture in a buffer that is copied to it.
+//! so that both checks pass. [`split_binding`] divides a tensor that is too large for one binding into tensors
+//! that fit. [`suggest`] finds the nearest layout that a device accepts. [`Texture`] returns the offsets of
+//! the rows of a texture in a buffer that is copied to it.
 //!
 //! ```
 //! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -26,42 +25,35 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
-mod axis_pieces;
+mod arena;
 mod bindings;
-mod channels;
-mod copied_box;
+mod devices;
 mod feature_level;
 mod limits;
-mod limits_by_name;
 mod multiples;
 mod pack;
-mod pieces;
 mod report;
-mod size_text;
+mod split;
 mod strides;
 mod suggest;
 mod tensor;
-mod tensor_limits;
 mod texture;
 mod validate;
 mod warning;
-mod windows;
 mod write_units;
 
-pub use axis_pieces::{BindingPiece, BindingPieces, pieces_along};
+pub use arena::{Arena, ArenaBinding, arena};
 pub use bindings::{Binding, validate_bindings};
-pub use channels::{ChannelConflict, channel_conflict};
-pub use copied_box::validate_box;
-pub use feature_level::FeatureLevel;
-pub use limits::{BoxLimits, DeviceLimits, TypeLimits};
-pub use pack::{PackedBuffer, pack_buffer};
-pub use pieces::Pieces;
-pub use report::{Errors, UploadReport};
 #[cfg(feature = "plan")]
-pub use size_text::read_size;
+pub use devices::read_size;
+pub use feature_level::FeatureLevel;
+#[cfg(feature = "serde")]
+pub(crate) use limits::limit_fields;
+pub use limits::{DeviceLimits, TypeLimits};
+pub use pack::{PackedBuffer, pack_buffer};
+pub use report::{Errors, UploadReport};
+pub use split::{BindingPiece, PieceLayout, split_binding};
 pub use suggest::{Suggestion, suggest};
-pub use tensor_limits::{MetalUsage, Swizzle, Uniform};
 pub use texture::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 pub use validate::{Role, UploadBuffer, validate, validate_description};
 pub use warning::Warning;
-pub use windows::{Window, Windows, windows_of};

@@ -15,7 +15,6 @@ use crate::error::Error;
 use crate::strided::IndexWidth;
 
 use super::limits::DeviceLimits;
-use super::pieces::Pieces;
 use super::warning::{Warning, in_bytes};
 
 /// Every intermediate number of a check, by name. Byte offsets count from the start of the buffer unless the
@@ -87,12 +86,9 @@ pub struct UploadReport {
     pub base_offset: u64,
     /// Facts that the caller should know, although they are no errors.
     pub warnings: Vec<Warning>,
-    /// The pieces in which to bind the range if it is too large for one binding. `None` if one binding is
-    /// enough.
-    pub pieces: Option<Pieces>,
-    /// The ranges of the CPU slice in which to copy the elements to the device. There is one range unless the
-    /// elements exceed the largest copy.
-    pub copies: Option<Pieces>,
+    /// In how many copies of at most [`DeviceLimits::max_copy`](super::DeviceLimits::max_copy) bytes the CPU slice
+    /// goes to the device.
+    pub copies: u64,
 }
 
 impl UploadReport {
@@ -119,8 +115,7 @@ impl UploadReport {
             byte_index_width: IndexWidth::for_elements(0),
             base_offset: 0,
             warnings: Vec::new(),
-            pieces: None,
-            copies: None,
+            copies: 0,
         }
     }
 
@@ -178,11 +173,8 @@ impl fmt::Display for UploadReport {
             writeln!(f, "base offset      {} elements, which a shader adds", self.base_offset)?;
         }
         write!(f, "index width      {} in elements, {} in bytes", self.index_width, self.byte_index_width)?;
-        if let Some(pieces) = &self.pieces {
-            write!(f, "\npieces           {} of {} bytes", pieces.number(), pieces.step())?;
-        }
-        if let Some(copies) = self.copies.filter(|copies| copies.number() > 1) {
-            write!(f, "\ncopies           {} of {} bytes", copies.number(), copies.step())?;
+        if self.copies > 1 {
+            write!(f, "\ncopies           {}, as one is limited", self.copies)?;
         }
         for warning in &self.warnings {
             write!(f, "\nwarning          {warning}")?;
@@ -199,7 +191,7 @@ impl fmt::Display for UploadReport {
 /// use tensor_layout::{BufferTensorDesc, DataType};
 ///
 /// let desc = BufferTensorDesc::packed(DataType::F32, &[64])?;
-/// let errors = validate(&desc, &UploadBuffer::new(200, 4, Role::Input), &DeviceLimits::d3d12()).unwrap_err();
+/// let errors = validate(&desc, &UploadBuffer::new(200, 4, Role::Input), &"d3d12".parse()?).unwrap_err();
 /// assert_eq!(errors.codes(), ["offset_unaligned", "binding_outside_buffer"]);
 /// assert_eq!(errors.iter().count(), 2);
 /// assert_eq!(errors.report.bound, 4..260); // every number that could be found

@@ -19,9 +19,6 @@ use super::tensor::Tensor;
 /// `free_stride` of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
-    if sizes.contains(&0) {
-        return;
-    }
     if !limits.sizes_only && broken_rules(tensor, given, limits).is_empty() {
         return;
     }
@@ -66,11 +63,20 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
             if !size.is_multiple_of(multiple) {
                 errors.push((axis, Code::SizeUnaligned.at(axis, size, multiple)));
             }
-            continue;
         }
-        // The strides may be any number of elements, so they need not be whole bytes.
-        if multiple > 1 && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
+        if limits.repeats_outermost_only && stride == 0 && size > 1 && sizes.iter().take(axis).any(|&size| size > 1) {
+            errors.push((axis, Code::StrideRepeated.at(axis, 0, 0)));
+        }
+        // Elements of arrays are apart along all axes; the other rule is for all axes but the last. The strides may be
+        // any number of elements, so without a rule they need not be whole bytes.
+        let apart = if size > 1 { limits.array_stride() } else { 1 };
+        let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
+        let whole_bytes = limits.whole_byte_rows && axis != last;
+        if (multiple > 1 || whole_bytes) && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
             errors.push((axis, Error::in_bits(Code::StrideUnaligned, Some(axis), stride, multiple, bits)));
+        }
+        if axis == last {
+            continue;
         }
         let next = axis.plus(1);
         let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
@@ -82,6 +88,12 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
             errors.push((axis, Code::StrideOrder.at(axis, stride, inside)));
         }
     }
+    if limits.run_multiple > 1 && !sizes.contains(&0) {
+        let (axis, run) = contiguous_run(sizes, strides);
+        if !wide_product(run, bits).is_multiple_of(wide_product(limits.run_multiple, 8_u64)) {
+            errors.push((axis, Error::in_bits(Code::RunUnaligned, Some(axis), run, limits.run_multiple, bits)));
+        }
+    }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {
         let extent = wide_product(stride, bits).saturating_mul(size.into()).div_ceil(8);
         if extent > limits.max_extent.into() {
@@ -89,6 +101,18 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         }
     }
     errors
+}
+
+/// Returns the outermost axis of the contiguous runs of elements, and their length in elements.
+fn contiguous_run(sizes: &[u64], strides: &[u64]) -> (usize, u64) {
+    let (mut axis, mut run) = (sizes.len().saturating_sub(1), 1_u64);
+    for (place, (&size, &stride)) in sizes.iter().zip(strides).enumerate().rev().filter(|(_, (size, _))| **size > 1) {
+        if stride != run {
+            break;
+        }
+        (axis, run) = (place, run.saturating_mul(size));
+    }
+    (axis, run)
 }
 
 /// Replaces the strides of axes of size 1 by strides that the device accepts.
@@ -112,8 +136,9 @@ pub(super) fn with_free_strides(
 
 /// The number that the strides of all axes but the last must be a multiple of, in elements.
 pub(super) fn stride_multiple(data_type: DataType, bits: u32, limits: &DeviceLimits) -> Result<u64, Error> {
-    let (bytes, bits) = (limits.stride_multiple_of(data_type), u64::from(bits));
-    if bytes <= 1 {
+    let bytes = common_multiple(limits.stride_multiple_of(data_type), limits.array_stride())?;
+    let bits = u64::from(bits);
+    if bytes <= 1 && !limits.whole_byte_rows {
         return Ok(1);
     }
     Ok(common_multiple(checked::mul(bytes, 8, OFFSET)?, bits)?.divided_by(bits))

@@ -7,13 +7,14 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, OFFSET, at};
 use crate::error::Error;
+use crate::map::ToIndexMap;
 use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, Side};
 
-use super::channels::{ChannelConflict, channel_conflict};
 use super::limits::DeviceLimits;
 use super::report::{Errors, UploadReport};
 use super::strides::{stride_multiple, with_free_strides};
+use super::tensor::Tensor;
 use super::validate::validate_description;
 
 /// A layout that a device accepts, with the copy that leads to it, from [`suggest`].
@@ -23,10 +24,9 @@ use super::validate::validate_description;
 /// use tensor_layout::{BufferTensorDesc, Relayout};
 ///
 /// let columns: BufferTensorDesc = "u8[2,3]:[1,2]".parse()?;
-/// let found: Suggestion = suggest(&columns, &DeviceLimits::webnn()).unwrap();
-/// assert_ne!(found.source, found.desc);
+/// let found: Suggestion = suggest(&columns, &"webnn".parse()?).unwrap().expect("WebNN takes rows");
 /// let mut rows = [0; 6];
-/// Relayout::new(&found.source, &found.desc)?.run(b"adbecf", &mut rows)?;
+/// Relayout::new(&found.source.unwrap(), &found.desc)?.run(b"adbecf", &mut rows)?;
 /// assert_eq!(&rows, b"abcdef");
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
@@ -35,41 +35,39 @@ use super::validate::validate_description;
 pub struct Suggestion {
     /// The tensor as it is. Axes of size 1 are added in front if the device requires a higher rank. A type
     /// that the device only [copies](DeviceLimits::copies_only) becomes the unsigned integer of the same
-    /// width.
-    pub source: BufferTensorDesc,
-    /// A tensor of the same sizes that the device accepts. This is `source` itself if the device accepts
-    /// `source`.
+    /// width. `None` for a layout without strides, which is copied from the layout itself.
+    pub source: Option<BufferTensorDesc>,
+    /// A tensor of the same sizes that the device accepts.
     pub desc: BufferTensorDesc,
-    /// The number of bytes that are bound for `source`.
+    /// The number of bytes that are bound for the tensor as it is.
     pub source_bytes: u64,
     /// The number of bytes that are bound for `desc`.
     pub bytes: u64,
-    /// The conflict if the rows of `desc` begin on one or two memory channels, or `None`.
-    pub conflict: Option<ChannelConflict>,
 }
 
 impl Suggestion {
-    /// Whether bytes must move from `source` to `desc`. They need not move if only unused strides differ.
+    /// Whether bytes must move from the tensor as it is to `desc`. They need not move if only unused strides
+    /// differ.
     ///
     /// ```
-    /// use tensor_layout::upload::{suggest, DeviceLimits};
+    /// use tensor_layout::upload::suggest;
     /// use tensor_layout::BufferTensorDesc;
     ///
     /// let one_channel: BufferTensorDesc = "f32[2,1,4,5]:NHWC".parse()?;
-    /// let found = suggest(&one_channel, &"metal-tensor".parse::<DeviceLimits>()?)?;
+    /// let found = suggest(&one_channel, &"metal-tensor".parse()?)?.unwrap();
     /// assert_eq!((found.desc.strides(), found.moves_bytes()), (&[20, 20, 5, 1][..], false));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
     pub fn moves_bytes(&self) -> bool {
-        self.source != self.desc
+        self.source.as_ref() != Some(&self.desc)
     }
 }
 
-/// Finds the nearest layout of a tensor that [`validate_description`] accepts. If the tensor is accepted as
-/// it is, the layout is unchanged. Otherwise the new layout has the same sizes. It keeps the order of axes
-/// and the gaps between rows as far as the device allows, and its row pitch obeys the rules of the device.
-/// The new layout begins at the start of a buffer of its own.
+/// Finds the nearest layout of a tensor that [`validate_description`] accepts, or `None` if the device accepts the
+/// tensor as it is. The new layout has the same sizes. It keeps the order of axes and the gaps between rows as far
+/// as the device allows, and its row pitch obeys the rules of the device. The new layout begins at the start of a
+/// buffer of its own. A layout without strides (tiles) becomes one with strides in the order of its axes.
 ///
 /// This function only changes strides. A type or a size that the device does not accept remains an error.
 ///
@@ -78,47 +76,58 @@ impl Suggestion {
 /// If the device accepts none of the layouts that were tried, the errors of the last of them.
 ///
 /// ```
-/// use tensor_layout::upload::{suggest, DeviceLimits};
-/// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
+/// use tensor_layout::upload::suggest;
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, DeviceLimits};
 ///
 /// // Rows of 30 bytes: a tensor map wants multiples of 16.
 /// let rows = BufferTensorDesc::packed(DataType::F16, &[100, 15])?;
-/// let padded = suggest(&rows, &"cuda-tensor-map".parse::<DeviceLimits>()?).unwrap();
+/// let padded = suggest(&rows, &"cuda-tensor-map".parse()?)?.unwrap();
 /// assert_eq!(padded.desc.strides(), [16, 1]);
 /// assert_eq!((padded.source_bytes, padded.bytes), (3000, 3198));
 ///
 /// // The channels of an image are contiguous, where Metal requires the last axis to be.
 /// let image = BufferTensorDesc::nhwc(DataType::F32, [1, 3, 32, 32])?;
-/// let planes = suggest(&image, &"metal-tensor".parse::<DeviceLimits>()?).unwrap();
+/// let planes = suggest(&image, &"metal-tensor".parse()?)?.unwrap();
 /// assert_eq!(planes.desc.strides(), [3072, 1024, 32, 1]);
+///
+/// // WebGPU binds tiles as bytes, DirectML takes strides.
+/// let tiled: ArrayShape = "f32[16,200]{1,0:T(8,128)}".parse()?;
+/// assert!(suggest(&tiled, &DeviceLimits::webgpu())?.is_none());
+/// assert_eq!(suggest(&tiled, &DeviceLimits::directml())?.unwrap().desc.strides(), [200, 1]);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn suggest(desc: &BufferTensorDesc, limits: &DeviceLimits) -> Result<Suggestion, Errors> {
-    let first = validate_description(desc, limits);
-    let source_bytes = first.as_ref().unwrap_or_else(|errors| &errors.report).total_bytes;
-    let found = |source: BufferTensorDesc, desc: BufferTensorDesc, report: &UploadReport| {
-        let conflict = channel_conflict(&desc);
-        Suggestion { source, desc, source_bytes, bytes: report.total_bytes, conflict }
-    };
-    let mut refused = match first {
-        Ok(report) => return Ok(found(desc.clone(), desc.clone(), &report)),
+pub fn suggest<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<Option<Suggestion>, Errors> {
+    let mut refused = match validate_description(layout, limits) {
+        Ok(_) => return Ok(None),
         Err(errors) => errors,
     };
+    let source_bytes = refused.report.total_bytes;
+    let strided = Tensor::of(layout).and_then(|tensor| tensor.strided());
+    let has_strides = strided.is_ok();
+    let packed = || {
+        let map = layout.to_index_map()?;
+        BufferTensorDesc::packed(map.data_type(), map.sizes())
+    };
+    let Ok(desc) = strided.or_else(|_| packed()) else { return Err(refused) };
     let source = desc.rank_at_least(limits.min_rank, Side::Front);
     let stand_in = limits.stand_in(source.data_type()).unwrap_or(source.data_type());
     let source = source.reinterpret(stand_in).unwrap_or(source);
+    let found = |desc: BufferTensorDesc, report: &UploadReport| {
+        let source = has_strides.then(|| source.clone());
+        Ok(Some(Suggestion { source, desc, source_bytes, bytes: report.total_bytes }))
+    };
     // Changing unused strides moves no byte, so a layout with other unused strides is tried first.
     let freed = with_free_strides((source.sizes(), source.strides()), (stand_in, stand_in.bits()), limits);
     for candidate in [source.clone(), source.with_strides_of_one(&freed)] {
         if let Ok(report) = validate_description(&candidate, limits) {
-            return Ok(found(source, candidate, &report));
+            return found(candidate, &report);
         }
     }
     // Layouts are tried with the tensor's gaps and without them, because the device may refuse a large gap.
     for keep_gaps in [true, false] {
         match with_legal_strides(&source, limits, keep_gaps) {
             Ok(candidate) => match validate_description(&candidate, limits) {
-                Ok(report) => return Ok(found(source, candidate, &report)),
+                Ok(report) => return found(candidate, &report),
                 Err(errors) => refused = errors,
             },
             Err(error) => refused = Errors::new(vec![error], *refused.report.clone()),
@@ -146,10 +155,12 @@ fn with_legal_strides(
     for (depth, axis) in order.into_iter().enumerate() {
         let (Some(&size), Some(&old)) = (sizes.get(axis), had.get(axis)) else { continue };
         // An axis of stride 0 keeps this stride, unless the device requires the axes in order.
-        let repeated = old == 0 && size > 1 && !in_order;
+        let repeated = old == 0 && size > 1 && !in_order && !limits.repeats_outermost_only;
         let packed = limits.packed_outside.is_some_and(|packed| depth >= packed);
         let stride = if repeated {
             0
+        } else if depth == 0 && limits.array_stride() > 1 {
+            multiple
         } else if depth == 0 || packed {
             next
         } else {

@@ -1,9 +1,12 @@
 //! `Tensor`: the properties of a layout that the checks read, for all kinds of layouts.
 
-use crate::checked::{Dims, Exact};
+use alloc::vec::Vec;
+
+use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
+use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags};
 
 use super::limits::DeviceLimits;
@@ -11,7 +14,7 @@ use super::multiples::{binding_unit, whole_elements};
 
 /// A tensor that is checked. A descriptor is kept as it is, with its flags, its guaranteed alignment and its
 /// chosen total size. Any other layout is kept as its index map and its rules for the buffer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Tensor<'a> {
     Strided(&'a BufferTensorDesc),
     Mapped(IndexMap, StorageRule),
@@ -153,6 +156,36 @@ impl<'a> Tensor<'a> {
         }
     }
 
+    /// The bytes that the tensor takes on a device that counts from the first axis, or 0 for other devices.
+    pub(super) fn extent_in_bytes(&self, limits: &DeviceLimits) -> u64 {
+        let first = self.strides().filter(|_| limits.whole_extent).and_then(|strides| strides.first().copied());
+        let elements = first.zip(self.sizes().first()).map_or(0, |(stride, size)| stride.saturating_mul(*size));
+        let bytes = wide_product(elements, self.element_bits()).div_ceil(8);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// An upper bound of the bits between elements that share a unit of `unit` bytes with an element.
+    pub(super) fn bits_in_units(&self, unit: u64) -> u128 {
+        let (bits, unit) = (self.element_bits(), wide_product(unit.max(1), 8_u64));
+        let Some(strides) = self.strides() else { return u128::MAX };
+        let axes = self.sizes().iter().zip(&strides).filter(|(size, _)| **size > 1);
+        let mut axes: Vec<(u64, u128)> = axes.map(|(&size, &stride)| (size, wide_product(stride, bits))).collect();
+        sort_by_key(&mut axes, |&(_, stride)| stride);
+        let (mut run, mut runs, mut aligned) = (u128::from(bits), 1_u128, true);
+        for (size, stride) in axes {
+            if stride <= run {
+                run = run.saturating_add(stride.saturating_mul(u128::from(size.saturating_sub(1))));
+            } else {
+                runs = runs.saturating_mul(size.into());
+                aligned &= stride.is_multiple_of(unit);
+            }
+        }
+        // The unit of the last run that reaches past its end is not between elements.
+        let past = |run: u128| run.checked_next_multiple_of(unit).unwrap_or(run).saturating_sub(run);
+        let of_one = if aligned { past(run) } else { unit.saturating_sub(bits.into()).saturating_mul(2) };
+        runs.saturating_sub(u128::from(aligned)).saturating_mul(of_one)
+    }
+
     /// Whether the padding must hold zeros.
     pub(super) fn zero_padding(&self) -> bool {
         matches!(self, Tensor::Mapped(_, rule) if rule.zero_padding)
@@ -185,5 +218,25 @@ impl<'a> Tensor<'a> {
             Overlap::Yes { first, second, offset } => Err(Error::overlapping_destination(&first, &second, offset)),
             Overlap::Undecided => Err(Error::undecided("whether the output overlaps itself", OVERLAP_WORK_LIMIT)),
         }
+    }
+}
+
+impl Tensor<'_> {
+    /// Returns the tensor as sizes and strides.
+    pub(super) fn strided(&self) -> Result<BufferTensorDesc, Error> {
+        if let Tensor::Strided(desc) = self {
+            return Ok((*desc).clone());
+        }
+        let strides = self.strides().filter(|_| self.element_bits() == self.data_type().bits());
+        let strides = strides.ok_or_else(|| self.has_no_strides())?;
+        BufferTensorDesc::new(self.data_type(), self.sizes(), Some(&strides))?.beginning_at(self.base_offset())
+    }
+
+    /// Returns the tensor as sizes and strides, or else as the bytes of its buffer.
+    pub(super) fn strided_or_bytes(&self) -> Result<BufferTensorDesc, Error> {
+        let bytes = || {
+            BufferTensorDesc::packed(DataType::U8, &[checked::bytes_for(self.span_elements(), self.element_bits())?])
+        };
+        self.strided().or_else(|_| bytes())
     }
 }

@@ -10,7 +10,6 @@ use alloc::vec::Vec;
 
 use super::limits::DeviceLimits;
 use super::multiples::{byte_of, common_multiple};
-use super::pieces::Pieces;
 use super::report::{Errors, UploadReport};
 use super::strides::check_strides;
 use super::tensor::Tensor;
@@ -61,11 +60,9 @@ impl UploadBuffer {
 /// # Errors
 ///
 /// Every [`Error`] that was found, together with the report: the errors of [`validate_description`];
-/// `offset_unaligned`, `buffer_too_short` and
-/// `buffer_limit` for the range in the buffer; and for an output
-/// `owned_output`,
-/// `gaps_overwritten`, `overlapping_destination`, or
-/// `undecided` if the search for an overlap took too long.
+/// `offset_unaligned`, `binding_outside_buffer` and `buffer_limit` for the range in the buffer; and for an output
+/// `owned_output`, `gaps_overwritten`, `overlapping_destination`, or `undecided` if the search for an overlap took too
+/// long.
 ///
 /// ```
 /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -99,23 +96,35 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     buffer: &UploadBuffer,
     limits: &DeviceLimits,
 ) -> Result<UploadReport, Errors> {
-    let tensor = tensor(layout, limits)?;
+    validate_tensor(&tensor(layout, limits)?, buffer, limits)
+}
+
+pub(super) fn validate_tensor(
+    tensor: &Tensor<'_>,
+    buffer: &UploadBuffer,
+    limits: &DeviceLimits,
+) -> Result<UploadReport, Errors> {
     let mut errors = Vec::new();
-    check_description(&tensor, limits, &mut errors);
-    let mut report = check_binding(&tensor, Some(buffer), limits, &mut errors);
-    if check_role(&tensor, buffer.role, &mut errors) {
+    check_description(tensor, limits, &mut errors);
+    let mut report = check_binding(tensor, Some(buffer), limits, &mut errors);
+    if check_role(tensor, buffer.role, &mut errors) {
         // Every index has an offset of its own, so the gaps are all bits that do not belong to one of the
         // elements.
         let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
         let in_front = checked::wide_product(report.base_offset, tensor.element_bits());
         report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
-        report.overwrites_gaps = limits.writes_padding && report.gap_bits > 0;
-    }
-    if report.overwrites_gaps && tensor.owns() == Owns::Elements {
-        let bytes = u64::try_from(report.gap_bits.div_ceil(8)).unwrap_or(u64::MAX);
-        errors.push(Code::GapsOverwritten.by(bytes, 0));
-    } else if report.overwrites_gaps {
-        report.warnings.push(Warning::GapsOverwritten { bits: report.gap_bits });
+        let overwritten = match limits.writes_padding {
+            true => report.gap_bits,
+            false if limits.overwrites_units => tensor.bits_in_units(limits.write_unit).min(report.gap_bits),
+            false => 0,
+        };
+        report.overwrites_gaps = overwritten > 0;
+        if report.overwrites_gaps && tensor.owns() == Owns::Elements {
+            let bytes = u64::try_from(overwritten.div_ceil(8)).unwrap_or(u64::MAX);
+            errors.push(Code::GapsOverwritten.by(bytes, 0));
+        } else if report.overwrites_gaps {
+            report.warnings.push(Warning::GapsOverwritten { bits: overwritten });
+        }
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
 }
@@ -127,22 +136,11 @@ pub fn validate<L: ToIndexMap + ?Sized>(
 ///
 /// Every [`Error`] that was found, together with the report.
 ///
-/// * For the description: `unsupported_data_type`,
-///   `rank_limit`,
-///   `unsupported_element_bits`, `zero_size`,
-///   `size_limit`,
-///   `stride_limit`, `not_expressible` (no strides),
-///   `inner_stride`,
-///   `stride_unaligned`,
-///   `stride_order`,
-///   `stride_not_packed`,
-///   `free_stride`,
-///   `size_unaligned` and
-///   `element_limit`.
-/// * For the bound range: `offset_inside_byte`,
-///   `offset_not_zero`,
-///   `binding_unaligned`,
-///   `binding_too_small` and
+/// * For the description: `unsupported_data_type`, `rank_limit`, `unsupported_element_bits`, `zero_size`,
+///   `size_limit`, `stride_limit`, `not_expressible` (no strides), `inner_stride`, `stride_unaligned`,
+///   `stride_order`, `stride_not_packed`, `stride_repeated`, `run_unaligned`, `free_stride`, `size_unaligned`
+///   and `element_limit`.
+/// * For the bound range: `offset_inside_byte`, `offset_not_zero`, `binding_unaligned`, `binding_too_small` and
 ///   `binding_limit`.
 /// * `overflow` if a byte offset or a size exceeds 64 bits.
 ///
@@ -205,7 +203,7 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
     }
     match tensor.strides() {
         Some(strides) => check_strides(tensor, &strides, limits, errors),
-        None if limits.takes_strides => errors.push(tensor.has_no_strides()),
+        None if limits.takes_strides || limits.array_stride() > 1 => errors.push(tensor.has_no_strides()),
         None => {}
     }
 }
@@ -223,13 +221,20 @@ fn check_binding(
         errors.push(Code::ElementLimit.by(region.elements, limits.max_elements));
     }
     let exact_bytes = region.exact_bytes;
-    let multiple = limits.size_multiple.max(1);
+    let mut multiple = limits.size_multiple.max(1);
+    if tensor.element_count() > 1 {
+        multiple = or_largest(common_multiple(multiple, limits.array_stride()), errors);
+    }
+    if buffer.is_some_and(|buffer| buffer.role == Role::Output) {
+        // The device writes the last unit whole.
+        multiple = or_largest(common_multiple(multiple, limits.write_unit), errors);
+    }
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
     // A total size that was set by hand is not rounded. The next check refuses a total that the device's
     // `size_multiple` does not divide.
-    let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes);
-    if !total_bytes.is_multiple_of(multiple) {
-        errors.push(Code::BindingUnaligned.by(total_bytes, multiple));
+    let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes).max(tensor.extent_in_bytes(limits));
+    if !total_bytes.is_multiple_of(limits.size_multiple.max(1)) {
+        errors.push(Code::BindingUnaligned.by(total_bytes, limits.size_multiple));
     }
     let refused_as_empty = tensor.element_count() == 0 && !limits.zero_sizes;
     if total_bytes < limits.min_binding && !refused_as_empty {
@@ -248,10 +253,8 @@ fn check_binding(
     if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
         errors.push(Error::binding_outside(start, total_bytes, len));
     }
-    let mut pieces = None;
     if total_bytes > limits.max_binding {
         errors.push(Code::BindingLimit.by(total_bytes, limits.max_binding));
-        pieces = Pieces::new(start..end, limits.max_binding, piece_alignment(tensor.element_bytes(), limits)).ok();
     }
     if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
         errors.push(Code::BufferLimit.by(len, limits.max_buffer));
@@ -282,8 +285,7 @@ fn check_binding(
             .then_some(Warning::WideByteOffsets { elements: index_width, bytes: byte_index_width })
             .into_iter()
             .collect(),
-        pieces,
-        copies: Pieces::new(0..exact_bytes, limits.max_copy, multiple).ok(),
+        copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
     }
 }
 
@@ -331,14 +333,6 @@ fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool 
             false
         }
     }
-}
-
-/// The alignment of a piece, in bytes: a binding may begin there, and so does an element of `element_bytes`
-/// bytes.
-pub(super) fn piece_alignment(element_bytes: u64, limits: &DeviceLimits) -> u64 {
-    common_multiple(limits.offset_alignment, limits.size_multiple)
-        .and_then(|alignment| common_multiple(alignment, element_bytes))
-        .unwrap_or(u64::MAX)
 }
 
 /// Returns the value, or adds the error to the list and returns the largest number, so that the other checks

@@ -5,8 +5,7 @@ use serde_json::Value;
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::upload::{
-    ChannelConflict, DeviceLimits, Errors, Role, Suggestion, UploadBuffer, UploadReport, channel_conflict, suggest,
-    validate, validate_box, validate_description,
+    DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
 };
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
@@ -38,12 +37,6 @@ pub(crate) struct Arguments {
     /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input", ignore_case = true)]
     role: RoleName,
-    /// Also warn of rows that begin in the same memory channel, which makes them slow to read.
-    #[arg(long)]
-    channels: bool,
-    /// The sizes of the box that one copy moves, one for each axis: 128,64.
-    #[arg(long = "box", value_name = "SIZES", value_delimiter = ',')]
-    box_sizes: Option<Vec<u64>>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -116,7 +109,8 @@ struct Answer {
     suggestion: Option<Suggestion>,
     /// Whether bytes move when the tensor is copied into the suggested layout.
     moves: bool,
-    conflict: Option<ChannelConflict>,
+    /// In how many bindings the tensor can be bound, if it is too large for one.
+    pieces: Option<usize>,
 }
 
 impl Answer {
@@ -132,33 +126,30 @@ impl Answer {
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
         let description = validate_description(described, limits);
-        let needed = needed_buffer(&description, arguments.offset, limits.min_binding);
+        let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
+        let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);
         let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-        let (report, mut errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits)
-        {
+        let (report, errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits) {
             Ok(report) => (report, Vec::new()),
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
-        if let Some(sizes) = &arguments.box_sizes {
-            errors.extend(validate_box(&desc, sizes, limits).err().into_iter().flatten());
-        }
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
         let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
         let suggestion = if wide {
-            packed().ok().and_then(|packed| suggest(&packed, limits).ok())
+            packed().ok().and_then(|packed| suggest(&packed, limits).ok().flatten())
         } else {
-            suggest(&desc, limits).ok()
+            suggest(&desc, limits).ok().flatten()
         };
         let mut suggestion = suggestion.filter(|_| description.is_err());
         if let Some(found) = suggestion.as_mut().filter(|_| wide) {
             found.source_bytes = report.total_bytes;
         }
         let moves = suggestion.as_ref().is_some_and(|found| wide || found.moves_bytes());
-        let conflict = suggestion.as_ref().map_or_else(|| channel_conflict(&desc), |found| found.conflict.clone());
-        let conflict = conflict.filter(|_| arguments.channels);
+        let is_too_large = errors.iter().any(|error| error.code() == "binding_limit");
+        let pieces = is_too_large.then(|| split_binding(described, limits).ok().map(|pieces| pieces.len())).flatten();
         let has_length = arguments.buffer.is_some();
-        Ok(Answer { desc, storage, remark, min_size, report, errors, needed, has_length, suggestion, moves, conflict })
+        Ok(Answer { desc, storage, remark, min_size, report, errors, needed, has_length, suggestion, moves, pieces })
     }
 
     fn object(&self, layout: &str) -> Object {
@@ -191,9 +182,8 @@ impl Answer {
             .with("base_offset", report.base_offset)
             .with("storage", self.storage.as_deref())
             .with("warnings", Value::Array(report.warnings.iter().map(|w| serde_json::json!(w)).collect()))
-            .with("pieces", report.pieces.map(|pieces| pieces.count()))
+            .with("pieces", self.pieces)
             .with("suggestion", suggestion)
-            .with("warning", self.conflict.as_ref().map(ToString::to_string))
     }
 
     fn lines(&self) -> Vec<String> {
@@ -220,24 +210,15 @@ impl Answer {
                 );
             }
         }
-        lines.extend(self.conflict.as_ref().map(|conflict| format!("warning          {conflict}")));
+        lines.extend(self.pieces.map(|pieces| format!("pieces           {pieces} bindings that fit")));
         lines
     }
 }
 
-/// Returns the length of the smallest buffer that holds a tensor at byte `offset`, with at least
-/// `min_binding` bytes bound. `None` if the end of the tensor is not known, or does not fit in 64 bits.
-fn needed_buffer(description: &Result<UploadReport, Errors>, offset: u64, min_binding: u64) -> Option<u64> {
-    let report = match description {
-        Ok(report) => report,
-        Err(errors) => &errors.report,
-    };
-    report
-        .bound
-        .end
-        .max(report.bound.start.saturating_add(min_binding))
-        .checked_add(offset)
-        .filter(|&end| end < u64::MAX)
+/// Returns the length of the smallest buffer that holds a tensor, with at least `min_binding` bytes bound. `None` if the end of the tensor is not known, or does not fit in 64 bits.
+fn needed_buffer(report: &UploadReport, min_binding: u64) -> Option<u64> {
+    let end = report.bound.end.max(report.bound.start.saturating_add(min_binding));
+    Some(end).filter(|&end| end < u64::MAX)
 }
 
 /// A layout that was read, and the tensor that is bound for it.

@@ -10,7 +10,7 @@ use ::serde::ser::{Serialize, SerializeStruct, Serializer};
 use crate::element::DataType;
 use crate::error::Error;
 use crate::strided::IndexWidth;
-use crate::upload::{Errors, Pieces, UploadReport, Warning};
+use crate::upload::{Errors, UploadReport, Warning};
 
 /// An error or a warning: a code for programs, a sentence for people, and the numbers of the broken rule.
 #[derive(::serde::Serialize)]
@@ -39,16 +39,6 @@ impl Serialize for Warning {
     }
 }
 
-/// Only the count and the first piece are written, because a tensor may have very many pieces.
-impl Serialize for Pieces {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Pieces", 2)?;
-        fields.serialize_field("count", &self.count())?;
-        fields.serialize_field("first", &{ *self }.next())?;
-        fields.end()
-    }
-}
-
 /// The fields of [`UploadReport`], as they are written. A field that is missing here is a compile error.
 #[derive(::serde::Serialize)]
 #[serde(remote = "UploadReport")]
@@ -73,8 +63,7 @@ struct ReportFields {
     byte_index_width: IndexWidth,
     base_offset: u64,
     warnings: Vec<Warning>,
-    pieces: Option<Pieces>,
-    copies: Option<Pieces>,
+    copies: u64,
 }
 
 impl Serialize for UploadReport {

@@ -289,7 +289,11 @@ fn buffer_region_with_bounds_and_alignment() {
 #[test]
 fn pack_many_tensors_in_one_buffer() {
     let descs = [packed(&[3]), packed(&[5]).with_base_offset_alignment(32).unwrap(), packed(&[1])];
-    let buffer = pack_buffer(&descs, &DeviceLimits::directml()).unwrap();
+    let buffer = pack_buffer(
+        &descs.iter().map(|desc| desc as &dyn tensor_layout::ToIndexMap).collect::<Vec<_>>(),
+        &DeviceLimits::directml(),
+    )
+    .unwrap();
     assert_eq!((buffer.offsets, buffer.len), (vec![0, 32, 64], 68));
 }
 

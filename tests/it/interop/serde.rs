@@ -12,7 +12,7 @@ use tensor_layout::AnyLayout;
 use tensor_layout::relayout::{KernelLevel, Padding};
 use tensor_layout::strided::Slices;
 use tensor_layout::tiled::{Layout, Tile};
-use tensor_layout::upload::{BoxLimits, DeviceLimits, FeatureLevel, Role, TypeLimits, UploadBuffer};
+use tensor_layout::upload::{DeviceLimits, FeatureLevel, Role, TypeLimits, UploadBuffer};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, Error, LayoutClass, Shape, TensorFlags};
 
 use crate::literal::{any_shape, cases};
@@ -79,9 +79,9 @@ fn limits() -> impl Strategy<Value = DeviceLimits> {
             limits.packed_outside = zero.then_some(max_rank);
             let data_types = limits.data_types.clone().unwrap_or_default();
             let (inner_size_multiple, stride_multiple, offset_alignment) = (size, stride, elements);
-            limits.stricter_types =
-                base.then_some(TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment });
-            limits.box_limits = usage.then_some(BoxLimits { max_size: size, row_multiple: multiple, max_row: binding });
+            let rules = TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment };
+            limits.stricter_types = base.then_some(rules).into_iter().collect::<Vec<_>>().into();
+            (limits.run_multiple, limits.whole_byte_rows, limits.whole_extent) = (multiple, exclusive, usage);
             limits
         },
     )
@@ -204,12 +204,12 @@ fn what_has_no_text_has_the_form_of_its_table() {
 /// are written at once.
 #[test]
 fn named_limits_read_back() {
-    let named = DeviceLimits::NAMES.iter().map(|name| name.parse::<DeviceLimits>().unwrap());
+    let named = DeviceLimits::names().map(|name| name.parse::<DeviceLimits>().unwrap());
     for limits in named.chain(FeatureLevel::ALL.iter().map(|&level| DeviceLimits::directml_level(level))) {
         reads_back(&limits);
     }
     let json = reads_back(&"cuda-tensor-map:64".parse::<DeviceLimits>().unwrap());
-    for field in [r#""box_limits":{"max_size":256,"row_multiple":16,"max_row":64}"#, r#""ordered_strides":true"#] {
+    for field in [r#""overwrites_units":true"#, r#""ordered_strides":true"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
     let json = reads_back(&"metal-tensor:ml".parse::<DeviceLimits>().unwrap());
@@ -285,8 +285,7 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"offset_alignment":0}"#, "the alignment of an offset"),
         (r#"{"write_unit":0}"#, "the number of bytes written at once"),
         (r#"{"stride_multiple":0}"#, "the multiple of a stride"),
-        (r#"{"box_limits":{"max_size":0,"row_multiple":1,"max_row":1}}"#, "the largest size of a box"),
-        (r#"{"stricter_types":{"data_types":[]}}"#, "missing field `inner_size_multiple`"),
+        (r#"{"stricter_types":[{"data_types":[]}]}"#, "missing field `inner_size_multiple`"),
         (r#"{"min_binding":8,"max_binding":4}"#, "the largest binding"),
         (r#"{"zero_sizes":1}"#, "invalid type: integer `1`, expected a boolean"),
         (r#""webgpu""#, "invalid type: string \"webgpu\", expected the fields of DeviceLimits"),

@@ -399,6 +399,6 @@ fn buffers_are_aligned() {
 
     // There are two tensors of scales, and a tensor without an alignment in front of them.
     let odd: Notated = "u8[5]:[1]".parse().unwrap();
-    let packed = pack_buffer([&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
+    let packed = pack_buffer(&[&odd, &scales, &scales], &DeviceLimits::none()).unwrap();
     assert_eq!(packed.offsets, [0, 16, 16 + 3072]);
 }

@@ -2,16 +2,13 @@
 //! PyTorch, NumPy, DLPack and XLA leave there.
 #![cfg_attr(feature = "directml", allow(unsafe_code, reason = "reading a raw structure back, as DirectML would"))]
 
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
+use super::named;
+use tensor_layout::upload::{Role, UploadBuffer, suggest, validate, validate_description};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error, calc_buffer_tensor_size};
 use tensor_layout_text::{Notated, Notation, lines};
 
 fn desc(text: &str) -> BufferTensorDesc {
     text.parse().unwrap()
-}
-
-fn limits(name: &str) -> DeviceLimits {
-    name.parse().unwrap()
 }
 
 fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
@@ -52,9 +49,9 @@ fn canonical_strides_are_those_of_a_packed_neighbour() {
 fn a_device_that_takes_no_strides_ignores_them() {
     for text in ["f32[2,1,4,5]:NHWC", "f32[2,1,4,5]:[20,0,5,1]", "f32[1,4]:[3,1]", "f32[4,1]:[1,77]", "f32[1,1]:[9,9]"]
     {
-        assert!(validate_description(&desc(text), &limits("webnn")).is_ok(), "{text}");
+        assert!(validate_description(&desc(text), &named("webnn")).is_ok(), "{text}");
     }
-    let columns = validate_description(&desc("f32[2,3]:[1,2]"), &limits("webnn")).unwrap_err();
+    let columns = validate_description(&desc("f32[2,3]:[1,2]"), &named("webnn")).unwrap_err();
     assert_eq!(columns.codes(), ["stride_not_packed", "inner_stride"]);
 }
 
@@ -71,7 +68,7 @@ fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
         ("f32[1,5]:[4294967296,1]", "directml", 0, 5),
         ("f32[4,1,64]:[64,9,1]", "metal-tensor:ml", 1, 64),
     ] {
-        let (layout, limits) = (desc(text), limits(name));
+        let (layout, limits) = (desc(text), named(name));
         let errors = validate_description(&layout, &limits).unwrap_err();
         assert_eq!(errors.codes(), ["free_stride"], "{text} {name}");
         let words = errors[0].to_string();
@@ -82,21 +79,21 @@ fn a_device_that_checks_them_names_the_axis_and_no_byte_moves() {
             "no byte moves".into(),
         ];
         assert!(says.iter().all(|says| words.contains(says)), "{words}");
-        let found = suggest(&layout, &limits).unwrap();
+        let found = suggest(&layout, &limits).unwrap().unwrap();
         assert!(!found.moves_bytes() && found.desc == layout && found.desc.strides()[axis] == legal, "{}", found.desc);
         assert_eq!(found.bytes, found.source_bytes);
     }
     // No error is about the stride of another axis, or derived from a stride without a meaning.
     assert_eq!(
-        validate_description(&desc("f32[4,1,5]:[5,999,1]"), &limits("vulkan-tensor")).unwrap_err().codes(),
+        validate_description(&desc("f32[4,1,5]:[5,999,1]"), &named("vulkan-tensor")).unwrap_err().codes(),
         ["free_stride"]
     );
     // A slice keeps its place.
     let slice = desc("f32[2,1,4,5]:[20,1,5,1]+40");
-    let found = suggest(&slice, &limits("metal-tensor")).unwrap();
+    let found = suggest(&slice, &named("metal-tensor")).unwrap().unwrap();
     assert_eq!((found.desc.to_string().as_str(), found.moves_bytes()), ("f32[2,1,4,5]:[20,20,5,1]+40", false));
     // Bytes move if strides with a meaning change.
-    assert!(suggest(&desc("f32[2,3]:[1,2]"), &limits("metal-tensor")).unwrap().moves_bytes());
+    assert!(suggest(&desc("f32[2,3]:[1,2]"), &named("metal-tensor")).unwrap().unwrap().moves_bytes());
 }
 
 #[test]
@@ -210,5 +207,5 @@ fn every_axis_order_that_fits_is_named() {
 #[test]
 fn uploads_accept_what_is_accepted_in_place() {
     // The whole check, with a buffer, accepts one channel in NHWC as NCHW.
-    assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &UploadBuffer::new(160, 0, Role::Output), &limits("webnn")).is_ok());
+    assert!(validate(&desc("f32[2,1,4,5]:NHWC"), &UploadBuffer::new(160, 0, Role::Output), &named("webnn")).is_ok());
 }

@@ -3,7 +3,7 @@
 use crate::literal::{any_shape, cases, physical};
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    DeviceLimits, Role, UploadBuffer, pack_buffer, validate, validate_description, windows_of,
+    DeviceLimits, Role, UploadBuffer, pack_buffer, split_binding, validate, validate_description,
 };
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
@@ -57,8 +57,8 @@ fn what_has_no_map_is_the_only_error() {
     let errors = validate(&several, &UploadBuffer::new(1, 3, Role::Input), &DeviceLimits::webgpu()).unwrap_err();
     assert_eq!(errors.codes(), ["not_expressible"]);
     assert_eq!(errors.report.total_bytes, 0);
-    assert!(pack_buffer([&several], &DeviceLimits::webgpu()).is_err());
-    assert!(windows_of(&several, 0, &DeviceLimits::webgpu()).is_err());
+    assert!(pack_buffer(&[&several], &DeviceLimits::webgpu()).is_err());
+    assert!(split_binding(&several, &DeviceLimits::webgpu()).is_err());
 }
 
 #[test]
@@ -87,19 +87,8 @@ fn a_text_is_checked_as_what_it_says() {
 #[test]
 fn a_buffer_of_tiled_weights() {
     let (first, second) = (shape("f32[3,5]{1,0:T(2,2)}"), shape("s4[100]{0:T(64)E(4)}"));
-    let packed = pack_buffer([&first, &second], &DeviceLimits::webgpu()).unwrap();
+    let packed = pack_buffer(&[&first, &second], &DeviceLimits::webgpu()).unwrap();
     assert_eq!((packed.offsets, packed.len), (vec![0, 256], 256 + 64));
-}
-
-#[test]
-fn windows_of_a_slice_begin_in_front_of_it() {
-    let whole = BufferTensorDesc::packed(DataType::F16, &[64, 100]).unwrap();
-    let rows = whole.slice_axis(0, 3..60).unwrap();
-    // Both devices bind at the first element, at byte 1112.
-    let window = windows_of(&rows, 512, &DeviceLimits::directml()).unwrap().next().unwrap();
-    assert_eq!((window.bound.clone(), window.base), (1104..12512, 8));
-    let window = windows_of(&rows, 512, &DeviceLimits::webgpu()).unwrap().next().unwrap();
-    assert_eq!((window.bound.clone(), window.base), (1024..12512, 88));
 }
 
 proptest! {
@@ -114,21 +103,5 @@ proptest! {
         prop_assert_eq!(report.exact_bytes, places * 4);
         prop_assert_eq!(report.bound, offset..offset + places * 4);
         prop_assert_eq!(report.gap_bits, u128::from(places - shape.sizes().iter().product::<u64>()) * 32);
-    }
-
-    #[test]
-    fn every_element_is_in_one_window(shape in any_shape(3000), start in 0..100_u64, max_binding in 256..2000_u64) {
-        let mut limits = DeviceLimits::webgpu();
-        (limits.max_binding, limits.offset_alignment) = (max_binding, 64);
-        let windows = windows_of(&shape, start * 4, &limits).unwrap();
-        let list: Vec<_> = windows.collect();
-        let (from, step) = list.first().map_or((0, 1), |first| (first.bound.start, first.bound.end - first.bound.start));
-        for (offset, element) in (0_u64..).zip(physical(&shape)) {
-            let byte = start * 4 + offset * 4;
-            let window = &list[((byte - from) / step) as usize];
-            prop_assert!(window.bytes.contains(&byte) && window.bytes.contains(&(byte + 3)), "{element:?} at {byte}");
-            prop_assert!(window.bound.start + (byte - from) % step == byte);
-        }
-        prop_assert!(list.iter().all(|window| window.bound.end - window.bound.start <= max_binding));
     }
 }

@@ -9,3 +9,8 @@ mod suggest;
 mod texture;
 mod validation;
 mod webgpu;
+
+/// Returns the limits with this name.
+fn named(name: &str) -> tensor_layout::DeviceLimits {
+    name.parse().unwrap()
+}

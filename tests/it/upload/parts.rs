@@ -1,6 +1,7 @@
 //! Parts of larger buffers in checks: outputs, bindings at the place of a part, and warnings.
 
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, Warning, validate, windows_of};
+use super::named;
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, Warning, validate};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn desc(text: &str) -> BufferTensorDesc {
@@ -23,7 +24,7 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
         assert!(validate(part, &UploadBuffer { role: Role::Input, ..output }, &DeviceLimits::directml()).is_ok());
         let kept = validate(part, &output, &DeviceLimits::directml().keeping_gaps()).unwrap();
         assert!(!kept.overwrites_gaps && kept.gap_bits == 160 && kept.warnings.is_empty());
-        assert!(validate(part, &output, &DeviceLimits::d3d12()).is_ok());
+        assert!(validate(part, &output, &named("d3d12")).is_ok());
     }
     // A tensor that has its buffer to itself is accepted, with a warning that cannot be overlooked.
     let report = validate(&own_numbers, &output, &DeviceLimits::directml()).unwrap();
@@ -44,7 +45,7 @@ fn a_part_is_no_output_of_a_device_that_overwrites_gaps() {
 fn a_slice_is_bound_where_it_is() {
     let cache = BufferTensorDesc::packed(DataType::F16, &[65536, 32, 128]).unwrap();
     let buffer = UploadBuffer::new(512 << 20, 0, Role::Input);
-    let webgpu = DeviceLimits::webgpu_with(128 << 20, 1 << 30, 256);
+    let webgpu = named("webgpu:max_buffer=1GiB");
     let token = cache.slice_axis(0, 40_960..40_961).unwrap().slice_axis(1, 3..4).unwrap();
     let report = validate(&token, &buffer, &webgpu).unwrap();
     let start = 40_960 * 8192 + 768;
@@ -53,13 +54,6 @@ fn a_slice_is_bound_where_it_is() {
     let inside = token.slice_axis(2, 5..9).unwrap();
     let report = validate(&inside, &buffer, &webgpu).unwrap();
     assert_eq!((report.bound.clone(), report.base_offset, report.span_elements), (start..start + 20, 5, 9));
-    for slice in [&token, &inside] {
-        for offset in [0, 256, 4096] {
-            let report = validate(slice, &UploadBuffer { offset, ..buffer }, &webgpu).unwrap();
-            let window = windows_of(slice, offset, &webgpu).unwrap().next().unwrap();
-            assert_eq!((window.bound.clone(), window.base), (report.bound.clone(), report.base_offset * 2));
-        }
-    }
     // The binding is from the start of the buffer, for a shader that is given the whole base offset.
     let mut whole = webgpu.clone();
     whole.base_offset_in_binding = false;

@@ -1,12 +1,10 @@
 //! Devices that are given strides. Their rules, word for word, are compared with `validate` and `suggest`.
 
+use super::named;
 use crate::literal::{cases, strided_offsets};
 use proptest::prelude::*;
 use tensor_layout::relayout::Relayout;
-use tensor_layout::upload::{
-    DeviceLimits, MetalUsage, Role, Swizzle, UploadBuffer, channel_conflict, suggest, validate, validate_box,
-    validate_description,
-};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, suggest, validate, validate_description};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// A tensor in the form in which these interfaces are given it: sizes and strides from the innermost axis on.
@@ -92,16 +90,27 @@ fn vulkan(given: &Given) -> bool {
         && strides[0] * sizes[0] <= 65536 * 8
 }
 
-/// The requirements of cuTensorMapEncodeTiled, without interleaving.
+/// The requirements of cuTensorMapEncodeTiled, without interleaving. Types of 4 bits are 16U4_ALIGN8B, types of 6
+/// bits 16U6_ALIGN16B.
 fn tensor_map(given: &Given) -> bool {
     let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
-    types.contains(&&*given.data_type.to_string())
+    let narrow = ["u4", "s4", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn"];
+    let name = given.data_type.to_string();
+    let (last, stride) = match given.bits {
+        4 => (2, 16),
+        6 => (128, 32),
+        _ => (1, 16),
+    };
+    (types.contains(&&*name) || narrow.contains(&&*name))
+        && given.sizes.first().is_some_and(|size| size.is_multiple_of(last))
         && (1..=5).contains(&given.rank())
         && given.sizes.iter().all(|&size| (1..=1 << 32).contains(&size))
         && given.strides[0] == 1
         && (1..given.rank()).all(|i| {
             let bytes = given.bytes(given.strides[i]);
-            bytes.is_multiple_of(16) && bytes < 1 << 40 && given.strides[i] >= given.strides[i - 1] * given.sizes[i - 1]
+            given.is_bytes(given.strides[i], stride)
+                && bytes < 1 << 40
+                && given.strides[i] >= given.strides[i - 1] * given.sizes[i - 1]
         })
 }
 
@@ -123,11 +132,11 @@ type Rules = fn(&Given) -> bool;
 
 fn devices() -> Vec<(DeviceLimits, Rules)> {
     vec![
-        (DeviceLimits::metal_tensor(MetalUsage::Shader), |given| metal(given, false)),
-        (DeviceLimits::metal_tensor(MetalUsage::MachineLearning), |given| metal(given, true)),
-        (DeviceLimits::vulkan_tensor(), vulkan),
-        (DeviceLimits::cuda_tensor_map(Swizzle::None), tensor_map),
-        (DeviceLimits::webnn(), webnn),
+        (named("metal-tensor"), |given| metal(given, false)),
+        (named("metal-tensor:ml"), |given| metal(given, true)),
+        (named("vulkan-tensor"), vulkan),
+        (named("cuda-tensor-map"), tensor_map),
+        (named("webnn"), webnn),
     ]
 }
 
@@ -182,18 +191,23 @@ proptest! {
                 prop_assert!(validate_description(&packed, &limits).is_err(), "{desc} for {}", limits.name);
                 continue;
             };
+            let Some(found) = found else {
+                prop_assert!(validate_description(&desc, &limits).is_ok());
+                continue;
+            };
+            let from = found.source.clone().unwrap();
             let report = validate_description(&found.desc, &limits).unwrap();
             prop_assert!(rules(&Given::new(&found.desc)), "{desc} became {} for {}", found.desc, limits.name);
             prop_assert_eq!(report.total_bytes, found.bytes);
-            prop_assert!(found.source == found.desc || validate_description(&desc, &limits).is_err());
-            if found.source == found.desc {
+            prop_assert!(validate_description(&desc, &limits).is_err());
+            if !found.moves_bytes() {
                 prop_assert_eq!(strided_offsets(&found.desc), strided_offsets(&desc));
             }
             prop_assert!(found.desc.sizes().ends_with(desc.sizes()));
             if desc.data_type().bits() == 8 && desc.element_count() > 0 {
                 let source: Vec<u8> = (0..desc.span_elements()).map(|i| (i ^ (i >> 8)) as u8).collect();
                 let mut there = vec![0; found.bytes as usize];
-                Relayout::new(&found.source, &found.desc).unwrap().run(&source, &mut there).unwrap();
+                Relayout::new(&from, &found.desc).unwrap().run(&source, &mut there).unwrap();
                 for (from, to) in strided_offsets(&desc).into_iter().zip(strided_offsets(&found.desc)) {
                     prop_assert_eq!(source[from], there[to]);
                 }
@@ -208,7 +222,7 @@ fn sentences_name_axis_value_and_limit() {
         validate_description(&text(desc), limits).unwrap_err().iter().map(ToString::to_string).collect()
     };
     assert_eq!(
-        sentences("f16[2,3,5]:[1,20,2]", &DeviceLimits::metal_tensor(MetalUsage::MachineLearning)),
+        sentences("f16[2,3,5]:[1,20,2]", &named("metal-tensor:ml")),
         [
             "axis 0 has a stride of 1 elements of 16 bits, which is not a multiple of 64 bytes",
             "axis 0 has stride 1, but the device requires it packed there, with a stride of 60",
@@ -217,11 +231,11 @@ fn sentences_name_axis_value_and_limit() {
         ]
     );
     assert_eq!(
-        sentences("f32[8,16]:[8,1]", &DeviceLimits::cuda_tensor_map(Swizzle::None)),
+        sentences("f32[8,16]:[8,1]", &named("cuda-tensor-map")),
         ["axis 0 has stride 8, but the axis inside it takes 16 elements, and the device requires axes in their order"]
     );
     assert_eq!(
-        sentences("u4[7,33]:[256,1]", &DeviceLimits::metal_tensor(MetalUsage::Shader)),
+        sentences("u4[7,33]:[256,1]", &named("metal-tensor")),
         ["axis 1 has size 33, which is not a multiple of 32"]
     );
 }
@@ -233,8 +247,7 @@ fn offsets_follow_the_rules_too() {
             .err()
             .map_or(vec![], |errors| errors.codes())
     };
-    let (shader, learning) =
-        (DeviceLimits::metal_tensor(MetalUsage::Shader), DeviceLimits::metal_tensor(MetalUsage::MachineLearning));
+    let (shader, learning) = (named("metal-tensor"), named("metal-tensor:ml"));
     let half = text("f16[32,32]:[32,1]");
     assert_eq!(codes(&half, 2, &shader), [""; 0]);
     assert_eq!(codes(&half, 3, &shader), ["offset_unaligned"]);
@@ -245,12 +258,12 @@ fn offsets_follow_the_rules_too() {
     assert_eq!(codes(&rows, 0, &shader), [""; 0]);
     assert_eq!(codes(&text("s4[2,256]:[256,1]"), 64, &shader), ["offset_unaligned"]);
     assert_eq!(codes(&text("s4[2,256]:[256,1]"), 128, &shader), [""; 0]);
-    assert_eq!(codes(&half, 8, &DeviceLimits::cuda_tensor_map(Swizzle::None)), ["offset_unaligned"]);
+    assert_eq!(codes(&half, 8, &named("cuda-tensor-map")), ["offset_unaligned"]);
 }
 
 #[test]
 fn a_shape_of_xla_is_checked_by_its_strides() {
-    let limits = DeviceLimits::webnn();
+    let limits = named("webnn");
     for (shape, code) in
         [("f32[4,1,6]{2,1,0}", None), ("f32[1,1]{0,1}", None), ("f32[4,6]{0,1}", Some("stride_not_packed"))]
     {
@@ -262,10 +275,11 @@ fn a_shape_of_xla_is_checked_by_its_strides() {
 
 #[test]
 fn suggestions_keep_what_is_legal() {
-    let suggested =
-        |desc: &str, limits: &DeviceLimits| suggest(&text(desc), limits).map(|found| found.desc.to_string());
+    let suggested = |desc: &str, limits: &DeviceLimits| {
+        suggest(&text(desc), limits).map(|found| found.map_or(desc.into(), |found| found.desc.to_string()))
+    };
     // Gaps that are wide enough stay.
-    let map = DeviceLimits::cuda_tensor_map(Swizzle::None);
+    let map = named("cuda-tensor-map");
     assert_eq!(suggested("f32[3,4,5]:[100,20,1]", &map).unwrap(), "f32[3,4,5]:[100,20,1]");
     assert_eq!(suggested("f32[3,4,5]:[100,21,1]", &map).unwrap(), "f32[3,4,5]:[100,24,1]");
     assert_eq!(suggested("f32[3,4,5]:[20,25,1]", &map).unwrap(), "f32[3,4,5]:[32,8,1]");
@@ -277,40 +291,109 @@ fn suggestions_keep_what_is_legal() {
     let wide = "f32[1,3,2,2]:[12,1,4294967296,3]";
     assert_eq!(suggested(wide, &directml).unwrap(), "f32[1,3,2,2]:[6,1,6,3]");
     // No strides change the type.
-    let errors = suggest(&text("c64[2,2]:[9,1]"), &DeviceLimits::webnn()).unwrap_err();
+    let errors = suggest(&text("c64[2,2]:[9,1]"), &named("webnn")).unwrap_err();
     assert_eq!(errors.codes(), ["unsupported_data_type"]);
 }
 
+/// `f32[8,3]` in a uniform buffer: elements are 16 bytes apart, unless the language has the feature that lifts the rule.
 #[test]
-fn boxes_of_a_tensor_map() {
-    let tensor = text("f16[64,128,96]:[12288,96,1]");
-    let codes = |sizes: &[u64], swizzle| {
-        let result = validate_box(&tensor, sizes, &DeviceLimits::cuda_tensor_map(swizzle));
-        result.err().map_or_else(Vec::new, |errors| errors.codes())
+fn arrays_in_uniform_buffers_are_spread() {
+    for name in ["webgpu-uniform", "vulkan-uniform"] {
+        for (desc, spread, bytes) in [
+            ("u32[8]:[1]", "u32[8]:[4]", 128),
+            ("f32[8,3]:[3,1]", "f32[8,3]:[12,4]", 384),
+            ("f16[2]:[1]", "f16[2]:[8]", 32),
+        ] {
+            let desc = text(desc);
+            assert!(validate_description(&desc, &named(name)).unwrap_err().codes().contains(&"stride_unaligned"));
+            let found = suggest(&desc, &named(name)).unwrap().unwrap();
+            assert_eq!((found.desc.to_string().as_str(), found.bytes), (spread, bytes), "{name}");
+            let lifted = named(&format!("{name}:uniform_buffer_standard_layout=true"));
+            assert!(suggest(&desc, &lifted).unwrap().is_none());
+        }
+        for scalar in ["u8[]:[]", "u8[1]:[1]", "u16[1,1]:[1,1]"] {
+            let bytes = text(scalar).min_size_in_bytes().min(2);
+            assert!(validate_description(&text(scalar), &named(name)).unwrap().total_bytes <= bytes, "{scalar}");
+        }
+        let tiled: ArrayShape = "f32[16]{0:T(8)}".parse().unwrap();
+        assert!(validate_description(&"f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>().unwrap(), &named(name)).is_err());
+        assert!(validate_description(&tiled, &named(name)).is_err());
+    }
+}
+
+/// What devices write around the elements of an output: TMA stores whole chunks of 16 bytes.
+#[test]
+fn outputs_need_the_units_that_are_written() {
+    let rows = text("s8[32,466]:[512,1]");
+    let at = |len, role, name: &str| validate(&rows, &UploadBuffer::new(len, 0, role), &named(name));
+    let errors = at(16338, Role::Output, "cuda-tensor-map").unwrap_err();
+    assert_eq!((errors.codes(), errors[0].limit()), (vec!["binding_outside_buffer"], Some(16352)));
+    let report = at(16352, Role::Output, "cuda-tensor-map").unwrap();
+    assert_eq!((report.total_bytes, report.gap_bits, report.overwrites_gaps), (16352, 31 * 46 * 8, true));
+    assert_eq!(report.warnings[0].to_string().contains(&format!("{} bytes", 31 * 14)), true, "{}", report.warnings[0]);
+    assert_eq!(at(16338, Role::Input, "cuda-tensor-map").unwrap().total_bytes, 16338);
+    let part = rows.clone().as_part();
+    let part = |name: &str| validate(&part, &UploadBuffer::new(16352, 0, Role::Output), &named(name));
+    let errors = part("cuda-tensor-map").unwrap_err();
+    assert_eq!((errors.codes(), errors[0].value()), (vec!["gaps_overwritten"], Some(31 * 14)));
+    assert!(part("vulkan").is_ok());
+    // Rows of whole chunks have nothing to lose.
+    let whole = text("s8[32,464]:[512,1]").as_part();
+    assert!(validate(&whole, &UploadBuffer::new(16352, 0, Role::Output), &named("cuda-tensor-map")).is_ok());
+    let word = text("u8[3]:[1]");
+    let at = |len, role| {
+        validate(&word, &UploadBuffer::new(len, 0, role), &named("vulkan")).map(|report| report.total_bytes)
     };
-    assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes128), [""; 0]);
-    assert_eq!(codes(&[1, 64, 64], Swizzle::Bytes64), ["box_limit"]);
-    assert_eq!(codes(&[0, 257, 60], Swizzle::None), ["box_limit", "box_limit", "box_unaligned"]);
-    assert_eq!(codes(&[1, 256, 256], Swizzle::None), [""; 0]);
-    assert_eq!(codes(&[64, 64], Swizzle::None), ["rank_mismatch"]);
-    assert!(validate_box(&tensor, &[9999, 1, 1], &DeviceLimits::webgpu()).is_ok());
+    assert_eq!((at(3, Role::Input).unwrap(), at(4, Role::Output).unwrap()), (3, 4));
+    assert!(at(3, Role::Output).is_err());
 }
 
 #[test]
-fn rows_that_share_memory_channels() {
-    let channels = |desc: &str| channel_conflict(&text(desc)).map(|conflict| (conflict.channels, conflict.better));
-    assert_eq!(channels("f32[64,1024]:[1024,1]"), Some((1, 4352)));
-    assert_eq!(channels("f16[64,1024]:[1024,1]"), Some((2, 2304)));
-    assert_eq!(channels("u8[64,1024]:[1024,1]"), None, "on 4 of 16");
-    assert_eq!(channels("f32[64,1088]:[1088,1]"), None, "17 times 256");
-    assert_eq!(channels("f32[16,1024]:[1024,1]"), None, "as many rows as channels");
-    assert_eq!(channels("f32[1024,64]:[1,1024]"), Some((1, 4352)), "columns");
-    let better = text("f32[64,1024]:[1088,1]");
-    assert_eq!(channel_conflict(&better), None);
-    let found = suggest(&text("f32[64,1024]:[1024,1]"), &DeviceLimits::webnn()).unwrap();
-    assert_eq!(
-        found.conflict.unwrap().to_string(),
-        "axis 0 has a row pitch of 4096 bytes, so that rows begin on 1 of 16 memory channels of a GPU that spreads its memory 256 \
-         bytes at a time; 4352 would spread them"
-    );
+fn rules_of_interfaces_that_were_run() {
+    let codes = |desc: &str, name: &str| {
+        validate_description(&text(desc), &named(name)).err().map_or_else(Vec::new, |errors| errors.codes())
+    };
+    let bytes = |desc: &str, name: &str| validate_description(&text(desc), &named(name)).unwrap().total_bytes;
+    // Vulkan's tensors take the first stride times the first size.
+    let gaps = "vulkan-tensor:packed_outside=any";
+    assert_eq!((bytes("f32[2,3,5]:[20,5,1]", gaps), bytes("f32[2,3,5]:[24,8,1]", gaps)), (160, 192));
+    // CUDA's 4-bit and 6-bit types.
+    for accepted in ["f4e2m1fn[64,64]:[64,1]", "u4[64,128]:[128,1]", "f6e2m3fn[4,128]:[128,1]"] {
+        assert_eq!(codes(accepted, "cuda-tensor-map"), [""; 0], "{accepted}");
+    }
+    assert_eq!(codes("u4[64,33]:[64,1]", "cuda-tensor-map"), ["size_unaligned"]);
+    assert_eq!(codes("f6e2m3fn[4,64]:[128,1]", "cuda-tensor-map"), ["size_unaligned"]);
+    // WebNN in Chromium.
+    assert_eq!(codes("s4[3,1000000000]:[1000000000,1]", "webnn:chromium"), ["element_limit"]);
+    assert_eq!(codes("u4[2,2]:[2,1]", "webnn:chromium"), ["unsupported_data_type"]);
+    assert_eq!(codes("s4[2,2]:[2,1]", "webnn:chromium"), [""; 0]);
+    assert!(named("webnn:chromium").one_usage);
+    // ONNX Runtime Web reads vectors.
+    assert_eq!(bytes("f32[5]:[1]", "onnxruntime-web"), 32);
+    // DMA engines.
+    assert_eq!(codes("f32[4,3,2]:[2,0,1]", "none:repeats_outermost_only=true"), ["stride_repeated"]);
+    assert_eq!(codes("f32[4,3,2]:[0,2,1]", "none:repeats_outermost_only=true"), [""; 0]);
+    assert_eq!(codes("f16[4,3]:[8,1]", "none:run_multiple=4"), ["run_unaligned"]);
+    assert_eq!(codes("f16[4,3]:[3,1]", "none:run_multiple=8"), [""; 0]);
+    let found = suggest(&text("s4[4,5]:[5,1]"), &named("none:whole_byte_rows=true")).unwrap().unwrap();
+    assert_eq!(found.desc.to_string(), "s4[4,5]:[6,1]");
+    // Matrices of Direct3D 12.
+    assert_eq!(codes("f16[16,20]:[20,1]", "d3d12-linear-algebra"), ["stride_unaligned"]);
+    assert_eq!(bytes("f16[16,20]:[24,1]", "d3d12-linear-algebra"), 768);
+}
+
+/// The numbers that a device reports, by the names of its API.
+#[test]
+fn limits_have_the_names_of_their_apis() {
+    let webgpu = named("webgpu:maxStorageBufferBindingSize=1GiB,minStorageBufferOffsetAlignment=32");
+    assert_eq!((webgpu.max_binding, webgpu.offset_alignment), (1 << 30, 32));
+    assert_eq!(named("vulkan:minStorageBufferOffsetAlignment=16").offset_alignment, 16);
+    assert_eq!(named("opencl:CL_DEVICE_MEM_BASE_ADDR_ALIGN=4096").offset_alignment, 512);
+    let (found, ignored) =
+        DeviceLimits::reported([("maxUniformBufferRange", 65536), ("maxImageDimension2D", 4096)]).unwrap();
+    assert_eq!((found.max_binding, found.uniform_buffer_standard_layout), (65536, false));
+    assert_eq!(ignored, ["maxImageDimension2D"]);
+    assert_eq!(DeviceLimits::reported([("maxImageDimension2D", 4096)]).unwrap_err().code(), "unknown_limits");
+    assert_eq!("in-order".parse::<DeviceLimits>().unwrap_err().code(), "unknown_limits");
+    assert_eq!("webgpu:maxBufferSise=1".parse::<DeviceLimits>().unwrap_err().code(), "unknown_limits");
 }

@@ -1,13 +1,14 @@
 //! Bindings as WebGPU really checks them, pieces of a tensor that is too large for one binding, and outputs
 //! that share bytes.
 
+use super::named;
 use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::upload::{
-    Binding, DeviceLimits, Role, UploadBuffer, pack_buffer, pieces_along, validate, validate_bindings,
+    Binding, DeviceLimits, Role, UploadBuffer, arena, pack_buffer, split_binding, validate, validate_bindings,
     validate_description,
 };
-use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
@@ -36,10 +37,10 @@ fn webgpu_writable_bindings_do_not_alias_by_range() {
     assert_eq!(codes(&outputs, &DeviceLimits::webgpu()), [vec![], vec!["bindings_overlap"]]);
     // A promise that the operator works in place does not change the API's check.
     assert_eq!(
-        codes(&[outputs[0].in_place_with(1), outputs[1]], &DeviceLimits::webgpu()),
+        codes(&[outputs[0].clone().in_place_with(1), outputs[1].clone()], &DeviceLimits::webgpu()),
         [vec![], vec!["bindings_overlap"]]
     );
-    assert_eq!(codes(&outputs, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&outputs, &named("vulkan")), [vec![""; 0], vec![]]);
     // Ranges that only touch do not overlap.
     let small = packed(DataType::F32, &[64]);
     let apart = [bound(&small, 0, Role::Output), bound(&small, 256, Role::Output)];
@@ -53,7 +54,7 @@ fn webgpu_buffers_are_read_or_written_in_one_dispatch_not_both() {
     assert_eq!(codes(&far, &DeviceLimits::webgpu()), [vec![], vec!["buffer_read_and_written"]]);
     let same = [bound(&desc, 0, Role::Output), bound(&desc, 0, Role::Input)];
     assert_eq!(
-        codes(&[same[0], same[1].in_place_with(0)], &DeviceLimits::webgpu()),
+        codes(&[same[0].clone(), same[1].clone().in_place_with(0)], &DeviceLimits::webgpu()),
         [vec![], vec!["buffer_read_and_written"]]
     );
     let results = validate_bindings(&far, &DeviceLimits::webgpu());
@@ -78,7 +79,7 @@ fn outputs_that_share_a_byte_are_refused() {
     let whole = packed(DataType::U4, &[2, 3]);
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
-    for limits in [DeviceLimits::none(), DeviceLimits::vulkan(), DeviceLimits::d3d12()] {
+    for limits in [DeviceLimits::none(), named("vulkan"), named("d3d12")] {
         assert_eq!(codes(&outputs, &limits), [vec![], vec!["bindings_overlap"]], "{}", limits.name);
         let results = validate_bindings(&outputs, &limits);
         let shared = results[1].as_ref().unwrap_err().iter().next();
@@ -92,10 +93,10 @@ fn outputs_that_share_a_byte_are_refused() {
     let (first, second) = (whole.slice_axis(0, 0..1).unwrap(), whole.slice_axis(0, 1..2).unwrap());
     let outputs = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Output)];
     assert_eq!(codes(&outputs, &DeviceLimits::none()), [vec![""; 0], vec![]]);
-    assert_eq!(codes(&outputs, &DeviceLimits::vulkan()), [vec![], vec!["bindings_overlap"]]);
+    assert_eq!(codes(&outputs, &named("vulkan")), [vec![], vec!["bindings_overlap"]]);
     // A reader of the other nibble finds it unchanged.
     let mixed = [bound(&first, 0, Role::Output), bound(&second, 0, Role::Input)];
-    assert_eq!(codes(&mixed, &DeviceLimits::vulkan()), [vec![""; 0], vec![]]);
+    assert_eq!(codes(&mixed, &named("vulkan")), [vec![""; 0], vec![]]);
     // Interleaved halves of a large matrix share no byte, and the check finds that at once.
     let whole = packed(DataType::U4, &[65536, 65536]);
     let (left, right) = (whole.slice_axis(1, ..32768).unwrap(), whole.slice_axis(1, 32768..).unwrap());
@@ -140,7 +141,7 @@ fn totals_obey_the_size_multiple() {
     assert_eq!((report.rounded_bytes, report.total_bytes, report.bound), (48, 48, 0..48));
     // A device that requires no multiple of 4 gets no multiple of 4.
     let desc = packed(DataType::F16, &[3]);
-    for limits in [DeviceLimits::none(), DeviceLimits::vulkan()] {
+    for limits in [DeviceLimits::none(), named("vulkan")] {
         let report = validate(&desc, &UploadBuffer::new(6, 0, Role::Input), &limits).unwrap();
         assert_eq!((report.rounded_bytes, report.total_bytes, report.padding), (6, 6, 6..6));
     }
@@ -154,18 +155,19 @@ fn packed_buffers_know_the_largest_binding() {
     let large = packed(DataType::F32, &[51865, 640]);
     let bias = packed(DataType::F32, &[640]);
     assert_eq!(
-        pack_buffer([&bias, &large], &limits),
-        Ok(pack_buffer([&bias, &large], &limits).unwrap()),
+        pack_buffer(&[&bias, &large], &limits),
+        Ok(pack_buffer(&[&bias, &large], &limits).unwrap()),
         "132774400 bytes fit one binding"
     );
     let larger = packed(DataType::F32, &[51865, 660]);
     assert_eq!(
-        pack_buffer([&bias, &larger], &limits),
+        pack_buffer(&[&bias, &larger], &limits),
         Err(tensor_layout::plan::Code::BindingLimit.by(136_923_600, limits.max_binding))
     );
     // The pieces of the tensor fit.
-    let pieces: Vec<BufferTensorDesc> = pieces_along(&larger, 0, &limits).unwrap().map(|piece| piece.desc).collect();
-    let packed = pack_buffer(&pieces, &limits).unwrap();
+    let pieces: Vec<_> = split_binding(&larger, &limits).unwrap().into_iter().map(|piece| piece.layout).collect();
+    let layouts: Vec<&dyn ToIndexMap> = pieces.iter().map(|piece| piece as &dyn ToIndexMap).collect();
+    let packed = pack_buffer(&layouts, &limits).unwrap();
     let bindings: Vec<Binding<'_>> = pieces
         .iter()
         .zip(&packed.offsets)
@@ -180,43 +182,98 @@ fn a_large_binding_is_cut_into_whole_rows() {
     // Rows of 5120 bytes begin at multiples of 256. Rows of 5132 bytes do not.
     for columns in [1280, 1283] {
         let desc = packed(DataType::F32, &[51865, columns]);
-        let pieces: Vec<_> = pieces_along(&desc, 0, &limits).unwrap().collect();
+        let pieces = split_binding(&desc, &limits).unwrap();
         assert_eq!(pieces.len(), 2);
         let mut next = 0;
         for piece in &pieces {
-            assert_eq!(piece.indices.start, next);
-            next = piece.indices.end;
-            assert_eq!(piece.desc.sizes(), [piece.indices.end - piece.indices.start, columns]);
+            let rows = piece.indices[0].clone();
+            assert_eq!((rows.start, piece.indices[1].clone()), (next, 0..columns));
+            next = rows.end;
+            let part = piece.layout.as_descriptor().unwrap();
+            assert_eq!(part.sizes(), [rows.end - rows.start, columns]);
             assert!(piece.bound.start.is_multiple_of(256));
-            let whole = 4 * desc.offset(&[piece.indices.start, 0]).unwrap();
-            assert_eq!(piece.bound.start + 4 * piece.desc.offset(&[0, 0]).unwrap(), whole);
-            validate_description(&piece.desc, &limits).unwrap();
+            let whole = 4 * desc.offset(&[rows.start, 0]).unwrap();
+            assert_eq!(piece.bound.start + 4 * part.offset(&[0, 0]).unwrap(), whole);
+            validate_description(part, &limits).unwrap();
         }
         assert_eq!(next, 51865);
     }
     // A tensor that fits is one piece, although no other piece could begin after its last row.
-    let whole = packed(DataType::F32, &[41, 9]);
-    let mut pieces = pieces_along(&whole, 0, &directml()).unwrap();
-    assert_eq!((pieces.clone().count(), pieces.next().unwrap().indices), (1, 0..41));
-    // One row is too large. Then rows cannot begin where DirectML binds.
+    let whole = split_binding(&packed(DataType::F32, &[41, 9]), &directml()).unwrap();
+    assert_eq!((whole.len(), whole[0].indices.clone()), (1, vec![0..41, 0..9]));
+    // Rows cannot begin where DirectML binds.
     let mut small = directml();
     small.max_binding = 64;
-    let code = |desc: &BufferTensorDesc, axis| pieces_along(desc, axis, &small).unwrap_err().code();
-    assert_eq!(code(&packed(DataType::F32, &[4, 17]), 0), "binding_limit");
-    assert_eq!(code(&packed(DataType::F32, &[40, 9]), 0), "no_pieces");
-    assert_eq!(code(&packed(DataType::F32, &[4, 17]), 2), "axis_out_of_range");
-    assert_eq!(code(&packed(DataType::F32, &[40, 4]).with_base_offset(1).unwrap(), 0), "offset_unaligned");
+    let code = |desc: &BufferTensorDesc, limits: &DeviceLimits| split_binding(desc, limits).unwrap_err().code();
+    assert_eq!(code(&packed(DataType::F32, &[40, 9]), &small), "no_pieces");
+    assert_eq!(code(&packed(DataType::F32, &[40, 4]).with_base_offset(1).unwrap(), &small), "offset_unaligned");
+    small.max_binding = 4;
+    assert_eq!(code(&packed(DataType::F64, &[4]), &small), "no_pieces");
+    assert_eq!(code(&packed(DataType::F64, &[1]), &small), "binding_limit");
+}
+
+/// The axis to cut is found, and a row that is still too large is cut again.
+#[test]
+fn the_axes_to_cut_are_found() {
+    let limits = DeviceLimits::webgpu();
+    let axes = |sizes: &[u64], strides: Option<&[u64]>| -> Vec<Vec<u64>> {
+        let desc = BufferTensorDesc::new(DataType::F32, sizes, strides).unwrap();
+        let pieces = split_binding(&desc, &limits).unwrap();
+        pieces.iter().map(|piece| piece.indices.iter().map(|range| range.end - range.start).collect()).collect()
+    };
+    assert_eq!(axes(&[1, 48, 1024, 1024], None), [[1, 32, 1024, 1024], [1, 16, 1024, 1024]]);
+    assert_eq!(axes(&[1024, 48 << 10], Some(&[1, 1024])), [[1024, 32 << 10], [1024, 16 << 10]]);
+    assert_eq!(axes(&[2, 48, 1024, 1024], None).len(), 4);
+    // Tiles are cut between blocks of tiles.
+    let tiled: ArrayShape = "bf16[32000,4096]{1,0:T(8,128)(2,1)}".parse().unwrap();
+    let pieces = split_binding(&tiled, &limits).unwrap();
+    assert_eq!(pieces.iter().map(|piece| piece.indices[0].clone()).collect::<Vec<_>>(), [0..16384, 16384..32000]);
+    assert_eq!(pieces[1].bound, 128 << 20..32000 * 4096 * 2);
+    let mut tiny = limits.clone();
+    tiny.max_binding = 4;
+    let error = split_binding(&packed(DataType::F32, &[1 << 20, 64]), &tiny).unwrap_err();
+    assert!(["out_of_limits", "binding_limit"].contains(&error.code()), "{error}");
+}
+
+/// The bits of the buffer in which the elements are, in row-major order.
+fn places(layout: &dyn ToIndexMap, from: u64) -> Vec<u64> {
+    let map: IndexMap = layout.to_index_map().unwrap();
+    let bits = u64::from(map.element_bits());
+    let all = crate::literal::indices(map.sizes());
+    all.map(|index| 8 * from + bits * map.offset(&index).unwrap()).collect()
+}
+
+/// Checks that the pieces hold every element once, each where it is, and keep the limits.
+fn check_pieces(layout: &dyn ToIndexMap, limits: &DeviceLimits) -> Result<(), TestCaseError> {
+    let Ok(pieces) = split_binding(layout, limits) else { return Ok(()) };
+    let map = layout.to_index_map().unwrap();
+    let mut found = std::collections::BTreeMap::new();
+    for piece in &pieces {
+        prop_assert!(piece.bound.end - piece.bound.start <= limits.max_binding || map.element_count() == 0);
+        prop_assert!(piece.bound.start.is_multiple_of(limits.offset_alignment));
+        let buffer = UploadBuffer::new(1 << 20, piece.bound.start, Role::Input);
+        let report = validate(&piece.layout, &buffer, limits);
+        prop_assert_eq!(report.as_ref().map(|report| report.bound.clone()), Ok(piece.bound.clone()));
+        let sizes: Vec<u64> = piece.indices.iter().map(|range| range.end - range.start).collect();
+        for (index, place) in crate::literal::indices(&sizes).zip(places(&piece.layout, piece.bound.start)) {
+            let index: Vec<u64> = index.iter().zip(&piece.indices).map(|(index, range)| index + range.start).collect();
+            prop_assert!(found.insert(index, place).is_none(), "an element is in two pieces");
+        }
+    }
+    let whole: std::collections::BTreeMap<Vec<u64>, u64> =
+        crate::literal::indices(map.sizes()).zip(places(layout, 0)).collect();
+    prop_assert_eq!(found, whole);
+    Ok(())
 }
 
 proptest! {
     #![proptest_config(cases(2000))]
 
     #[test]
-    fn pieces_along_an_axis_hold_every_element_once_and_keep_the_limits(
-        axes in prop::collection::vec((0..7_u64, 0..30_u64), 1..4),
+    fn pieces_hold_every_element_once_and_keep_the_limits(
+        axes in prop::collection::vec((0..7_u64, 0..30_u64), 0..4),
         base in 0..40_u64,
         data_type in prop::sample::select(vec![DataType::U1, DataType::U4, DataType::F16, DataType::F32, DataType::C128]),
-        axis in 0..3_usize,
         max in 1..200_u64,
         alignment in prop::sample::select(vec![1, 4, 16, 256_u64]),
         multiple in prop::sample::select(vec![1, 4, 16_u64]),
@@ -227,28 +284,86 @@ proptest! {
         let mut limits = DeviceLimits::none();
         (limits.max_binding, limits.offset_alignment, limits.size_multiple) = (max, alignment, multiple);
         (limits.base_offset_in_binding, limits.takes_strides) = (base_in_binding, base_in_binding);
-        let Ok(pieces) = pieces_along(&desc, axis, &limits) else { return Ok(()) };
-        let bits = u64::from(data_type.bits());
-        let (number, mut walked) = (pieces.clone().count(), 0);
-        let mut found = Vec::new();
-        for piece in pieces {
-            prop_assert!(piece.bound.end - piece.bound.start <= max);
-            prop_assert!(piece.bound.start.is_multiple_of(alignment));
-            prop_assert!(!base_in_binding || piece.desc.base_offset() == 0);
-            let buffer = UploadBuffer::new(1 << 20, piece.bound.start, Role::Input);
-            let report = validate(&piece.desc, &buffer, &limits);
-            prop_assert_eq!(report.as_ref().map(|report| report.bound.clone()), Ok(piece.bound.clone()));
-            let part = desc.slice_axis(axis, piece.indices.clone()).unwrap();
-            let places = piece.desc.offsets().map(|offset| 8 * piece.bound.start + bits * offset);
-            prop_assert!(places.eq(part.offsets().map(|offset| bits * offset)));
-            found.extend(piece.indices);
-            walked += 1;
+        check_pieces(&desc, &limits)?;
+    }
+
+    #[test]
+    fn pieces_of_tiles_hold_every_element_once(shape in crate::literal::any_shape(500), max in 16..600_u64) {
+        let mut limits = DeviceLimits::none();
+        (limits.max_binding, limits.offset_alignment) = (max, 16);
+        check_pieces(&shape, &limits)?;
+    }
+}
+
+/// One tensor of an arena, in any layout.
+fn arena_tensor() -> impl Strategy<Value = (Result<BufferTensorDesc, ArrayShape>, Role)> {
+    let strided = (
+        prop::collection::vec((1..6_u64, 0..3_u64), 0..4),
+        prop::sample::select(vec![DataType::U8, DataType::F16, DataType::F32]),
+    );
+    let strided = strided.prop_map(|(axes, data_type)| {
+        let (mut strides, mut next) = (vec![0; axes.len()], 1);
+        for (axis, &(size, more)) in axes.iter().enumerate().rev() {
+            (strides[axis], next) = (next, next * size + more);
         }
-        prop_assert_eq!(number, walked);
-        if desc.element_count() > 0 {
-            prop_assert_eq!(found, (0..sizes[axis]).collect::<Vec<_>>());
-        } else {
-            prop_assert!(found.is_empty());
+        let sizes: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+        Ok(BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap())
+    });
+    let tiled = crate::literal::any_shape(300).prop_map(Err);
+    (prop_oneof![2 => strided, 1 => tiled], prop::sample::select(vec![Role::Input, Role::Output]))
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    /// No byte of one binding is in another, every binding passes the checks in its buffer, and the pieces of a tensor
+    /// hold every element once.
+    #[test]
+    fn an_arena_keeps_every_rule(
+        tensors in prop::collection::vec(arena_tensor(), 0..6),
+        name in prop::sample::select(vec!["none", "webgpu", "vulkan", "d3d12", "opencl", "directml", "webnn"]),
+        max in prop::sample::select(vec![512, 1024, 1 << 30]),
+    ) {
+        let mut limits: DeviceLimits = name.parse().unwrap();
+        (limits.max_binding, limits.max_buffer) = (limits.max_binding.min(max), limits.max_buffer.min(2 * max));
+        let tensors: Vec<(Box<dyn ToIndexMap>, Role)> = tensors
+            .into_iter()
+            .map(|(layout, role)| match layout {
+                Ok(desc) => (Box::new(desc) as Box<dyn ToIndexMap>, role),
+                Err(shape) => (Box::new(shape) as Box<dyn ToIndexMap>, role),
+            })
+            .collect();
+        let given: Vec<(&dyn ToIndexMap, Role)> = tensors.iter().map(|(layout, role)| (&**layout, *role)).collect();
+        let arena = match arena(&given, &limits) {
+            Ok(arena) => arena,
+            Err(problems) => {
+                for (position, errors) in problems {
+                    prop_assert!(position < tensors.len() && !errors.is_empty());
+                }
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(arena.tensors.len(), tensors.len());
+        let mut ranges: Vec<(usize, u64, u64)> = Vec::new();
+        let mut bindings = Vec::new();
+        for ((layout, role), pieces) in tensors.iter().zip(&arena.tensors) {
+            let map = layout.to_index_map().unwrap();
+            let mut count = 0;
+            for piece in pieces {
+                let buffer = UploadBuffer::new(arena.buffers[piece.buffer], piece.offset, *role);
+                prop_assert!(buffer.len <= limits.max_buffer && piece.bound.end <= buffer.len);
+                bindings.push(Binding::new(&piece.layout, piece.buffer as u64, buffer));
+                ranges.push((piece.buffer, piece.bound.start, piece.bound.end));
+                count += piece.indices.iter().map(|range| range.end - range.start).product::<u64>();
+                for place in places(&piece.layout, piece.offset) {
+                    prop_assert!(place >= 8 * piece.bound.start && place < 8 * piece.bound.end);
+                    prop_assert!(!piece.padding.contains(&(place / 8)));
+                }
+            }
+            prop_assert_eq!(count, map.element_count());
         }
+        ranges.sort_unstable();
+        prop_assert!(ranges.windows(2).all(|pair| pair[0].0 != pair[1].0 || pair[0].2 <= pair[1].1));
+        prop_assert!(codes(&bindings, &limits).iter().all(Vec::is_empty), "{:?}", codes(&bindings, &limits));
     }
 }

@@ -1,6 +1,6 @@
 //! Buffers of the right size, and everything that is refused.
 
-use tensor_layout::upload::{DeviceLimits, Role, pieces_along};
+use tensor_layout::upload::{DeviceLimits, Role, split_binding};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 use tensor_layout_wgpu::{BufferOptions, Error, TensorBuffer, limits, required_limits};
 
@@ -100,8 +100,8 @@ fn a_tensor_larger_than_a_binding_goes_in_pieces(gpu: &Gpu) {
     let error = TensorBuffer::new(&device, &desc, &BufferOptions::default()).unwrap_err();
     assert_eq!(error.limits(), ["max_storage_buffer_binding_size", "max_buffer_size"]);
     let mut rows = 0;
-    for piece in pieces_along(&desc, 0, &limits).unwrap() {
-        let tensor = TensorBuffer::new(&device, &piece.desc, &BufferOptions::default()).unwrap();
+    for piece in split_binding(&desc, &limits).unwrap() {
+        let tensor = TensorBuffer::new(&device, piece.layout.as_descriptor().unwrap(), &BufferOptions::default()).unwrap();
         rows += tensor.layout().sizes()[0];
         assert!(tensor.binding().is_ok());
     }

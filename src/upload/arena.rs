@@ -1,0 +1,151 @@
+//! `arena`: buffers, offsets and bindings for many tensors in one call.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::checked::Exact;
+use crate::map::ToIndexMap;
+
+use super::limits::DeviceLimits;
+use super::pack::place;
+use super::report::{Errors, UploadReport};
+use super::split::{PieceLayout, split_binding};
+use super::validate::{Role, UploadBuffer, validate, validate_description};
+
+/// Buffers for many tensors, and where each tensor is in them, from [`arena`].
+///
+/// ```
+/// use tensor_layout::upload::{arena, Arena, DeviceLimits, Role};
+/// use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
+///
+/// let bias = BufferTensorDesc::packed(DataType::F16, &[3])?;
+/// let weights: ArrayShape = "f32[64,100]{1,0:T(8,128)}".parse()?;
+/// let scores = BufferTensorDesc::packed(DataType::F32, &[1, 48, 1024, 1024])?;
+/// let tensors: [(&dyn tensor_layout::ToIndexMap, Role); 3] =
+///     [(&bias, Role::Input), (&weights, Role::Input), (&scores, Role::Output)];
+/// let arena: Arena = arena(&tensors, &DeviceLimits::webgpu()).expect("WebGPU takes all three");
+/// // WebGPU reads or writes a buffer. The scores take two bindings of theirs.
+/// assert_eq!(arena.buffers, [256 + 32768, 192 << 20]);
+/// assert_eq!((arena.tensors[0][0].bound.clone(), arena.tensors[0][0].padding.clone()), (0..8, 6..8));
+/// assert_eq!((arena.tensors[2].len(), arena.tensors[2][1].buffer), (2, 1));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Arena {
+    /// The length of each buffer, in bytes.
+    pub buffers: Vec<u64>,
+    /// The bindings of each tensor, in the order of the tensors: one, or several if the tensor is too large for
+    /// one.
+    pub tensors: Vec<Vec<ArenaBinding>>,
+}
+
+/// One binding of an [`Arena`]: a tensor, or a piece of it.
+///
+/// ```
+/// use tensor_layout::upload::{arena, ArenaBinding, DeviceLimits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
+///
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
+/// let arena = arena(&[(&desc, Role::Input)], &DeviceLimits::directml()).unwrap();
+/// let binding: &ArenaBinding = &arena.tensors[0][0];
+/// assert_eq!((binding.indices[1].clone(), binding.bound.clone()), (0..3, 0..24));
+/// assert_eq!(binding.layout.as_descriptor(), Some(&desc));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ArenaBinding {
+    /// The position of the buffer in [`Arena::buffers`].
+    pub buffer: usize,
+    /// The offset in the buffer from which the offsets of `layout` count, in bytes.
+    pub offset: u64,
+    /// The bytes of the buffer to bind.
+    pub bound: Range<u64>,
+    /// The bytes at the end of `bound` that hold no element. Zero them once, when the buffer is made.
+    pub padding: Range<u64>,
+    /// The indices of each axis of the tensor that the binding covers.
+    pub indices: Vec<Range<u64>>,
+    /// The layout of these indices: the destination of an upload, or the source of a download.
+    pub layout: PieceLayout,
+}
+
+/// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is too
+/// large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a device that
+/// only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and outputs are in
+/// buffers of their own. Every binding passes [`validate`] in its buffer, and no two ranges overlap.
+///
+/// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on, writes a
+/// tensor of these `indices`. What is not written (padding, gaps between tensors) may hold anything, but `padding`
+/// should be zero.
+///
+/// # Errors
+///
+/// For each tensor with a problem, its position in the list, and all of its errors.
+///
+/// ```
+/// use tensor_layout::upload::{arena, DeviceLimits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// let (good, bad) = (BufferTensorDesc::packed(DataType::F32, &[4])?, BufferTensorDesc::packed(DataType::BF16, &[0])?);
+/// let problems = arena(&[(&good, Role::Input), (&bad, Role::Input)], &DeviceLimits::directml()).unwrap_err();
+/// assert_eq!((problems.len(), problems[0].0), (1, 1));
+/// assert_eq!(problems[0].1.codes(), ["unsupported_data_type", "zero_size"]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn arena(tensors: &[(&dyn ToIndexMap, Role)], limits: &DeviceLimits) -> Result<Arena, Vec<(usize, Errors)>> {
+    let mut arena = Arena { buffers: Vec::new(), tensors: Vec::new() };
+    let mut problems = Vec::new();
+    // The buffer that is being filled, for inputs and for outputs.
+    let mut open: [Option<usize>; 2] = [None, None];
+    for (position, &(layout, role)) in tensors.iter().enumerate() {
+        let class = usize::from(limits.one_usage && role == Role::Output);
+        let bindings = open.get_mut(class).map_or(Ok(Vec::new()), |open| arena.add(layout, role, limits, open));
+        match bindings {
+            Ok(bindings) => arena.tensors.push(bindings),
+            Err(errors) => problems.push((position, errors)),
+        }
+    }
+    if problems.is_empty() { Ok(arena) } else { Err(problems) }
+}
+
+impl Arena {
+    /// Places one tensor behind the others of its class.
+    fn add(
+        &mut self,
+        layout: &dyn ToIndexMap,
+        role: Role,
+        limits: &DeviceLimits,
+        open: &mut Option<usize>,
+    ) -> Result<Vec<ArenaBinding>, Errors> {
+        let description = validate_description(layout, limits);
+        // A tensor that is too large for a binding is cut. Its pieces must not have another problem.
+        let pieces = match description {
+            Err(errors) if errors.iter().any(|error| error.code() != "binding_limit") => return Err(errors),
+            Err(errors) => split_binding(layout, limits).map_err(|error| Errors::new(vec![error], *errors.report))?,
+            Ok(report) => split_binding(layout, limits).map_err(|error| Errors::new(vec![error], report))?,
+        };
+        let refused = |error| Errors::new(vec![error], UploadReport::of_nothing(limits));
+        let mut bindings = Vec::new();
+        for piece in pieces {
+            let (layout, indices) = (piece.layout, piece.indices);
+            let used = open.and_then(|buffer| self.buffers.get(buffer).copied()).unwrap_or(0);
+            let mut placed = place(&layout, used, role, limits).map_err(refused)?;
+            if open.is_none() || limits.zero_offset || placed.1 > limits.max_buffer {
+                *open = Some(self.buffers.len());
+                self.buffers.push(0);
+                placed = place(&layout, 0, role, limits).map_err(refused)?;
+            }
+            let (buffer, (offset, end)) = (open.unwrap_or_default(), placed);
+            let report = validate(&layout, &UploadBuffer::new(end, offset, role), limits)?;
+            if let Some(length) = self.buffers.get_mut(buffer) {
+                *length = end;
+            }
+            let first = report.bound.start;
+            let padding = first.plus(report.padding.start)..first.plus(report.padding.end);
+            bindings.push(ArenaBinding { buffer, offset, bound: report.bound, padding, indices, layout });
+        }
+        Ok(bindings)
+    }
+}

@@ -1,0 +1,275 @@
+//! Named sets of limits, and limits by name: the rows of `devices.txt`, the names of the fields, and the names that
+//! APIs have for them.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::str::FromStr;
+
+use crate::cursor::one_of;
+use crate::element::DataType;
+use crate::error::{Code, Error};
+
+use super::feature_level::FeatureLevel;
+use super::limits::{DeviceLimits, TypeLimits};
+
+const TABLE: &str = include_str!("devices.txt");
+
+/// The name of the row with what interfaces for tensors have in common, which is no device.
+const COMMON: &str = "in-order";
+
+/// A row of the table: name, title, the set that it begins with, fields, names of fields in the API.
+type Row = [&'static str; 5];
+
+fn rows() -> impl Iterator<Item = Row> {
+    let lines = TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| {
+        let mut cells = line.split('|').map(str::trim);
+        core::array::from_fn(|_| cells.next().unwrap_or(""))
+    })
+}
+
+/// Returns the named limits.
+pub(super) fn named(name: &str) -> Result<DeviceLimits, Error> {
+    if let Some(level) = name.strip_prefix("directml:") {
+        return Ok(DeviceLimits::directml_level(level.parse::<FeatureLevel>()?));
+    }
+    let row = rows().find(|row| row[0] == name).ok_or_else(|| unknown_limits(name))?;
+    let [_, title, from, fields, _] = row;
+    let mut limits = if from == name { DeviceLimits::none() } else { named(from)? };
+    for change in fields.split_whitespace() {
+        let (field, value) = change.split_once('=').unwrap_or((change, ""));
+        limits = limits.with(field, value)?;
+    }
+    Ok(DeviceLimits { name: Cow::Borrowed(title), ..limits })
+}
+
+/// Returns the named limits, or none. A test reads every row.
+pub(super) fn named_or_none(name: &str) -> DeviceLimits {
+    named(name).unwrap_or_else(|_| DeviceLimits::none())
+}
+
+pub(super) fn unknown_limits(name: &str) -> Error {
+    let names = DeviceLimits::names().collect::<Vec<_>>().join(", ");
+    let reason = format!(
+        "names no limits: expected {names} or directml:LEVEL (1.0 to 6.4), perhaps with limits of your own after it, as in \
+         webgpu:max_binding=2GiB"
+    );
+    Code::UnknownLimits.because(name.to_owned(), reason)
+}
+
+/// The pairs of a name in an API and a field, in a cell of the table.
+fn aliases(cell: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    cell.split_whitespace().filter_map(|pair| pair.split_once('='))
+}
+
+impl DeviceLimits {
+    /// The names of the sets of limits that can be read. `directml` stands for the latest feature level.
+    ///
+    /// ```
+    /// use tensor_layout::DeviceLimits;
+    ///
+    /// assert!(DeviceLimits::names().any(|name| name == "vulkan-tensor"));
+    /// ```
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        rows().map(|row| row[0]).filter(|&name| name != COMMON)
+    }
+
+    /// Returns these limits with one field changed. The field has its name here or in its API
+    /// (`maxStorageBufferBindingSize`). The value is a text: a number of bytes or elements (4096, 4MiB), `true` or
+    /// `false`, types (`f32+f16`), or for stricter types `u4+s4:2:16:16` (the multiples of the last size, of
+    /// strides and of offsets).
+    ///
+    /// # Errors
+    ///
+    /// `unknown_limits` for another name. `parse` if the value cannot be read.
+    ///
+    /// ```
+    /// let limits = tensor_layout::DeviceLimits::webgpu().with("maxBufferSize", "2GiB")?.with("one_usage", "false")?;
+    /// assert_eq!((limits.max_buffer, limits.one_usage), (2 << 30, false));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with(mut self, field: &str, value: &str) -> Result<DeviceLimits, Error> {
+        if let Some(set) = self.set(field, value) {
+            return set.map(|()| self);
+        }
+        let alias = rows().flat_map(|row| aliases(row[4])).find(|(name, _)| *name == field);
+        let (_, field) = alias.ok_or_else(|| {
+            let reason = format!("is no limit that can be set by name: expected one of {}", Self::FIELDS.join(", "));
+            Code::UnknownLimits.because(field.to_owned(), reason)
+        })?;
+        match field.strip_suffix("/8") {
+            Some(field) => self.with(field, &format!("{}", read_size(value)?.div_ceil(8))),
+            None => self.with(field, value),
+        }
+    }
+
+    /// Returns the limits of the API that has the most of these names, with its numbers set to those of the device
+    /// at hand, such as all of WebGPU's `adapter.limits`. The second value lists the names that say nothing about
+    /// tensors in buffers.
+    ///
+    /// # Errors
+    ///
+    /// `unknown_limits` if no API has any of the names.
+    ///
+    /// ```
+    /// use tensor_layout::DeviceLimits;
+    ///
+    /// let adapter = [("maxTextureDimension2D", 8192), ("maxBufferSize", 1 << 32), ("minStorageBufferOffsetAlignment", 32)];
+    /// let (limits, ignored) = DeviceLimits::reported(adapter)?;
+    /// assert_eq!((limits.max_buffer, limits.offset_alignment, limits.one_usage), (1 << 32, 32, true));
+    /// assert_eq!(ignored, ["maxTextureDimension2D"]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn reported<N: AsRef<str>>(
+        numbers: impl IntoIterator<Item = (N, u64)>,
+    ) -> Result<(DeviceLimits, Vec<String>), Error> {
+        let numbers: Vec<(N, u64)> = numbers.into_iter().collect();
+        let known = |row: &Row, name: &str| aliases(row[4]).any(|(alias, _)| alias == name);
+        let mut best: Option<(usize, Row)> = None;
+        for row in rows() {
+            let count = numbers.iter().filter(|(name, _)| known(&row, name.as_ref())).count();
+            if count > best.map_or(0, |(most, _)| most) {
+                best = Some((count, row));
+            }
+        }
+        let (_, row) = best.ok_or_else(|| unknown_limits("a list of numbers of a device"))?;
+        let (mut limits, mut ignored) = (named(row[0])?, Vec::new());
+        for (name, number) in &numbers {
+            if known(&row, name.as_ref()) {
+                limits = limits.with(name.as_ref(), &format!("{number}"))?;
+            } else {
+                ignored.push(name.as_ref().to_owned());
+            }
+        }
+        limits.name = format!("{}, as reported", limits.name).into();
+        Ok((limits, ignored))
+    }
+}
+
+/// Reads a named set, and changes to it: `directml`, `directml:5.0`, `webgpu:max_binding=2GiB,max_buffer=4GiB`. The
+/// message of `unknown_limits` lists the names. The sets, and where their numbers come from:
+///
+/// ```text
+#[doc = include_str!("devices.txt")]
+/// ```
+///
+/// ```
+/// use tensor_layout::upload::DeviceLimits;
+///
+/// assert_eq!("directml:2.1".parse::<DeviceLimits>()?.max_rank, 5);
+/// assert_eq!("opengl".parse::<DeviceLimits>().unwrap_err().code(), "unknown_limits");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+impl FromStr for DeviceLimits {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<DeviceLimits, Error> {
+        let public = |name: &str| if name == COMMON { Err(unknown_limits(name)) } else { named(name) };
+        let changes = text.find('=').and_then(|equals| text.get(..equals)).and_then(|start| start.rfind(':'));
+        let Some((name, changes)) = changes.and_then(|colon| text.split_at_checked(colon)) else { return public(text) };
+        let mut limits = public(name)?;
+        for change in changes.trim_start_matches(':').split(',') {
+            let (field, value) = change.split_once('=').unwrap_or((change, ""));
+            limits = limits.with(field, value)?;
+        }
+        Ok(DeviceLimits { name: text.to_owned().into(), ..limits })
+    }
+}
+
+/// A type of a limit, which can be read from a text.
+pub(super) trait Field: Sized {
+    fn read(text: &str) -> Result<Self, Error>;
+}
+
+impl Field for u64 {
+    fn read(text: &str) -> Result<u64, Error> {
+        read_size(text)
+    }
+}
+
+impl Field for usize {
+    fn read(text: &str) -> Result<usize, Error> {
+        read_size(text).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
+impl Field for bool {
+    fn read(text: &str) -> Result<bool, Error> {
+        one_of(text, "a truth", &[false, true], |truth| if truth { "true" } else { "false" })
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn read(text: &str) -> Result<Option<T>, Error> {
+        if text == "any" { Ok(None) } else { T::read(text).map(Some) }
+    }
+}
+
+impl Field for Cow<'static, [DataType]> {
+    fn read(text: &str) -> Result<Self, Error> {
+        text.split('+').map(str::parse).collect::<Result<Vec<DataType>, Error>>().map(Cow::Owned)
+    }
+}
+
+impl Field for Cow<'static, [TypeLimits]> {
+    fn read(text: &str) -> Result<Self, Error> {
+        let rules = text.split(';').filter(|rule| !rule.is_empty()).map(|rule| {
+            let mut parts = rule.split(':');
+            let data_types = Field::read(parts.next().unwrap_or(""))?;
+            let mut number = || read_size(parts.next().unwrap_or(""));
+            let (inner_size_multiple, stride_multiple, offset_alignment) = (number()?, number()?, number()?);
+            Ok(TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment })
+        });
+        rules.collect::<Result<Vec<_>, Error>>().map(Cow::Owned)
+    }
+}
+
+/// The units of a size in a text, each with its number of bytes.
+const UNITS: &[(&str, u64)] = &[
+    ("", 1),
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+];
+
+/// Reads a number of bytes: `4096`, `4_194_304`, `4MiB`, `2 GiB`, `64kB` (1000 bytes each).
+///
+/// The function needs the feature `plan`.
+///
+/// # Errors
+///
+/// `parse` if the text is not a number with one of these units, or does not fit 64 bits.
+///
+/// ```
+/// use tensor_layout::upload::read_size;
+///
+/// assert_eq!((read_size("4MiB")?, read_size("4_194_304")?), (4 << 20, 4 << 20));
+/// assert_eq!(read_size("4 potatoes").unwrap_err().column(), Some(3));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn read_size(text: &str) -> Result<u64, Error> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let refuse = |column: usize, expected: &'static str| {
+        let found = text
+            .get(column..)
+            .filter(|rest| !rest.is_empty())
+            .map_or("the end of the text".to_owned(), |rest| format!("`{rest}`"));
+        Error::parse(text, column.saturating_add(1), expected, found)
+    };
+    let value = number.replace('_', "").parse::<u64>().ok().filter(|_| !number.starts_with('_'));
+    let value = value.ok_or_else(|| refuse(0, "a number of bytes below 2^64, such as 4096, 4_194_304 or 4MiB"))?;
+    let blanks = unit.len().saturating_sub(unit.trim_start().len());
+    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|&(_, factor)| factor);
+    let factor =
+        factor.ok_or_else(|| refuse(digits.saturating_add(blanks), "KiB, MiB, GiB, TiB, kB, MB, GB, TB or nothing"))?;
+    value.checked_mul(factor).ok_or_else(|| refuse(0, "a number of bytes below 2^64"))
+}

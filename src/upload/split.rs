@@ -1,0 +1,359 @@
+//! `split_binding`: divides a tensor that is too large for one binding into tensors that fit.
+//!
+//! A piece is a range of indices on each axis. The tensor is cut along the axis of the largest stride, because
+//! pieces along it are apart in memory; `[1, 48, 1024, 1024]` can be cut along axis 1 only. If a single index of
+//! that axis is too large for a binding, each index is cut again, along the axis of the next smaller stride.
+//!
+//! ```text
+//! split(tensor):
+//!     if the tensor fits one binding: it is a piece
+//!     axis = the axis of the largest stride
+//!     unit = the indices of one block of that axis (1 without tiles)
+//!     if one unit fits one binding: pieces of as many units as fit
+//!     else: split each unit
+//! ```
+//!
+//! A binding begins at a multiple of the device's alignment, at or before the first element of its piece. How far
+//! before depends on the piece. The distances of all pieces along an axis leave one remainder modulo the greatest
+//! common divisor of the alignment and the stride, so the largest of them is known without looking at each.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
+use crate::error::{Code, Error};
+use crate::map::{IndexMap, ToIndexMap};
+use crate::strided::{BufferTensorDesc, Owns, Slice};
+
+use super::limits::DeviceLimits;
+use super::multiples::{common_multiple, whole_elements};
+
+/// The most pieces of one tensor. More of them mean that the largest binding is a mistake.
+const MOST_PIECES: usize = 1 << 16;
+
+/// One piece of a tensor that [`split_binding`] has divided.
+///
+/// ```
+/// use tensor_layout::upload::{split_binding, BindingPiece, DeviceLimits};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // 1 GiB of rows of 4 KiB, for devices that bind 128 MiB at once.
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[1 << 18, 1024])?;
+/// let pieces: Vec<BindingPiece> = split_binding(&desc, &DeviceLimits::webgpu())?;
+/// assert_eq!((pieces.len(), &pieces[1].indices[0], &pieces[1].bound), (8, &(1 << 15..1 << 16), &(1 << 27..1 << 28)));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct BindingPiece {
+    /// The indices of each axis that the piece covers.
+    pub indices: Vec<Range<u64>>,
+    /// The piece as a tensor whose offsets count from the start of `bound`.
+    pub layout: PieceLayout,
+    /// The bytes to bind, counted from the start of the tensor's buffer.
+    pub bound: Range<u64>,
+}
+
+/// The layout of a piece: a descriptor if the whole tensor has one, else an index map.
+///
+/// ```
+/// use tensor_layout::upload::{split_binding, DeviceLimits, PieceLayout};
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+///
+/// let tiled: ArrayShape = "f32[64,128]{1,0:T(8,128)}".parse()?;
+/// let limits = DeviceLimits::webgpu().with("max_binding", "16KiB")?;
+/// let last: PieceLayout = split_binding(&tiled, &limits)?.pop().unwrap().layout;
+/// assert!(last.as_descriptor().is_none());
+/// assert_eq!(last.to_index_map()?.sizes(), [32, 128]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum PieceLayout {
+    /// Sizes and strides.
+    Strided(BufferTensorDesc),
+    /// Any other layout.
+    Mapped(IndexMap),
+}
+
+impl crate::map::Besides for PieceLayout {}
+
+impl ToIndexMap for PieceLayout {
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        match self {
+            PieceLayout::Strided(desc) => desc.to_index_map(),
+            PieceLayout::Mapped(map) => Ok(map.clone()),
+        }
+    }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        match self {
+            PieceLayout::Strided(desc) => Some(desc),
+            PieceLayout::Mapped(_) => None,
+        }
+    }
+}
+
+/// Divides a tensor into pieces that each fit one binding, along axes that are found. A tensor that fits is one
+/// piece.
+///
+/// Every piece is a tensor with the same strides or tiles. Its binding begins at an offset that the device
+/// allows, if the tensor's buffer does, at or before the first element of the piece. The distance to the first
+/// element is the base offset of the piece's layout. Devices that are given strides and no base offset
+/// ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces along an
+/// axis but the last have the same number of indices. Bindings of neighbouring pieces may share the bytes in
+/// front of an element. So bind pieces for reading only, or write each piece in a dispatch of its own.
+///
+/// # Errors
+///
+/// `binding_limit` if an element with its alignment is larger than a binding, or a block of tiles is.
+/// `no_pieces` if pieces with an aligned start do not fit a binding. `offset_unaligned` if the start of the
+/// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 65,536 pieces.
+/// `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
+///
+/// ```
+/// use tensor_layout::upload::{split_binding, validate, UploadBuffer, DeviceLimits, Role};
+/// use tensor_layout::{BufferTensorDesc, DataType};
+///
+/// // Attention scores of one image: 192 MiB, which axis 0 cannot divide.
+/// let limits = DeviceLimits::webgpu();
+/// let desc = BufferTensorDesc::packed(DataType::F32, &[1, 48, 1024, 1024])?;
+/// let pieces = split_binding(&desc, &limits)?;
+/// assert_eq!((&pieces[0].indices[1], &pieces[1].indices[1]), (&(0..32), &(32..48)));
+/// for piece in &pieces {
+///     let buffer = UploadBuffer::new(192 << 20, piece.bound.start, Role::Input);
+///     assert!(validate(&piece.layout, &buffer, &limits).is_ok());
+/// }
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<Vec<BindingPiece>, Error> {
+    let (whole, promise) = match layout.as_descriptor() {
+        Some(desc) => (PieceLayout::Strided(desc.clone()), desc.base_offset_alignment().into()),
+        None => (PieceLayout::Mapped(layout.to_index_map()?), layout.storage_rule().alignment),
+    };
+    let bits = whole.bits();
+    let size_multiple = limits.size_multiple.max(1);
+    let device = common_multiple(limits.offset_alignment_of(whole.data_type(), bits), size_multiple)?;
+    let alignment = common_multiple(common_multiple(device, whole_elements(bits))?, promise)?;
+    let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
+    let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
+    let indices = whole.sizes().iter().map(|&size| 0..size).collect();
+    split.add(whole, indices)?;
+    Ok(split.pieces)
+}
+
+/// The alignment of the start of a piece, in bytes, and what is left to divide.
+struct Split<'a> {
+    limits: &'a DeviceLimits,
+    bits: u32,
+    alignment: u64,
+    size_multiple: u64,
+    /// The largest binding, in bits.
+    room: u128,
+    pieces: Vec<BindingPiece>,
+}
+
+impl Split<'_> {
+    fn add(&mut self, part: PieceLayout, indices: Vec<Range<u64>>) -> Result<(), Error> {
+        let align_bits = wide_product(self.alignment, 8_u64).max(1);
+        let base_bits = wide_product(part.base(), self.bits);
+        let lead = base_bits.modulo(align_bits);
+        let exact_starts = self.limits.base_offset_in_binding && self.limits.takes_strides;
+        if exact_starts && lead > 0 && part.element_count() > 0 {
+            let first = u64::try_from(base_bits.div_euclid(8)).unwrap_or(u64::MAX);
+            return Err(Code::OffsetUnaligned.by(first, self.alignment));
+        }
+        if part.element_count() == 0 || lead.saturating_add(part.length_in_bits(self.bits)) <= self.room {
+            return self.push(part, indices);
+        }
+        let Some((axis, unit, stride)) = part.widest_axis() else {
+            let bytes = checked::narrow(lead.saturating_add(part.length_in_bits(self.bits)).div_ceil(8), BYTES)?;
+            return Err(Code::BindingLimit.by(bytes, self.limits.max_binding));
+        };
+        let size = at(part.sizes(), axis);
+        let row_bits = part.slice(axis, 0..unit)?.length_in_bits(self.bits);
+        let stride_bits = wide_product(stride, self.bits);
+        // The number of units that a piece begins at a multiple of, and the most bits between the start of a
+        // binding and its first element.
+        let (multiple, most_lead) = if exact_starts {
+            (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
+        } else {
+            let step = gcd(align_bits, stride_bits).max(1);
+            (1, align_bits.saturating_sub(step).plus(base_bits.modulo(step)))
+        };
+        let units = u128::from(size.div_ceil(unit));
+        let step = match self.room.checked_sub(row_bits.saturating_add(most_lead)) {
+            Some(free) => {
+                let fits = free.checked_div(stride_bits).unwrap_or(units).plus(1).min(units);
+                fits.minus(fits.modulo(multiple))
+            }
+            // One unit is too large, and is divided again.
+            None => 0,
+        };
+        let can_divide = part.slice(axis, 0..unit)?.widest_axis().is_some();
+        let (step, again) = match step {
+            0 if multiple > 1 => return Err(Code::NoPieces.by(self.limits.max_binding, self.alignment)),
+            0 if !can_divide => {
+                let bytes = checked::narrow(row_bits.saturating_add(most_lead).div_ceil(8), BYTES)?;
+                return Err(Code::BindingLimit.by(bytes, self.limits.max_binding));
+            }
+            0 => (unit, true),
+            step => (checked::narrow::<u64>(step, OFFSET)?.saturating_mul(unit), false),
+        };
+        let mut start = 0;
+        while start < size {
+            let end = start.saturating_add(step).min(size);
+            let mut piece = part.slice(axis, start..end)?;
+            if let (PieceLayout::Mapped(map), PieceLayout::Mapped(whole)) = (&mut piece, &part)
+                && row_bits <= stride_bits
+            {
+                // No other piece reaches in, so the piece owns what is between its elements if the whole does.
+                *map = map.clone().with_owned(whole.owns().min(Owns::Gaps));
+            }
+            let mut indices = indices.clone();
+            if let Some(range) = indices.get_mut(axis) {
+                *range = range.start.plus(start)..range.start.plus(end);
+            }
+            if again {
+                self.add(piece, indices)?
+            } else {
+                self.push(piece, indices)?
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, part: PieceLayout, indices: Vec<Range<u64>>) -> Result<(), Error> {
+        let count = self.pieces.len().saturating_add(1);
+        if count > MOST_PIECES {
+            let most = checked::count(MOST_PIECES);
+            return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
+        }
+        let first: u64 = checked::narrow(wide_product(part.base(), self.bits).div_euclid(8), BYTES)?;
+        let start = first.minus(first.modulo(self.alignment.max(1)));
+        // The bytes in front of the first element are whole elements, because the alignment is a multiple of
+        // an element's bytes.
+        let skipped = wide_product(start, 8_u64).divided_by(self.bits.into());
+        let layout = part.after(checked::narrow(skipped, OFFSET)?)?;
+        let exact = checked::bytes_for(layout.end(), self.bits)?;
+        let length = checked::round_up(exact, self.size_multiple, BYTES)?;
+        self.pieces.push(BindingPiece { indices, layout, bound: start..checked::add(start, length, BYTES)? });
+        Ok(())
+    }
+}
+
+impl PieceLayout {
+    fn data_type(&self) -> crate::element::DataType {
+        match self {
+            PieceLayout::Strided(desc) => desc.data_type(),
+            PieceLayout::Mapped(map) => map.data_type(),
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        match self {
+            PieceLayout::Strided(desc) => desc.data_type().bits(),
+            PieceLayout::Mapped(map) => map.element_bits(),
+        }
+    }
+
+    fn sizes(&self) -> &[u64] {
+        match self {
+            PieceLayout::Strided(desc) => desc.sizes(),
+            PieceLayout::Mapped(map) => map.sizes(),
+        }
+    }
+
+    fn element_count(&self) -> u64 {
+        match self {
+            PieceLayout::Strided(desc) => desc.element_count(),
+            PieceLayout::Mapped(map) => map.element_count(),
+        }
+    }
+
+    /// The offset of the first element, in elements.
+    fn base(&self) -> u64 {
+        match self {
+            PieceLayout::Strided(desc) => desc.base_offset(),
+            PieceLayout::Mapped(map) => map.base(),
+        }
+    }
+
+    /// The offset after the last element, in elements. A layout with tiles that is not sliced ends with its padding.
+    fn end(&self) -> u64 {
+        match self {
+            PieceLayout::Strided(desc) => desc.span_elements(),
+            PieceLayout::Mapped(map) if map.is_part() => map.span_elements(),
+            PieceLayout::Mapped(map) => map.physical_elements(),
+        }
+    }
+
+    fn length_in_bits(&self, bits: u32) -> u128 {
+        wide_product(self.end().saturating_sub(self.base()), bits)
+    }
+
+    fn slice(&self, axis: usize, indices: Range<u64>) -> Result<PieceLayout, Error> {
+        match self {
+            PieceLayout::Strided(desc) => desc.slice_axis(axis, indices).map(PieceLayout::Strided),
+            PieceLayout::Mapped(map) => {
+                let mut slices: Vec<Slice> = map.sizes().iter().map(|&size| (0..size).into()).collect();
+                if let Some(slice) = slices.get_mut(axis) {
+                    *slice = indices.into();
+                }
+                Ok(PieceLayout::Mapped(map.slice(&slices)?.with_owned(Owns::Elements)))
+            }
+        }
+    }
+
+    /// The layout with offsets that count from a later element of the buffer.
+    fn after(self, skipped: u64) -> Result<PieceLayout, Error> {
+        match self {
+            PieceLayout::Strided(desc) => {
+                let base = desc.base_offset().minus(skipped);
+                desc.beginning_at(base).map(PieceLayout::Strided)
+            }
+            PieceLayout::Mapped(map) => {
+                let (base, is_part, end) = (map.base().minus(skipped), map.is_part(), map.span_elements());
+                let physical = if is_part { end } else { map.physical_elements() };
+                let map = map.with_base(base)?;
+                Ok(PieceLayout::Mapped(map.ending_at(physical.minus(skipped))))
+            }
+        }
+    }
+
+    /// The axis to cut along: the one of the largest stride among those that can be cut, the indices of one block
+    /// of it, and the distance between blocks, in elements.
+    fn widest_axis(&self) -> Option<(usize, u64, u64)> {
+        let mut widest: Option<(usize, u64, u64)> = None;
+        let mut look = |axis: usize, unit: u64, stride: u64| {
+            if at(self.sizes(), axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
+                widest = Some((axis, unit, stride));
+            }
+        };
+        match self {
+            PieceLayout::Strided(desc) => {
+                for (axis, &stride) in desc.strides().iter().enumerate() {
+                    look(axis, 1, stride);
+                }
+            }
+            PieceLayout::Mapped(map) => {
+                for component in map.components() {
+                    let Some((&axis, fused)) = component.dims().split_first() else { continue };
+                    let minor: Dims = fused.iter().map(|&dim| at(self.sizes(), dim)).collect();
+                    let minor = checked::element_count(&minor).max(1);
+                    // Only whole blocks of the slowest digit lie apart.
+                    if let Some(digit) = component.chain.digits().iter().max_by_key(|digit| digit.divisor) {
+                        let block = digit.divisor.get();
+                        if block.is_multiple_of(minor) {
+                            look(axis, block.divided_by(minor), digit.stride);
+                        } else if minor.is_multiple_of(block) {
+                            look(axis, 1, digit.stride.times(minor.divided_by(block)));
+                        }
+                    }
+                }
+            }
+        }
+        widest
+    }
+}
