@@ -23,7 +23,8 @@ use super::settings::{Padding, Settings};
 /// of 8 bits can be moved, and any other width up to 128 bits.
 ///
 /// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs
-/// it. Signed integers are extended by their sign, and all other types by zeros. Packing keeps the low bits.
+/// it. Signed integers are extended by their sign, and all other types by zeros: for zeros above an `s4`, as JAX,
+/// ONNX and ml_dtypes write them, describe both sides as `u4`. Packing keeps the low bits.
 /// No other pair of widths or types is converted.
 ///
 /// ```

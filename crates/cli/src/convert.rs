@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
 
+use crate::index_text::write_list;
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
@@ -29,6 +30,10 @@ pub(crate) struct Arguments {
     /// The value of padding: zero, or the bits of one element as 0x...
     #[arg(long, default_value = "zero", value_name = "PATTERN")]
     fill: Fill,
+    /// What a signed integer below a byte has in the upper bits when each gets a byte of its own: its sign, as
+    /// in two's complement (-1 of s4 is ff), or zeros, as JAX, ONNX and ml_dtypes write it (0f).
+    #[arg(long, default_value = "sign", value_name = "BITS")]
+    upper_bits: UpperBits,
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
@@ -45,6 +50,12 @@ pub(crate) struct Arguments {
     /// OUT may be the input file itself, which is replaced.
     #[arg(long, requires = "output")]
     overwrite: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum UpperBits {
+    Sign,
+    Zero,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +80,7 @@ impl FromStr for Fill {
 /// One side of a copy: the layout as text, and its map.
 struct Side {
     text: String,
+    layout: AnyLayout,
     map: IndexMap,
 }
 
@@ -78,7 +90,7 @@ impl Side {
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
         let layout = layout_or_rule(text, other)?;
         let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
-        Ok(Side { text, map: layout.to_index_map()? })
+        Ok(Side { text, map: layout.to_index_map()?, layout: layout.layout().clone() })
     }
 }
 
@@ -121,7 +133,14 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         (Err(error), _) => return output.refuse(from, &error),
         (_, Err(error)) => return output.refuse(to, &error),
     };
-    let plan = Relayout::new(&from.map, &to.map).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
+    let (mut maps, needs_zeros) = ((from.map.clone(), to.map.clone()), arguments.upper_bits == UpperBits::Zero);
+    if needs_zeros {
+        maps = match unsigned(&from.layout).and_then(|from| Ok((from, unsigned(&to.layout)?))) {
+            Ok(maps) => maps,
+            Err(error) => return output.refuse("", &error),
+        };
+    }
+    let plan = Relayout::new(&maps.0, &maps.1).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
     let plan = match plan {
         Ok(plan) => plan,
         Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),
@@ -156,6 +175,23 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     Ok(Verdict::Well)
 }
 
+/// Returns a layout with unsigned integers instead of signed ones, whose upper bits are zeros.
+fn unsigned(layout: &AnyLayout) -> Result<IndexMap, Error> {
+    let unsigned = |data_type| match data_type {
+        DataType::S1 => DataType::U1,
+        DataType::S2 => DataType::U2,
+        DataType::S4 => DataType::U4,
+        other => other,
+    };
+    match layout {
+        AnyLayout::Strided(desc) => desc.reinterpret(unsigned(desc.data_type()))?.to_index_map(),
+        AnyLayout::Tiled(shape) => {
+            ArrayShape::new(unsigned(shape.data_type()), shape.sizes(), shape.layout().clone())?.to_index_map()
+        }
+        other => other.to_index_map(),
+    }
+}
+
 /// Whether a new file with the name `target` would replace the input file.
 fn is_same_file(input: &Path, target: &Path) -> bool {
     let real = |path: &Path| path.canonicalize().ok();
@@ -172,7 +208,7 @@ fn write_file(
     plan: &Relayout,
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let header = || npy::write_header(&npy::Header::of(&to.map, &to.text)?);
+    let header = || npy::Header::of(&to.map, &to.text)?.write();
     let header = match is_npy(target).then(header).transpose() {
         Ok(header) => header.unwrap_or_default(),
         Err(error) => return output.refuse("", &error),
@@ -225,7 +261,14 @@ fn is_npy(path: &Path) -> bool {
 
 fn npy_layout(path: &Path) -> Result<String, Stop> {
     let bytes = Input::open(path)?;
-    let layout = npy::read_header(&bytes).and_then(|(header, _)| header.layout().map_err(|error| error.to_string()));
+    let layout = npy::read_header(&bytes).and_then(|(header, _)| match header.opaque {
+        None => header.layout().map(|layout| layout.to_string()).map_err(|error| error.to_string()),
+        Some(descr) => Err(format!(
+            "holds elements that NumPy writes as {descr}: say with --from what they are, such as {}{}",
+            if header.data_type == DataType::U8 { "f8e4m3fn" } else { "bf16" },
+            write_list(&header.sizes)
+        )),
+    });
     layout.map_err(|sentence| Stop::Unusable(format!("{} {sentence}", path.display())))
 }
 
@@ -264,7 +307,11 @@ fn npy_start(file: &[u8], from: &Side) -> Result<usize, String> {
     let (header, start) = npy::read_header(file)?;
     header.check(&from.map, &from.text)?;
     let data = u64::try_from(file.len().saturating_sub(start)).unwrap_or(u64::MAX);
-    let expected = header.map().map_err(|error| format!("is refused: {error}"))?.physical_size_in_bytes();
+    let expected = header
+        .layout()
+        .and_then(|layout| layout.to_index_map())
+        .map_err(|error| format!("is refused: {error}"))?
+        .physical_size_in_bytes();
     if data != expected {
         let (data, expected) = (long_bytes(data), long_bytes(expected));
         return Err(format!("has {data} after its header, but its shape takes {expected}"));

@@ -1,116 +1,160 @@
-//! The header of a .npy file: NumPy's format, versions 1 to 3.
+//! The header of a .npy file, which the crate `ndarray-npy` reads and writes. Its type is any text that
+//! `numpy.dtype` takes; this module says which type of elements the text means.
 
+use ndarray_npy::npy::header::{Header as RawHeader, Layout};
+use py_literal::Value;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 use crate::index_text::write_list;
 
-const MAGIC: &[u8] = b"\x93NUMPY";
-
 /// What the header of a .npy file says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
+    /// The type of the elements, or an unsigned integer of their width.
     pub(crate) data_type: DataType,
+    /// The text of a type that NumPy does not know and writes as bytes: `<V2` for bfloat16.
+    pub(crate) opaque: Option<String>,
     /// Whether neighbours along the first dimension, and not the last, are side by side in the file.
     pub(crate) fortran_order: bool,
     pub(crate) sizes: Vec<u64>,
 }
 
+/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of 64-bit
+/// Linux.
+const WORDS: [(&str, &str); 14] = [
+    ("|b1", "? b1 bool bool8"),
+    ("|i1", "b byte int8"),
+    ("|u1", "B ubyte uint8"),
+    ("<i2", "h short int16"),
+    ("<u2", "H ushort uint16"),
+    ("<i4", "i intc int32"),
+    ("<u4", "I uintc uint32"),
+    ("<i8", "l q p int int_ intp long longlong int64"),
+    ("<u8", "L Q P uint uintp ulong ulonglong uint64"),
+    ("<f2", "e half float16"),
+    ("<f4", "f single float32"),
+    ("<f8", "d double float float64"),
+    ("<c8", "F csingle complex64"),
+    ("<c16", "D cdouble complex complex128"),
+];
+
 /// Reads the header of a .npy file. Returns it, and the position at which the data begins. An error is the
 /// end of a sentence that begins with the name of the file.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
-    let rest = file.strip_prefix(MAGIC).ok_or("is not a .npy file: it does not begin with \\x93NUMPY")?;
-    let cut = || "ends inside its header".to_owned();
-    let (length, start) = match *rest {
-        [1, _, a, b, ..] => (u64::from(u16::from_le_bytes([a, b])), 10_usize),
-        [2 | 3, _, a, b, c, d, ..] => (u64::from(u32::from_le_bytes([a, b, c, d])), 12),
-        [version, ..] if version == 0 || version > 3 => {
-            return Err(format!("is a .npy file of version {version}; versions 1 to 3 are known"));
-        }
-        _ => return Err(cut()),
-    };
-    let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length)).ok_or_else(cut)?;
-    let text = file.get(start..end).ok_or_else(cut)?;
-    let text = copied_text(text).ok_or("has a header that is not text")?;
-    Ok((Dictionary { rest: &text }.read()?, end))
-}
-
-/// Returns a copy of a header, if it is valid UTF-8. It is copied because the bytes of a mapped file may
-/// change, and the bytes of a `str` must not.
-fn copied_text(header: &[u8]) -> Option<String> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(header.len()).ok()?;
-    copy.extend_from_slice(header);
-    String::from_utf8(copy).ok()
-}
-
-/// Writes a header, in the format of version 1, or of version 2 if the header is too long for that.
-pub(crate) fn write_header(header: &Header) -> Result<Vec<u8>, Error> {
-    let descr = header.data_type.name_in(Naming::Npy).ok_or_else(|| {
-        Error::unsupported_data_type(header.data_type.name_in(Naming::Xla).unwrap_or_default(), "the .npy format")
-    })?;
-    let order = if header.fortran_order { "True" } else { "False" };
-    let sizes: Vec<String> = header.sizes.iter().map(|size| format!("{size}, ")).collect();
-    let sizes = match sizes.as_slice() {
-        [_] => sizes.concat().trim_end().to_owned(),
-        _ => sizes.concat().trim_end_matches(", ").to_owned(),
-    };
-    let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({sizes}), }}");
-    // The header is padded so that the data begins at a multiple of 64 bytes. It ends with a line feed.
-    let padded = |prefix: usize| (prefix + text.len() + 1).next_multiple_of(64) - prefix;
-    let mut bytes = MAGIC.to_vec();
-    match u16::try_from(padded(10)) {
-        Ok(length) => {
-            bytes.extend([1, 0]);
-            bytes.extend(length.to_le_bytes());
-        }
-        Err(_) => {
-            bytes.extend([2, 0]);
-            bytes.extend(u32::try_from(padded(12)).unwrap_or(u32::MAX).to_le_bytes());
+    // A copy is read, because a mapped file may change. NumPy reads no header above 10,000 bytes by itself.
+    let mut head = file.get(..file.len().min(1 << 20)).unwrap_or_default().to_vec();
+    if let [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ..] = *head
+        && u64::from(u32::from_le_bytes([a, b, c, d])) > head.len() as u64
+    {
+        return Err("ends inside its header".into());
+    }
+    // Python 2 appended an L to long integers.
+    for place in 1..head.len().min(1 << 10) {
+        if let Some([b'0'..=b'9', letter @ b'L', b',' | b')']) = head.get_mut(place - 1..place + 2) {
+            *letter = b' ';
         }
     }
-    let end = (bytes.len() + text.len() + 1).next_multiple_of(64);
-    bytes.extend(text.as_bytes());
-    bytes.resize(end - 1, b' ');
-    bytes.push(b'\n');
-    Ok(bytes)
+    let mut rest = &*head;
+    let raw = RawHeader::from_reader(&mut rest).map_err(|error| {
+        // The crate shows the whole header below a syntax error.
+        let error = error.to_string();
+        let error = error.split("  -->").next().unwrap_or_default().trim_end_matches(':');
+        let is_cut = error.contains("fill whole buffer");
+        if is_cut { "ends inside its header".into() } else { format!("is not a .npy file that can be read: {error}") }
+    })?;
+    let Some(descr) = raw.type_descriptor.as_string() else {
+        return Err("holds records of several fields; only plain elements can be laid out".into());
+    };
+    let (data_type, opaque) = read_type(descr)?;
+    let sizes = raw.shape.iter().map(|&size| size as u64).collect();
+    let header = Header { data_type, opaque, fortran_order: raw.layout.is_fortran(), sizes };
+    Ok((header, head.len().saturating_sub(rest.len())))
+}
+
+/// Returns the type that a text of `numpy.dtype` means. A type that NumPy does not know, which is written as
+/// bytes (`V2`, or `f1` of mlx), is an unsigned integer, and its text is returned too.
+fn read_type(descr: &str) -> Result<(DataType, Option<String>), String> {
+    let body = descr.trim_start_matches(['<', '>', '=', '|']);
+    let word = WORDS.iter().find(|(_, words)| words.split(' ').any(|word| word == body));
+    let bytes = body.strip_prefix(|kind: char| kind.is_ascii_alphabetic()).and_then(|bytes| bytes.parse::<u32>().ok());
+    let exact = match (word, bytes) {
+        (Some((exact, _)), _) => (*exact).to_owned(),
+        (None, Some(1)) => format!("|{body}"),
+        _ => format!("<{body}"),
+    };
+    let is_one_byte = exact.starts_with('|');
+    if descr.starts_with('>') && !is_one_byte {
+        return Err(format!("holds big-endian elements ({descr}); save it with the byte order of {exact}"));
+    }
+    let named = || DataType::from_name_in(Naming::Numpy, body);
+    if let Some(data_type) = DataType::from_name_in(Naming::Npy, &exact).or_else(named) {
+        return Ok((data_type, None));
+    }
+    let stand_in = match (body.chars().next(), bytes) {
+        (Some('V' | 'f'), Some(1)) => DataType::U8,
+        (Some('V'), Some(2)) => DataType::U16,
+        (Some('V'), Some(4)) => DataType::U32,
+        (Some('V'), Some(8)) => DataType::U64,
+        _ => return Err(format!("holds elements of the type {descr}, which has no counterpart here")),
+    };
+    Ok((stand_in, Some(descr.to_owned())))
 }
 
 impl Header {
-    /// Returns the layout of the file, which is packed in the order that the header states.
-    pub(crate) fn map(&self) -> Result<IndexMap, Error> {
-        packed(self.data_type, &self.sizes, self.fortran_order)?.to_index_map()
+    /// Returns the bytes of the header.
+    pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
+        let unsupported =
+            || Error::unsupported_data_type(self.data_type.name_in(Naming::Xla).unwrap_or_default(), "the .npy format");
+        let descr = self.data_type.name_in(Naming::Npy).ok_or_else(unsupported)?;
+        let layout = if self.fortran_order { Layout::Fortran } else { Layout::Standard };
+        let shape = self.sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect();
+        let raw = RawHeader { type_descriptor: Value::String(descr.to_owned()), layout, shape };
+        raw.to_bytes().map_err(|error| Error::not_expressible(".npy file", error.to_string()))
     }
 
-    pub(crate) fn layout(&self) -> Result<String, Error> {
-        Ok(packed(self.data_type, &self.sizes, self.fortran_order)?.to_string())
+    /// Returns the layout of the file, which is packed in the order that the header states.
+    pub(crate) fn layout(&self) -> Result<BufferTensorDesc, Error> {
+        if !self.fortran_order {
+            return BufferTensorDesc::packed(self.data_type, &self.sizes);
+        }
+        let reversed: Vec<u64> = self.sizes.iter().rev().copied().collect();
+        let axes: Vec<usize> = (0..reversed.len()).rev().collect();
+        BufferTensorDesc::packed(self.data_type, &reversed)?.permute(&axes)
     }
 
     /// Returns the header of a file with this layout. The layout must be packed, in row-major or column-major
     /// order.
     pub(crate) fn of(map: &IndexMap, layout: &str) -> Result<Header, Error> {
         for fortran_order in [false, true] {
-            let header = Header { data_type: map.data_type(), fortran_order, sizes: map.sizes().to_vec() };
-            if header.map()? == *map {
+            let (data_type, sizes) = (map.data_type(), map.sizes().to_vec());
+            let header = Header { data_type, opaque: None, fortran_order, sizes };
+            if header.layout()?.to_index_map()? == *map {
                 return Ok(header);
             }
         }
-        Err(Error::not_expressible(
-            ".npy file",
-            format!("{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has"),
-        ))
+        let reason =
+            format!("{layout} is neither packed row-major nor packed column-major, the two orders a .npy file has");
+        Err(Error::not_expressible(".npy file", reason))
     }
 
     /// Checks that a file with this header has this layout. The error is the rest of a sentence that begins
     /// with the name of the file.
     pub(crate) fn check(&self, map: &IndexMap, layout: &str) -> Result<(), String> {
-        if self.data_type != map.data_type() {
-            return Err(format!("holds {}, but {layout} is of {}", self.data_type, map.data_type()));
+        let own = self.layout().and_then(|own| own.to_index_map()).map_err(|error| format!("is refused: {error}"))?;
+        match &self.opaque {
+            Some(descr) if own.element_bits() != map.element_bits() => {
+                let bits = map.element_bits();
+                return Err(format!("holds elements of the type {descr}, but those of {layout} have {bits} bits"));
+            }
+            None if self.data_type != map.data_type() => {
+                return Err(format!("holds {}, but {layout} is of {}", self.data_type, map.data_type()));
+            }
+            _ => {}
         }
         if self.sizes != map.sizes() {
             return Err(format!("has the shape {}, but {layout} has other sizes", write_list(&self.sizes)));
         }
-        let own = self.map().map_err(|error| format!("is refused: {error}"))?;
         let same = own.same_places(map).map_err(|error| format!("is refused: {error}"))?;
         if own.element_bits() != map.element_bits() || !same {
             let order = if self.fortran_order { "first" } else { "last" };
@@ -119,121 +163,5 @@ impl Header {
             ));
         }
         Ok(())
-    }
-}
-
-fn packed(data_type: DataType, sizes: &[u64], fortran_order: bool) -> Result<BufferTensorDesc, Error> {
-    if !fortran_order {
-        return BufferTensorDesc::packed(data_type, sizes);
-    }
-    let mut strides = Vec::with_capacity(sizes.len());
-    let mut stride = 1_u64;
-    for &size in sizes {
-        strides.push(stride);
-        stride = stride.checked_mul(size.max(1)).ok_or_else(|| Error::overflow("the number of elements", 64))?;
-    }
-    BufferTensorDesc::new(data_type, sizes, Some(&strides))
-}
-
-/// A reader of the Python dictionary in a header.
-struct Dictionary<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Dictionary<'a> {
-    fn read(mut self) -> Result<Header, String> {
-        let (mut descr, mut fortran_order, mut sizes) = (None, None, None);
-        self.expect("{")?;
-        while !self.eat("}") {
-            let key = self.string()?;
-            self.expect(":")?;
-            match key {
-                "descr" if self.peeks("[") => {
-                    return Err("holds records of several fields; only plain elements can be laid out".into());
-                }
-                "descr" => descr = Some(self.string()?),
-                "fortran_order" => fortran_order = Some(self.truth()?),
-                "shape" => sizes = Some(self.tuple()?),
-                other => return Err(format!("has an unknown key `{other}` in its header")),
-            }
-            if !self.eat(",") && !self.peeks("}") {
-                return Err(self.garbled("`,` or `}`"));
-            }
-        }
-        let missing = |key: &str| format!("has no `{key}` in its header");
-        let descr = descr.ok_or_else(|| missing("descr"))?;
-        let data_type = DataType::from_name_in(Naming::Npy, descr).ok_or_else(|| match descr.starts_with('>') {
-            true => format!(
-                "holds big-endian elements ({descr}); save it with the byte order of {}",
-                descr.replace('>', "<")
-            ),
-            false => format!("holds elements of the type {descr}, which has no counterpart here"),
-        })?;
-        Ok(Header {
-            data_type,
-            fortran_order: fortran_order.ok_or_else(|| missing("fortran_order"))?,
-            sizes: sizes.ok_or_else(|| missing("shape"))?,
-        })
-    }
-
-    fn peeks(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        self.rest.starts_with(token)
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn expect(&mut self, token: &str) -> Result<(), String> {
-        if self.eat(token) { Ok(()) } else { Err(self.garbled(&format!("`{token}`"))) }
-    }
-
-    fn garbled(&self, expected: &str) -> String {
-        let found: String = self.rest.chars().take(12).collect();
-        format!("has a header that is not a NumPy dictionary: {expected} is missing before `{}`", found.trim_end())
-    }
-
-    fn string(&mut self) -> Result<&'a str, String> {
-        let quote = if self.eat("\"") {
-            '"'
-        } else {
-            self.expect("'")?;
-            '\''
-        };
-        let (text, rest) = self.rest.split_once(quote).ok_or_else(|| self.garbled("a closing quote"))?;
-        self.rest = rest;
-        Ok(text)
-    }
-
-    fn truth(&mut self) -> Result<bool, String> {
-        if self.eat("True") {
-            return Ok(true);
-        }
-        self.expect("False").map(|()| false)
-    }
-
-    fn tuple(&mut self) -> Result<Vec<u64>, String> {
-        self.expect("(")?;
-        let mut sizes = Vec::new();
-        while !self.eat(")") {
-            self.rest = self.rest.trim_start();
-            let digits = self.rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, rest) = self.rest.split_at_checked(digits).unwrap_or(("", self.rest));
-            sizes.push(number.parse().map_err(|_| self.garbled("a size below 2^64"))?);
-            // Python 2 appended an L to long integers.
-            self.rest = rest.strip_prefix('L').unwrap_or(rest);
-            if !self.eat(",") && !self.peeks(")") {
-                return Err(self.garbled("`,` or `)`"));
-            }
-        }
-        Ok(sizes)
     }
 }

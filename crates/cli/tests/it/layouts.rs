@@ -515,7 +515,7 @@ fn describe_gives_each_reason_once() {
     let pitch = run(&["describe", "f16[1,3,3,2]:[24,1,8,3]"]).stdout;
     assert_eq!(
         pitch.lines().filter(|line| line.contains("not as") || line.starts_with("             ")).count(),
-        6,
+        5,
         "{pitch}"
     );
 }
