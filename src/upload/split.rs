@@ -338,12 +338,12 @@ impl PieceLayout {
                 }
             }
             PieceLayout::Mapped(map) => {
-                for component in map.components() {
+                for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
                     let minor: Dims = fused.iter().map(|&dim| at(self.sizes(), dim)).collect();
                     let minor = checked::element_count(&minor).max(1);
                     // Only whole blocks of the slowest digit lie apart.
-                    if let Some(digit) = component.chain.digits().iter().max_by_key(|digit| digit.divisor) {
+                    if let Some(digit) = component.chain.digits().first() {
                         let block = digit.divisor.get();
                         if block.is_multiple_of(minor) {
                             look(axis, block.divided_by(minor), digit.stride);
