@@ -145,7 +145,7 @@ impl General<'_> {
         let Some(pattern) = &self.pattern else {
             return put(code, destination, place, value, covered);
         };
-        let mut padding = pattern.word(word);
+        let mut padding = pattern.word(code, word);
         let mut own = Expr::from(u32::MAX);
         if let Some(tail) = self.tail() {
             let last = || word.equal(tail.word);
@@ -153,7 +153,7 @@ impl General<'_> {
             own = Expr::select(last(), tail.bytes, own);
         }
         let uncovered = code.bind("uncovered", covered ^ u32::MAX);
-        let padding = padding & &uncovered;
+        let padding = code.bind("padding", padding & &uncovered);
         match self.task {
             Task::Padding => put(code, destination, place, padding, own & uncovered),
             _ => put(code, destination, place, value | padding, own),

@@ -158,9 +158,19 @@ impl Pattern {
     }
 
     /// Returns the word that the padding of destination word `word` is set to.
-    pub(super) fn word(&self, word: &Expr) -> Expr {
-        let (first, rest) = self.words.split_first().map_or((0, &[][..]), |(&first, rest)| (first, rest));
-        let place = word % u32::try_from(self.words.len()).unwrap_or(1);
-        (1_u32..).zip(rest).fold(Expr::from(first), |chosen, (at, &value)| Expr::select(place.equal(at), value, chosen))
+    pub(super) fn word(&self, code: &mut Code, word: &Expr) -> Expr {
+        let place = code.bind("place", word % u32::try_from(self.words.len()).unwrap_or(1));
+        choose(&place, 0, &self.words)
     }
+}
+
+/// Chooses one of `words`, the first of which is number `first`. The halves are halved again, because compilers
+/// do not take expressions of any depth.
+fn choose(place: &Expr, first: u32, words: &[u32]) -> Expr {
+    if let [] | [_] = words {
+        return Expr::from(words.first().copied().unwrap_or(0));
+    }
+    let (low, high) = words.split_at(words.len().div_ceil(2));
+    let middle = first.saturating_add(u32::try_from(low.len()).unwrap_or(u32::MAX));
+    Expr::select(place.less(middle), choose(place, first, low), choose(place, middle, high))
 }
