@@ -167,3 +167,10 @@ pub fn bytes_for(elements: u64, bits: u32) -> Result<u64, Error> {
 pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
+
+/// Returns `rank` zeros.
+#[inline]
+pub(crate) fn zeros(rank: usize) -> Dims {
+    // A short list is a copy of zeros. `from_elem` would write one number after the other.
+    if rank <= 8 { Dims::from_buf_and_len([0; 8], rank) } else { Dims::from_elem(0, rank) }
+}

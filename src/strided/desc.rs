@@ -3,7 +3,7 @@
 use alloc::format;
 use core::hash::{Hash, Hasher};
 
-use crate::checked::{self, Dims, Exact, OFFSET, is_same};
+use crate::checked::{self, Dims, Exact, OFFSET, is_same, zeros};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
@@ -157,8 +157,7 @@ impl BufferTensorDesc {
     /// Returns a tensor whose sizes and strides are still to be filled in and measured.
     #[inline]
     fn zeros(data_type: DataType, rank: usize) -> Self {
-        let zeros = || if rank <= 8 { Dims::from_buf_and_len([0; 8], rank) } else { Dims::from_elem(0, rank) };
-        Self::unmeasured(data_type, zeros(), zeros())
+        Self::unmeasured(data_type, zeros(rank), zeros(rank))
     }
 
     #[inline]
@@ -229,13 +228,11 @@ impl BufferTensorDesc {
         Ok(desc)
     }
 
-    /// Returns another descriptor of the same buffer. The view keeps the flags, the alignment and a total
-    /// size that was set by hand.
+    /// Returns a view of the same buffer with these sizes, whose strides are 0 for now. The view keeps the
+    /// flags, the alignment, what is owned and a total size that was set by hand.
     #[inline]
-    pub(super) fn view(&self, sizes: Dims, strides: Dims) -> Result<Self, Error> {
-        let mut view = BufferTensorDesc { sizes, strides, explicit_strides: true, ..*self };
-        view.measure()?;
-        Ok(view)
+    pub(super) fn view_of_sizes(&self, sizes: Dims) -> Self {
+        BufferTensorDesc { strides: zeros(sizes.len()), sizes, explicit_strides: true, ..*self }
     }
 
     /// Returns a view of all elements with other axes. The number of elements and the largest offset do not
@@ -389,8 +386,8 @@ impl BufferTensorDesc {
     }
 
     pub(super) fn axis(&self, axis: usize) -> Result<(u64, u64), Error> {
-        let out_of_range = Error::axis_out_of_range(axis, self.rank());
-        self.sizes.get(axis).copied().zip(self.strides.get(axis).copied()).ok_or(out_of_range)
+        let found = self.sizes.get(axis).copied().zip(self.strides.get(axis).copied());
+        found.ok_or_else(|| Error::axis_out_of_range(axis, self.rank()))
     }
 
     /// The size and the stride of each axis.

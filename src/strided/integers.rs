@@ -1,6 +1,6 @@
 //! Integers of any type, as sizes, strides and indices.
 
-use crate::checked::Dims;
+use crate::checked::{Dims, zeros};
 use crate::error::Error;
 
 /// A size, a stride or an index of any integer type. Types that do not convert exactly, such as floats, are
@@ -23,7 +23,7 @@ impl<T: Copy + TryInto<i128>> Integer for T {}
 /// Converts sizes to `u64`.
 #[inline]
 pub(crate) fn sizes_of<T: Integer>(sizes: &[T]) -> Result<Dims, Error> {
-    let mut converted = Dims::from_elem(0, sizes.len());
+    let mut converted = zeros(sizes.len());
     match first_that_does_not_fit(sizes, &mut converted) {
         None => Ok(converted),
         Some((axis, size)) => Err(natural("sizes", "one of the sizes", axis, size)),

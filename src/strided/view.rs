@@ -33,7 +33,6 @@ pub enum Side {
 }
 
 impl BufferTensorDesc {
-    /// Returns a view of all elements with other axes: see [`with_axes`](Self::with_axes).
     fn same_elements(&self, axes: impl Iterator<Item = (u64, u64)>) -> Self {
         let (mut sizes, mut strides) = (Dims::new(), Dims::new());
         axes.for_each(|(size, stride)| {
@@ -69,7 +68,15 @@ impl BufferTensorDesc {
         if let Some(&axis) = axes.iter().find(|&&axis| axis >= rank) {
             return Err(Error::axis_out_of_range(axis, rank));
         }
-        Ok(self.same_elements(axes.iter().filter_map(|&axis| self.axis(axis).ok())))
+        let mut view = self.clone();
+        view.explicit_strides = true;
+        let (own_sizes, own_strides) = (self.sizes(), self.strides());
+        for ((&axis, size), stride) in axes.iter().zip(&mut view.sizes).zip(&mut view.strides) {
+            if let (Some(&own_size), Some(&own_stride)) = (own_sizes.get(axis), own_strides.get(axis)) {
+                (*size, *stride) = (own_size, own_stride);
+            }
+        }
+        Ok(view.checked())
     }
 
     /// Returns a view with two axes exchanged.
@@ -91,10 +98,11 @@ impl BufferTensorDesc {
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self, Error> {
         self.axis(first)?;
         self.axis(second)?;
-        let (mut sizes, mut strides) = (self.sizes.clone(), self.strides.clone());
-        sizes.swap(first, second);
-        strides.swap(first, second);
-        Ok(self.with_axes(sizes, strides))
+        let mut view = self.clone();
+        view.explicit_strides = true;
+        view.sizes.swap(first, second);
+        view.strides.swap(first, second);
+        Ok(view.checked())
     }
 
     /// Returns a view of the elements in their order with the fewest axes. The view has no axis of size 1.
@@ -155,14 +163,14 @@ impl BufferTensorDesc {
 
     fn repeated(&self, sizes: Dims) -> Result<Self, Error> {
         if sizes.is_empty() && self.sizes() == [1] {
-            return self.view(sizes, Dims::new());
+            return Ok(self.with_axes(sizes, Dims::new()));
         }
         let Some(new_axes) = sizes.len().checked_sub(self.rank()) else {
             return Err(Error::rank_mismatch("sizes to broadcast to (new axes not counted)", self.rank(), sizes.len()));
         };
         // New axes repeat the whole tensor, so their stride is 0.
-        let mut strides = Dims::from_elem(0, sizes.len());
-        let places = strides.iter_mut().zip(&sizes).enumerate().skip(new_axes);
+        let mut view = self.view_of_sizes(sizes);
+        let places = view.strides.iter_mut().zip(&view.sizes).enumerate().skip(new_axes);
         for ((axis, (slot, &wanted)), (size, stride)) in places.zip(self.axes()) {
             if size == wanted {
                 *slot = stride;
@@ -170,7 +178,8 @@ impl BufferTensorDesc {
                 return Err(Code::SizeMismatch.at(axis, size, wanted));
             }
         }
-        self.view(sizes, strides)
+        view.measure()?;
+        Ok(view)
     }
 
     /// Returns a view with axes of size 1 and stride 0 added at one end until it has `rank` axes. A tensor

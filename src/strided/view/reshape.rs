@@ -55,8 +55,8 @@ impl BufferTensorDesc {
             return Ok(self.with_axes(sizes, strides));
         }
         let mut old = self.axes().enumerate().rev().filter(|&(_, (size, _))| size > 1);
-        let mut strides = Dims::from_elem(0, sizes.len());
-        let mut new = sizes.iter().zip(&mut strides).rev().filter(|(size, _)| **size > 1);
+        let mut view = self.view_of_sizes(sizes);
+        let mut new = view.sizes.iter().zip(&mut view.strides).rev().filter(|(size, _)| **size > 1);
         // From the minor end on, each iteration takes the last old axis that is left, and joins it to the
         // axes in front of it until their product is a product of new sizes.
         while let Some((_, (size, stride))) = old.next() {
@@ -83,9 +83,9 @@ impl BufferTensorDesc {
                 }
             }
         }
-        settle_unit_strides(&sizes, &mut strides);
+        settle_unit_strides(&view.sizes, &mut view.strides);
         // Every element keeps its offset, so the number of elements and the largest offset do not change.
-        Ok(self.with_axes(sizes, strides))
+        Ok(view.checked())
     }
 }
 
