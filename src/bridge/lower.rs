@@ -10,6 +10,8 @@ use crate::error::Error;
 use crate::map::{Component, IndexMap, LayoutClass, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
+use smallvec::SmallVec;
+
 /// The sizes and strides of a tiled layout, as [`lower`] returns them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -103,6 +105,9 @@ impl Split {
 /// A layout can store elements in another width than their type has. A descriptor cannot say this, so the
 /// result is [`Lowering::IndexMap`].
 ///
+/// **Post-condition** (`lowering_keeps_every_offset`): every index has the same offset, in a `Split` the index
+/// whose digits are the index of the layout.
+///
 /// # Errors
 ///
 /// `overflow` if the padded size passes 64 bits; `not_expressible` for a layout with
@@ -127,16 +132,6 @@ pub fn lower(layout: &(impl ToIndexMap + ?Sized)) -> Result<Lowering, Error> {
         return Ok(Lowering::Strided(desc.clone()));
     }
     let map = layout.to_index_map()?;
-    match layout.minor_to_major() {
-        Some(order) => lower_in_order(map, order.iter().copied()),
-        None => {
-            let rank = map.sizes().len();
-            lower_in_order(map, (0..rank).rev())
-        }
-    }
-}
-
-fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) -> Result<Lowering, Error> {
     let reason = match map.class() {
         LayoutClass::Affine | LayoutClass::Split if map.element_bits() != map.data_type().bits() => format!(
             "an element of {} takes {} here, and strides count elements of {}",
@@ -144,18 +139,19 @@ fn lower_in_order(map: IndexMap, minor_to_major: impl Iterator<Item = usize>) ->
             bits_in_words(map.element_bits()),
             bits_in_words(map.data_type().bits())
         ),
-        LayoutClass::Affine => return affine(minor_to_major, &map).map(Lowering::Strided),
+        LayoutClass::Affine => return affine(&map, layout.minor_to_major()).map(Lowering::Strided),
         LayoutClass::Split => return split(&map).map(Lowering::Split),
         _ => why_not(&map),
     };
     Ok(Lowering::IndexMap { map, reason })
 }
 
-fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let mut strides = map.strides().unwrap_or_default();
+fn affine(map: &IndexMap, minor_to_major: Option<&[usize]>) -> Result<BufferTensorDesc, Error> {
+    let mut strides = Dims::from_vec(map.strides().unwrap_or_default());
     // A size-1 dimension gets the stride that a packed layout of this order would give it.
-    let mut packed = 1;
-    for dim in minor_to_major {
+    let (mut packed, rank) = (1, strides.len());
+    let row_major: SmallVec<[usize; 8]> = (0..rank).rev().collect();
+    for &dim in minor_to_major.unwrap_or(&row_major) {
         let (Some(stride), Some(&size)) = (strides.get_mut(dim), map.sizes().get(dim)) else { continue };
         if size <= 1 || map.element_count() == 0 {
             *stride = packed;
@@ -165,7 +161,7 @@ fn affine(minor_to_major: impl Iterator<Item = usize>, map: &IndexMap) -> Result
             packed = packed.max(checked::mul(*stride, size, checked::OFFSET)?);
         }
     }
-    with_total(BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&strides))?, map)
+    in_buffer(map, Dims::from_slice(map.sizes()), strides)
 }
 
 fn split(map: &IndexMap) -> Result<Split, Error> {
@@ -180,16 +176,14 @@ fn split(map: &IndexMap) -> Result<Split, Error> {
             dims.push(dim);
         }
     }
-    let desc = with_total(BufferTensorDesc::new(map.data_type(), &sizes, Some(&strides))?, map)?;
+    let desc = in_buffer(map, sizes, strides)?;
     Ok(Split { desc, dims, logical_sizes: map.sizes().to_vec() })
 }
 
-/// Sets the total size of a descriptor to the size of the map's buffer. DirectML requires total sizes in
-/// multiples of 4 bytes.
-fn with_total(desc: BufferTensorDesc, map: &IndexMap) -> Result<BufferTensorDesc, Error> {
-    let desc = desc.beginning_at(map.base())?.with_owned(map.owns());
-    let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?.max(desc.min_size_in_bytes());
-    desc.with_total_size_in_bytes(total)
+/// Returns a descriptor of these axes in the map's buffer, whose size is rounded up to 4 bytes for DirectML.
+fn in_buffer(map: &IndexMap, sizes: Dims, strides: Dims) -> Result<BufferTensorDesc, Error> {
+    let total = checked::round_up(map.physical_size_in_bytes(), 4, BYTES)?;
+    BufferTensorDesc::in_buffer(map.data_type(), sizes, strides, (map.base(), map.owns()), total)
 }
 
 fn why_not(map: &IndexMap) -> String {

@@ -48,6 +48,9 @@ impl IndexMap {
     /// time that does not depend on the sizes. Two forms of an Irreducible layout, and layouts that fuse
     /// dimensions in contradicting orders, are compared index by index.
     ///
+    /// **Post-condition** (`comparisons_are_those_of_a_walk`): `Ok(true)` exactly if a walk over all indices finds
+    /// no difference.
+    ///
     /// # Errors
     ///
     /// `undecided` if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
@@ -80,6 +83,8 @@ impl IndexMap {
 
     /// Returns the first index, in row-major order, that the two maps put at different offsets. Returns
     /// `None` if there is no such index or if the sizes differ.
+    ///
+    /// **Post-condition** (`the_first_difference_is_that_of_a_walk`): it is the index that a walk finds.
     ///
     /// # Errors
     ///

@@ -23,6 +23,9 @@ impl IndexMap {
     /// Returns the map with its dimensions in another order. Dimension `k` of the result is dimension
     /// `order[k]` of this map.
     ///
+    /// **Post-condition** (`slices_permutations_and_broadcasts_keep_every_offset`): every element keeps its
+    /// offset. The same holds for `slice` and `broadcast_to`.
+    ///
     /// # Errors
     ///
     /// `rank_mismatch`, `axis_out_of_range` or

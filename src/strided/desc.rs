@@ -228,6 +228,21 @@ impl BufferTensorDesc {
         Ok(desc)
     }
 
+    /// Returns a tensor that begins `base_offset` elements into a buffer of at least `total` bytes, a multiple
+    /// of 4, and owns these bytes of it.
+    pub(crate) fn in_buffer(
+        data_type: DataType,
+        sizes: Dims,
+        strides: Dims,
+        (base_offset, owns): (u64, Owns),
+        total: u64,
+    ) -> Result<Self, Error> {
+        let mut desc = Self::unmeasured(data_type, sizes, strides);
+        (desc.base_offset, desc.owns, desc.larger_total) = (base_offset, owns, total);
+        desc.measure()?;
+        Ok(desc)
+    }
+
     /// Returns a view of the same buffer with these sizes, whose strides are 0 for now. The view keeps the
     /// flags, the alignment, what is owned and a total size that was set by hand.
     #[inline]

@@ -174,7 +174,9 @@ fn every_post_condition_has_its_test() {
         }
     }
     let [mut source, mut tests] = [String::new(), String::new()];
-    files(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../src")), &mut source);
+    for folder in ["/../src", "/../crates/text/src"] {
+        files(std::path::Path::new(&format!("{}{folder}", env!("CARGO_MANIFEST_DIR"))), &mut source);
+    }
     files(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/it")), &mut tests);
     let names = source.split("**Post-condition** (`").skip(1).map(|rest| rest.split('`').next().unwrap());
     let names: Vec<&str> = names.collect();

@@ -33,6 +33,8 @@ pub struct Raised {
 /// A total size above DirectML's minimum becomes the size of the tiled buffer. A tiled shape that was lowered
 /// and is then raised therefore keeps its size.
 ///
+/// **Post-condition** (`raising_keeps_every_offset`): every index has the same offset.
+///
 /// # Errors
 ///
 /// `not_expressible` names the axis and the strides for which no tiles exist, or the base offset. `overflow`
