@@ -31,8 +31,15 @@ pub use table::Row;
 /// assert_eq!((error.axis(), error.value(), error.limit()), (None, Some(20), Some(24)));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
+
+/// The code and the sentence, as `main` and `unwrap` print it.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {self}", self.code())
+    }
+}
 
 /// The row of an error, and what its sentence names.
 #[derive(Debug, Clone, PartialEq, Eq)]
