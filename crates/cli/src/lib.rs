@@ -7,6 +7,7 @@ mod check;
 mod convert;
 mod describe;
 mod draw;
+#[cfg(feature = "hlo")]
 mod hlo;
 mod index_text;
 mod input;
@@ -20,8 +21,8 @@ mod output;
 mod pieces;
 mod rule;
 mod same;
+#[cfg(feature = "shader")]
 mod shader;
-mod shader_program;
 mod table;
 mod terminal;
 mod texture;
@@ -86,18 +87,39 @@ enum Command {
     /// The layouts that devices and libraries have names for, with their rules and sources.
     Names(names::Arguments),
     /// The peak memory of a compiled XLA program, the arrays that are alive there, and the padding.
+    #[cfg(feature = "hlo")]
     Hlo(hlo::Arguments),
+    #[cfg(not(feature = "hlo"))]
+    Hlo(LeftOut),
     /// A picture of a layout in memory, as text or SVG.
     Draw(draw::Arguments),
     /// Rows, pitches and offsets of a texture in a buffer that is copied to it or from it.
     Texture(texture::Arguments),
     /// Index functions of a layout for a shader; with --from and --to, the shader that copies one layout to
     /// another.
+    #[cfg(feature = "shader")]
     Shader(shader::Arguments),
+    #[cfg(not(feature = "shader"))]
+    Shader(LeftOut),
     /// The completions of a shell.
     Completions(manual::Completions),
     /// The manual page of the program or of a command.
     Man(manual::Man),
+}
+
+/// The arguments of a command that this build does not have.
+#[cfg(not(all(feature = "hlo", feature = "shader")))]
+#[derive(clap::Args)]
+struct LeftOut {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    _words: Vec<OsString>,
+}
+
+#[cfg(not(all(feature = "hlo", feature = "shader")))]
+fn left_out(feature: &str) -> Stop {
+    Stop::Unusable(format!(
+        "this build has no command `{feature}`; install one that has: `cargo install --path crates/cli --features {feature}`"
+    ))
 }
 
 /// Reads the command line. If it is wrong, or asks for the help or the version, the exit status is returned
@@ -190,10 +212,16 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Command::View(arguments) => view::run(arguments, &mut output),
         Command::Same(arguments) => same::run(arguments, &mut output),
         Command::Names(arguments) => names::run(arguments, &mut output),
+        #[cfg(feature = "hlo")]
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
+        #[cfg(not(feature = "hlo"))]
+        Command::Hlo(_) => Err(left_out("hlo")),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
         Command::Texture(arguments) => texture::run(arguments, &mut output),
+        #[cfg(feature = "shader")]
         Command::Shader(arguments) => shader::run(arguments, &mut output),
+        #[cfg(not(feature = "shader"))]
+        Command::Shader(_) => Err(left_out("shader")),
         Command::Completions(arguments) => manual::completions(arguments, Cli::command(), &mut output),
         Command::Man(arguments) => manual::man(arguments, Cli::command(), &mut output),
     };

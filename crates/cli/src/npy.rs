@@ -42,6 +42,9 @@ const WORDS: [(&str, &str); 14] = [
 /// Reads the header of a .npy file. Returns it, and the position at which the data begins. An error is the
 /// end of a sentence that begins with the name of the file.
 pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
+    if !file.starts_with(b"\x93NUMPY") {
+        return Err("is not a .npy file: it does not begin with \\x93NUMPY".into());
+    }
     // A copy is read, because a mapped file may change. NumPy reads no header above 10,000 bytes by itself.
     let mut head = file.get(..file.len().min(1 << 20)).unwrap_or_default().to_vec();
     if let [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ..] = *head

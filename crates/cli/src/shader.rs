@@ -1,13 +1,21 @@
-//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to` see
-//! `shader_program.rs`.
+//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to`, the program that copies
+//! one layout to another.
+
+use std::fmt::Write;
+use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::Value;
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ErrorKind};
-use tensor_layout_shader::{Access, IndexFunctions, Target};
+use tensor_layout_shader::{
+    Access, BoundBuffer, Form, IndexFunctions, Pass, Profile, Program, ProgramOptions, Sizes, Target,
+};
 use tensor_layout_text::Notated;
 
+use crate::convert::Fill;
+use crate::new_file::NewFile;
 use crate::output::{Object, Output, Stop, Verdict};
-use crate::shader_program::ProgramArguments;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -77,4 +85,213 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
         functions = functions.with_access(buffer, access)?;
     }
     Ok(note + &if arguments.program.target() == Target::Cuda { functions.cuda() } else { functions.wgsl() })
+}
+
+#[derive(Args)]
+struct ProgramArguments {
+    /// Instead of index functions: the program that copies this layout to that of --to, pass by pass.
+    #[arg(long, value_name = "LAYOUT", requires = "to", conflicts_with = "layout")]
+    from: Option<String>,
+    /// What --from is copied to.
+    #[arg(long, value_name = "LAYOUT", requires = "from")]
+    to: Option<String>,
+    /// The form: linear, rows, transpose, interleave or general. The one that should be fastest, if left out.
+    #[arg(long, value_name = "NAME", requires = "from")]
+    form: Option<Form>,
+    /// The language: wgsl, cuda, hlsl, msl, spirv or glsl. All but the first two require a build with naga:
+    /// cargo install --path crates/cli --features naga.
+    #[arg(long, visible_alias = "language", value_name = "NAME", default_value = "wgsl")]
+    target: Target,
+    /// The value of padding: zero, or the bits of one element as 0x...; kept, if left out.
+    #[arg(long, requires = "from", value_name = "PATTERN")]
+    fill: Option<Fill>,
+    /// Make sizes and strides uniforms, so that one text serves all sizes of the same form.
+    #[arg(long, requires = "from")]
+    uniforms: bool,
+    /// Write a file for each pass into this folder, and dispatches.json: what each is dispatched with.
+    #[arg(long, value_name = "DIR", requires = "from")]
+    out: Option<PathBuf>,
+}
+
+impl ProgramArguments {
+    /// Returns the layouts of `--from` and `--to`, if both are given.
+    fn layouts(&self) -> Option<(&str, &str)> {
+        self.from.as_deref().zip(self.to.as_deref())
+    }
+
+    /// Returns the language of `--target`. Index functions are printed in it too.
+    fn target(&self) -> Target {
+        self.target
+    }
+
+    /// Refuses a language in which index functions cannot be printed, or to which this build cannot
+    /// translate.
+    fn check_target(&self) -> Result<(), Stop> {
+        let target = self.target;
+        if !target.is_printed() && self.from.is_none() {
+            return Err(Stop::Unusable(format!(
+                "index functions are written in WGSL and CUDA alone; --target {target} requires --from and --to"
+            )));
+        }
+        if !target.is_printed() && !cfg!(feature = "naga") {
+            return Err(Stop::Unusable(format!(
+                "this build cannot translate WGSL to {target}; install one that can: `cargo install --path crates/cli --features naga`"
+            )));
+        }
+        Ok(())
+    }
+
+    fn run(&self, from: &str, to: &str, output: &mut Output) -> Result<Verdict, Stop> {
+        let refuse = |output: &mut Output, error: &Error| output.refuse(&format!("{from} to {to}"), error);
+        let program = match self.program(from, to) {
+            Ok(program) => program,
+            Err(error) => return refuse(output, &error),
+        };
+        if let Some(folder) = &self.out {
+            let written = match self.files(&program, from, to) {
+                Ok(files) => files,
+                Err(error) => return refuse(output, &error),
+            };
+            let made = std::fs::create_dir_all(folder);
+            made.map_err(|error| Stop::Unusable(format!("{} cannot be made: {error}", folder.display())))?;
+            for (name, text) in &written {
+                NewFile::write(&folder.join(name), text.as_bytes())?;
+            }
+            if !output.is_json() {
+                let names: Vec<&str> = written.iter().map(|(name, _)| name.as_str()).collect();
+                output.line(format!("wrote {} to {}", names.join(", "), folder.display()))?;
+                return Ok(Verdict::Well);
+            }
+        }
+        let text = match self.text(&program) {
+            Ok(text) => text,
+            Err(error) => return refuse(output, &error),
+        };
+        if output.is_json() {
+            let object = Object::of("program").with("from", from).with("to", to).with("form", program.form().name());
+            output.line(object.with("target", self.target.name()).with("text", text))?;
+        } else {
+            output.line(text.trim_end())?;
+        }
+        Ok(Verdict::Well)
+    }
+
+    /// Returns the program as one text. WGSL and CUDA have all shaders in one module; other languages have
+    /// one shader after the other.
+    fn text(&self, program: &Program) -> Result<String, Error> {
+        let mut text = String::new();
+        for line in program.explain().lines() {
+            let _ = writeln!(text, "// {line}");
+        }
+        let module = match self.target {
+            Target::Wgsl => Some(program.wgsl()),
+            Target::Cuda => Some(program.cuda()),
+            _ => None,
+        };
+        if let Some(module) = module {
+            for ((number, pass), entry) in (1_usize..).zip(program.passes()).zip(&module.entry_points) {
+                let _ = writeln!(text, "\n// Pass {number}: {entry}, {}", dispatched(pass));
+            }
+            return Ok(text + &module.text);
+        }
+        let mut seen: Vec<&str> = Vec::new();
+        for (number, pass) in (1_usize..).zip(program.passes()) {
+            let _ = writeln!(text, "\n// Pass {number}: {}", dispatched(pass));
+            if let Some(place) = seen.iter().position(|seen| *seen == pass.wgsl()) {
+                let _ = writeln!(text, "// The shader is that of pass {}.", place.saturating_add(1));
+            } else {
+                text.push_str(translated(pass, self.target)?.trim_end());
+                text.push('\n');
+            }
+            seen.push(pass.wgsl());
+        }
+        Ok(text)
+    }
+
+    /// Returns the names and the contents of the files of `--out`: a shader for each pass, and how each pass
+    /// is dispatched.
+    fn files(&self, program: &Program, from: &str, to: &str) -> Result<Vec<(String, String)>, Error> {
+        let suffix = match self.target {
+            Target::Cuda => "cu",
+            Target::Spirv => "spv.inc",
+            other => other.name(),
+        };
+        let mut files = Vec::new();
+        let mut passes = Vec::new();
+        for (number, pass) in (1_usize..).zip(program.passes()) {
+            let name = format!("pass{number}.{suffix}");
+            files.push((name.clone(), translated(pass, self.target)?));
+            let bindings = pass.bindings().into_iter().map(|window| {
+                let buffer = match window.buffer {
+                    BoundBuffer::Source => "source",
+                    BoundBuffer::Uniforms => "uniforms",
+                    _ => "destination",
+                };
+                let bytes = vec![window.bytes.start, window.bytes.end];
+                Value::from(
+                    Object::default().with("binding", window.binding).with("buffer", buffer).with("bytes", bytes),
+                )
+            });
+            let bindings: Vec<Value> = bindings.collect();
+            let uniforms: Vec<Value> = pass
+                .named_uniforms()
+                .map(|(name, value)| Value::from(Object::default().with("name", name).with("value", value)))
+                .collect();
+            let dispatch = Object::default()
+                .with("file", name)
+                .with("form", pass.form().name())
+                .with("entry_point", pass.entry_point())
+                .with("workgroups", pass.workgroups().to_vec())
+                .with("workgroup_size", pass.workgroup_size().to_vec())
+                .with("workgroup_memory", pass.workgroup_memory())
+                .with("bindings", bindings)
+                .with("uniforms", uniforms);
+            passes.push(Value::from(dispatch));
+        }
+        let all = Object::default().with("from", from).with("to", to).with("target", self.target.name());
+        let all = all.with("form", program.form().name()).with("passes", passes);
+        files.push(("dispatches.json".to_owned(), format!("{all}\n")));
+        Ok(files)
+    }
+
+    fn program(&self, from: &str, to: &str) -> Result<Program, Error> {
+        let (from, to): (Notated, Notated) = (from.parse()?, to.parse()?);
+        let padding = self.fill.map_or(Padding::Keep, |fill| fill.0);
+        let relayout = Relayout::new(&from, &to)?.with_padding(padding)?;
+        let options = ProgramOptions { form: self.form, ..Default::default() };
+        let mut profile = if self.target == Target::Cuda { Profile::cuda() } else { Profile::webgpu() };
+        profile.sizes = if self.uniforms { Sizes::Uniforms } else { Sizes::Constants };
+        Program::with_options(&relayout, &profile, &options)
+    }
+}
+
+/// Says how a pass is dispatched: its workgroups, bindings and uniforms.
+fn dispatched(pass: &Pass) -> String {
+    let [x, y, z] = pass.workgroups();
+    let mut text = format!("{x} x {y} x {z} workgroups; ");
+    for window in pass.bindings() {
+        let (binding, bytes) = (window.binding, window.bytes);
+        let _ = match window.buffer {
+            BoundBuffer::Source => {
+                write!(text, "binding {binding}: the source's bytes {}..{}, ", bytes.start, bytes.end)
+            }
+            BoundBuffer::Uniforms => write!(text, "binding {binding}:"),
+            _ => write!(text, "binding {binding}: the destination's bytes {}..{}, ", bytes.start, bytes.end),
+        };
+    }
+    for (name, value) in pass.named_uniforms() {
+        let _ = write!(text, " {name} = {value},");
+    }
+    text.trim_end_matches([',', ' ']).to_owned()
+}
+
+#[cfg(feature = "naga")]
+fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
+    if target == Target::Wgsl { Ok(pass.wgsl().to_owned()) } else { pass.translated(target) }
+}
+
+/// Prints a pass in WGSL or CUDA. [`ProgramArguments::check_target`] has refused all other languages.
+#[cfg(not(feature = "naga"))]
+fn translated(pass: &Pass, target: Target) -> Result<String, Error> {
+    Ok(if target == Target::Cuda { pass.cuda() } else { pass.wgsl().to_owned() })
 }

@@ -1,7 +1,5 @@
 //! Aligned columns, wrapped lines, and numbers of bytes as text.
 
-pub(crate) use tensor_layout_hlo::short_bytes;
-
 use crate::terminal::{self, Ink, painted};
 
 /// A table of text. Each column is as wide as its longest cell.
@@ -128,6 +126,19 @@ pub(crate) fn long_bytes(bytes: u64) -> String {
         0..1024 => counted(bytes, "byte"),
         _ => format!("{bytes} bytes ({})", short_bytes(bytes)),
     }
+}
+
+/// Writes a number of bytes, rounded to the nearest tenth of its unit: `96 B`, `4.0 KiB`.
+pub(crate) fn short_bytes(bytes: impl Into<u128>) -> String {
+    let bytes = bytes.into();
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let tenths_of = |shift: u32| bytes.saturating_mul(10).saturating_add(1_u128 << (shift - 1)) >> shift;
+    let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let mut scaled = (10_u32..).step_by(10).zip(units).map(|(shift, unit)| (tenths_of(shift), unit));
+    let (tenths, unit) = scaled.find(|(tenths, unit)| *tenths < 10_240 || *unit == "EiB").unwrap_or((0, "KiB"));
+    format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
 /// Writes the share of `whole` that is not `part`, in percent: `37.5%`.
