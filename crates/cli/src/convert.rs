@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
 
@@ -14,6 +14,7 @@ use crate::new_file::{NewFile, folder_of};
 use crate::npy;
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{Pieces, progress_bar};
+use crate::reversed;
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, wrapped};
 
@@ -80,6 +81,8 @@ impl FromStr for Fill {
 /// One side of a copy: the layout as text, and its map.
 struct Side {
     text: String,
+    /// The axes that run backwards, which NumPy's text may have.
+    reversed: Vec<usize>,
     layout: AnyLayout,
     map: IndexMap,
 }
@@ -88,9 +91,12 @@ impl Side {
     /// Reads the layout of one side. `other` is the layout of the other side, and a rule such as NHWC takes
     /// its type and sizes.
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
-        let layout = layout_or_rule(text, other)?;
+        let (layout, reversed) = match reversed::read(text) {
+            Ok((layout, reversed)) if !reversed.is_empty() => (layout, reversed),
+            _ => (layout_or_rule(text, other)?, Vec::new()),
+        };
         let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
-        Ok(Side { text, map: layout.to_index_map()?, layout: layout.layout().clone() })
+        Ok(Side { text, map: layout.to_index_map()?, layout: layout.layout().clone(), reversed })
     }
 }
 
@@ -140,7 +146,13 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
             Err(error) => return output.refuse("", &error),
         };
     }
-    let plan = Relayout::new(&maps.0, &maps.1).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
+    // An axis that both sides walk backwards is copied forwards.
+    let mut reversed = from.reversed.clone();
+    reversed.retain(|axis| !to.reversed.contains(axis));
+    reversed.extend(to.reversed.iter().filter(|axis| !from.reversed.contains(axis)));
+    let settings = Settings { reversed, ..Settings::default() };
+    let plan =
+        Relayout::with(&maps.0, &maps.1, &settings).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
     let plan = match plan {
         Ok(plan) => plan,
         Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),

@@ -19,6 +19,7 @@ mod npy;
 mod offset;
 mod output;
 mod pieces;
+mod reversed;
 mod rule;
 mod same;
 #[cfg(feature = "shader")]

@@ -10,6 +10,7 @@ use tensor_layout_text::Notated;
 use tensor_layout_text::named::{NamedLayout, full_name};
 
 use crate::index_text::write_list;
+use crate::reversed;
 
 /// A rule that gives a tensor its layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    match (text.parse::<Rule>(), other.parse().and_then(|other: Notated| other.to_index_map())) {
+    match (text.parse::<Rule>(), reversed::read(other).and_then(|(other, _)| other.to_index_map())) {
         (Ok(rule), Ok(map)) => rule.layout(map.data_type(), map.sizes()),
         _ => Err(error),
     }

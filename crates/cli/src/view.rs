@@ -8,6 +8,7 @@ use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
 
 use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_layout};
+use crate::reversed;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -24,7 +25,11 @@ pub(crate) struct Arguments {
 const OPTIONS: [(&str, &str, &str); 4] = [
     ("reshape", "SIZES", "Other sizes for the same elements: 6,4; one of them may be -1"),
     ("permute", "AXES", "The axes in another order: 1,0"),
-    ("slice", "SLICES", "A part, as start:end:step for each axis: 0:2,:,1:9:2; -2: are the last two"),
+    (
+        "slice",
+        "SLICES",
+        "A part, as start:end:step for each axis: 0:2,:,1:9:2; -2: are the last two; ::-1 runs backwards",
+    ),
     ("broadcast", "SIZES", "Axes repeated up to these sizes: 8,3,4"),
 ];
 
@@ -69,12 +74,12 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let read: Notated = match layout.parse() {
+    let (read, reversed) = match reversed::read(layout) {
         Ok(read) => read,
         Err(error) => return output.refuse(layout, &error),
     };
     let steps = &arguments.steps.0;
-    let view = View::of(&read, steps, arguments.notation);
+    let view = View::of((&read, reversed), steps, arguments.notation);
     match &view {
         // A step whose text cannot be read is refused as an input. It is not reported as a view that does not
         // exist.
@@ -86,7 +91,10 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
             return output.refuse(steps.get(*step).map_or("", |(_, text)| text.as_str()), error);
         }
         _ if output.is_json() => output.line(object(&view))?,
-        Ok(View { text: Some(layout), .. }) => output.line(layout)?,
+        Ok(View { text: Some(layout), map, reversed, .. }) => {
+            output.line(layout)?;
+            output.lines(reversed::line(map, reversed))?;
+        }
         Ok(view) => output.lines(view.in_words())?,
         Err((step, error)) => {
             let named = step.and_then(|step| steps.get(step));
@@ -108,6 +116,8 @@ fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
             .with("strides", view.map.strides().map(Vec::from))
             .with("base_offset", view.map.base())
             .with("like", view.like.as_deref())
+            .with("reversed", view.reversed.clone())
+            .with("first", reversed::first(&view.map, &view.reversed))
             .with("digits", view.digits().into_iter().map(Value::from).collect::<Vec<_>>()),
         Err((step, error)) => object
             .with("layout", None::<String>)
@@ -128,19 +138,33 @@ struct View {
     /// write it.
     like: Option<String>,
     map: IndexMap,
+    /// The axes that run backwards.
+    reversed: Vec<usize>,
 }
 
 impl View {
     /// Applies all steps. The error has the number of the step that fails, counted from 0, and the reason.
     fn of(
-        read: &Notated,
+        (read, mut reversed): (&Notated, Vec<usize>),
         steps: &[(&'static str, String)],
         notation: Option<Notation>,
     ) -> Result<View, (Option<usize>, Error)> {
         let mut layout = read.layout().clone();
         for (step, (name, text)) in steps.iter().enumerate() {
             let sizes = layout.to_index_map().map(|map| map.sizes().to_vec());
-            let view = sizes.and_then(|sizes| ViewStep::read_on(name, text, &sizes)?.apply(&layout));
+            let view = sizes.and_then(|sizes| {
+                let text = match *name {
+                    "permute" => (text.clone(), reversed::permuted(text, &reversed)),
+                    _ if !reversed.is_empty() => {
+                        let reason = "an axis runs backwards, and no step but --permute may follow";
+                        return Err(Error::not_expressible("view", reason));
+                    }
+                    "slice" => reversed::turned(text, &sizes),
+                    _ => (text.clone(), Vec::new()),
+                };
+                reversed = text.1;
+                ViewStep::read_on(name, &text.0, &sizes)?.apply(&layout)
+            });
             layout = view.map_err(|error| (Some(step), error))?;
         }
         let refuse = |error| (None, error);
@@ -153,7 +177,12 @@ impl View {
         let is_mapped = notation.is_none() && (has_tag || matches!(layout, AnyLayout::Mapped(_)));
         let like = if is_mapped { like(read, &map, text.is_none()) } else { None };
         let text = like.clone().filter(|_| map.base() == 0).or(text);
-        Ok(View { text, like, map })
+        let is_numpy = notation == Some(Notation::Numpy);
+        let text = text.map(|text| match reversed::numpy_text(&text, &reversed) {
+            Some(signed) if is_numpy && !reversed.is_empty() => signed,
+            _ => text,
+        });
+        Ok(View { text, like, map, reversed })
     }
 
     /// Returns the digits of each axis as `5 x 1024 + 16 x 1`: how many values each digit has, and its

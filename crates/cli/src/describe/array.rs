@@ -9,6 +9,7 @@ use tensor_layout_text::{Line, Notated, Notation};
 
 use crate::index_text::write_list;
 use crate::output::Object;
+use crate::reversed;
 use crate::table::{long_bytes, percent_wasted};
 use crate::terminal::{Ink, painted};
 
@@ -17,6 +18,8 @@ pub(super) struct Description {
     /// The layout in every notation except names.
     lines: Vec<Line>,
     with_names: bool,
+    /// The axes that run backwards.
+    reversed: Vec<usize>,
     /// The index map, or the reason why there is none: if an array is divided among memories, it has no
     /// single buffer.
     map: Result<Mapped, Error>,
@@ -46,7 +49,7 @@ pub(crate) fn min_size_in_bytes(map: &IndexMap) -> Result<u64, Error> {
 impl Description {
     /// Describes a layout. With `with_names` the names of the layout are looked up, which takes most of the
     /// time.
-    pub(super) fn of(layout: Notated, with_names: bool) -> Result<Description, Error> {
+    pub(super) fn of(layout: Notated, reversed: Vec<usize>, with_names: bool) -> Result<Description, Error> {
         let notations: Vec<Notation> =
             Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
         let lines = layout.lines_in(&notations);
@@ -56,6 +59,7 @@ impl Description {
                 return Ok(Description {
                     lines,
                     with_names,
+                    reversed,
                     map: Err(error),
                     data_type: shape.data_type(),
                     sizes: shape.sizes().to_vec(),
@@ -73,6 +77,7 @@ impl Description {
         Ok(Description {
             lines,
             with_names,
+            reversed,
             data_type: map.data_type(),
             sizes: map.sizes().to_vec(),
             element_bits: map.element_bits(),
@@ -127,6 +132,7 @@ impl Description {
             .with("reason", reason)
             .with("element_bits", self.element_bits)
             .with("base_offset", mapped.map(|mapped| mapped.map.base()))
+            .with("reversed", self.reversed.clone())
             .with("axis_orders", self.axis_orders())
             .with("notations", self.notations())
             .with("known_as", self.known_as())
@@ -215,7 +221,10 @@ impl Description {
         ];
         lines.retain(|line| !line.is_empty());
         match &self.map {
-            Ok(mapped) => lines.extend(mapped.lines()),
+            Ok(mapped) => {
+                lines.extend(mapped.lines());
+                lines.extend(reversed::line(&mapped.map, &self.reversed));
+            }
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
         let (written, refused) = self.other_notations();

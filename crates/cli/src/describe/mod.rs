@@ -10,6 +10,7 @@ use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout_text::{Notated, Notation};
 
 use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::reversed;
 use crate::rule::tpu_generation;
 
 use array::Description;
@@ -64,7 +65,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 
 /// An input that can be described.
 enum Input {
-    Layout(Notated),
+    /// A layout, and the axes that run backwards.
+    Layout(Notated, Vec<usize>),
     /// A tuple, or a shape without elements or without a size.
     Shape(Shape),
 }
@@ -73,15 +75,15 @@ enum Input {
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
     // A text in braces states a layout, which `--tpu` does not replace.
     let tpu = tpu.filter(|_| !text.contains('{'));
-    let error = match text.parse::<Notated>() {
-        Ok(layout) => {
+    let error = match reversed::read(text) {
+        Ok((layout, reversed)) => {
             let picked = match (layout.layout(), tpu) {
                 (AnyLayout::Tiled(shape), Some(tpu)) if layout.notation() == Notation::Xla => {
                     shape.clone().with_tpu_layout(tpu)?
                 }
-                _ => return Ok(Input::Layout(layout)),
+                _ => return Ok(Input::Layout(layout, reversed)),
             };
-            return Ok(Input::Layout(picked.into()));
+            return Ok(Input::Layout(picked.into(), reversed));
         }
         Err(error) => error,
     };
@@ -114,9 +116,9 @@ fn describe(
         if json { object().to_string() } else { written.clone() }
     };
     match (input, only) {
-        (Input::Layout(layout), Some(notation)) => layout.text_in(notation).map(one_notation),
-        (Input::Layout(layout), None) => {
-            let description = Description::of(layout, with_names)?;
+        (Input::Layout(layout, _), Some(notation)) => layout.text_in(notation).map(one_notation),
+        (Input::Layout(layout, reversed), None) => {
+            let description = Description::of(layout, reversed, with_names)?;
             Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
         }
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),

@@ -73,7 +73,7 @@ impl<'a> TupleDescription<'a> {
                 _ => {
                     let array = match shape {
                         Shape::Array(array) | Shape::Buffer(array) => {
-                            Some(Description::of(array.clone().into(), true)?)
+                            Some(Description::of(array.clone().into(), Vec::new(), true)?)
                         }
                         _ => None,
                     };
