@@ -1,5 +1,7 @@
 //! `check`: whether a device takes a tensor in a buffer.
 
+use std::fmt;
+
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 use tensor_layout::AnyLayout;
@@ -11,6 +13,7 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
 use crate::describe::min_size_in_bytes;
+use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_layout, error_value};
 use crate::table::long_bytes;
 use crate::terminal::{Ink, painted};
@@ -111,6 +114,8 @@ struct Answer {
     moves: bool,
     /// In how many bindings the tensor can be bound, if it is too large for one.
     pieces: Option<usize>,
+    /// The first index whose offset needs 32 bits or more, in elements and in bytes.
+    first_wide: Vec<Wide>,
 }
 
 impl Answer {
@@ -149,7 +154,21 @@ impl Answer {
         let is_too_large = errors.iter().any(|error| error.code() == "binding_limit");
         let pieces = is_too_large.then(|| split_binding(described, limits).ok().map(|pieces| pieces.len())).flatten();
         let has_length = arguments.buffer.is_some();
-        Ok(Answer { desc, storage, remark, min_size, report, errors, needed, has_length, suggestion, moves, pieces })
+        let first_wide = Wide::all(&desc);
+        Ok(Answer {
+            desc,
+            storage,
+            remark,
+            min_size,
+            report,
+            errors,
+            needed,
+            has_length,
+            suggestion,
+            moves,
+            pieces,
+            first_wide,
+        })
     }
 
     fn object(&self, layout: &str) -> Object {
@@ -179,6 +198,7 @@ impl Answer {
             .with("alignment_found", report.alignment_found)
             .with("index_width", report.index_width.to_string())
             .with("byte_index_width", report.byte_index_width.to_string())
+            .with("first_wide_index", self.first_wide.iter().map(Wide::object).collect::<Vec<_>>())
             .with("base_offset", report.base_offset)
             .with("storage", self.storage.as_deref())
             .with("warnings", Value::Array(report.warnings.iter().map(|w| serde_json::json!(w)).collect()))
@@ -195,7 +215,12 @@ impl Answer {
             (line.starts_with("rounded ") && report.rounded_bytes == report.exact_bytes)
                 || (line.starts_with("CPU slice ") && report.cpu_bytes == report.rounded_bytes)
         };
-        lines.extend(report.to_string().lines().filter(|line| !is_repeated(line)).map(str::to_owned));
+        for line in report.to_string().lines().filter(|line| !is_repeated(line)) {
+            lines.push(line.to_owned());
+            if line.starts_with("index width ") {
+                lines.extend(self.first_wide.iter().map(ToString::to_string));
+            }
+        }
         if let (false, Some(needed)) = (self.has_length, self.needed) {
             lines.push(format!("buffer           at least {}", long_bytes(needed)));
         }
@@ -212,6 +237,54 @@ impl Answer {
         }
         lines.extend(self.pieces.map(|pieces| format!("pieces           {pieces} bindings that fit")));
         lines
+    }
+}
+
+/// The first index, in row-major order, whose offset does not fit a width of integers.
+struct Wide {
+    index: Vec<u64>,
+    offset: u128,
+    bits: u32,
+    unit: &'static str,
+}
+
+impl Wide {
+    fn all(desc: &BufferTensorDesc) -> Vec<Wide> {
+        let units = [("elements", 8), ("bytes", desc.data_type().bits())];
+        let widest = |(unit, scale)| [32, 31].into_iter().find_map(|bits| Wide::of(desc, bits, unit, scale));
+        units.into_iter().filter_map(widest).collect()
+    }
+
+    /// Returns the first index at 2 to the power of `bits` or after it. `scale` is 8 for offsets in elements, and
+    /// the bits of an element for offsets in bytes.
+    fn of(desc: &BufferTensorDesc, bits: u32, unit: &'static str, scale: u32) -> Option<Wide> {
+        let axes = || desc.sizes().iter().zip(desc.strides()).map(|(&size, &stride)| (size, u128::from(stride)));
+        // The later axes reach `left` elements further.
+        let mut left: u128 = axes().map(|(size, stride)| u128::from(size.saturating_sub(1)) * stride).sum();
+        let (wanted, mut offset) = ((8_u128 << bits).div_ceil(scale.into()), u128::from(desc.base_offset()));
+        if desc.sizes().contains(&0) || offset + left < wanted {
+            return None;
+        }
+        let mut index = Vec::new();
+        for (size, stride) in axes() {
+            left -= u128::from(size - 1) * stride;
+            let place = wanted.saturating_sub(offset + left).div_ceil(stride.max(1));
+            offset += place * stride;
+            index.push(u64::try_from(place).unwrap_or(u64::MAX));
+        }
+        Some(Wide { index, offset: offset * u128::from(scale) / 8, bits, unit })
+    }
+
+    fn object(&self) -> Value {
+        let offset = u64::try_from(self.offset).ok();
+        serde_json::json!({ "unit": self.unit, "bits": self.bits, "index": self.index, "offset": offset })
+    }
+}
+
+impl fmt::Display for Wide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wide { index, offset, bits, unit } = self;
+        write!(f, "                 2^{bits} {unit} are first reached at index {}, offset {offset}", write_list(index))
     }
 }
 
