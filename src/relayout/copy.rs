@@ -1,7 +1,12 @@
-//! Copies that run once. A copy between two strided sides needs only a loop nest, which takes less time than
-//! a plan.
+//! Copies that run once, in one of three ways:
+//!
+//! 1. Two strided sides of whole bytes are a loop nest: its loops in the order of the destination, merged where they
+//!    continue each other. Few runs are copied by the nest itself, in less time than any choice takes.
+//! 2. More runs get the kernel that a plan would choose for this nest. Nothing is allocated or kept.
+//! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an error,
+//!    which the plan reports.
 
-use strided_copy::kernel::{Loop, Stride};
+use strided_copy::kernel::Stride;
 use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
 
 use crate::checked;
@@ -14,8 +19,7 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 use super::Destination;
 use super::plan::machine::{Knobs, Site};
 use super::plan::program::{MOST_PLAIN_RUNS, Traffic, is_plain};
-use super::plan::resolve::resolve;
-use super::plan::select::{self, NestLoops, front_to_back};
+use super::plan::select;
 use super::relayout::Relayout;
 use super::settings::Settings;
 
@@ -79,7 +83,7 @@ pub fn copy<'a>(
         let strides = a.strides().iter().map(stride).zip(b.strides().iter().map(stride));
         let (first, second) = (usize::try_from(a.base_offset()).ok(), usize::try_from(b.base_offset()).ok());
         if let (Some(first), Some(second)) = (first, second)
-            && run(element, sizes.zip(strides), (first, second), source, destination.reborrow())
+            && run(element, sizes.zip(strides), (first, second), source, destination.reborrow()).is_some()
         {
             return Ok(());
         }
@@ -127,7 +131,7 @@ where
         let strides = strides.iter().map(|&stride| stride.try_into().ok());
         let both = strides.zip(others.iter().map(|&stride| stride.try_into().ok()));
         let sizes = sizes.iter().map(|&size| size.try_into().ok());
-        if run(element, sizes.zip(both), (from.offset, to.offset), source, destination.reborrow()) {
+        if run(element, sizes.zip(both), (from.offset, to.offset), source, destination.reborrow()).is_some() {
             return Ok(());
         }
     }
@@ -161,101 +165,104 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
 /// One axis: its size and the strides of both sides, in elements. A number that does not fit is `None`.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
-/// Copies without a plan. Returns `false`, and writes nothing, if the copy needs a plan or if there is an
-/// error to report.
+/// Copies without a plan. Returns `None`, and writes nothing, if the copy needs a plan.
 #[inline]
 fn run(
     element: usize,
     axes: impl DoubleEndedIterator<Item = Axis>,
     start: (usize, usize),
-    from: &[u8],
-    to: Destination<'_>,
-) -> bool {
-    let mut list = [Stride::ONCE; MOST_PLAIN_LOOPS];
-    match nest(element, axes, start, &mut list) {
-        Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
-            if is_plain(&nest, MOST_PLAIN_RUNS) {
-                nest.run(from, to);
-            } else {
-                // After an overflow the copy is planned, and the plan reports the error.
-                return run_kernel(&nest, Knobs::of_this_cpu(), from, to).is_ok();
-            }
-            true
+    source: &[u8],
+    destination: Destination<'_>,
+) -> Option<()> {
+    let mut loops = Loops::new(element, start)?;
+    for (extent, strides) in axes.rev() {
+        match extent? {
+            0 => return Some(()),
+            1 => {}
+            extent => loops.insert(extent, strides)?,
         }
-        Some(None) => true,
-        _ => false,
     }
+    let nest = loops.merged()?;
+    if !nest.is_inside(source.len(), destination.len()) {
+        return None;
+    }
+    if is_plain(&nest, MOST_PLAIN_RUNS) {
+        nest.run(source, destination);
+        return Some(());
+    }
+    // After an overflow the copy is planned, and the plan reports the error.
+    run_kernel(&nest, Knobs::of_this_cpu(), source, destination).ok()
 }
 
-/// The loop nest of a copy. Its loops are in the order of falling destination stride, and the destination
-/// runs forwards. Loops that continue each other are merged, and loops that are packed on both sides become
-/// one run. `Some(None)` means that there are no elements. `None` means that a number does not fit, or that
-/// two indices of the destination may share an offset.
-#[inline]
-fn nest(
+/// Loops in the order of falling destination stride, in bytes. The destination runs forwards.
+struct Loops {
     element: usize,
-    axes: impl DoubleEndedIterator<Item = Axis>,
-    start: (usize, usize),
-    list: &mut [Stride; MOST_PLAIN_LOOPS],
-) -> Option<Option<PlainNest<'_>>> {
-    let unit = isize::try_from(element).ok()?;
-    // Loops are at the end of the list, outer to inner.
-    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
-    let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
-    let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
-    for (extent, (source, destination)) in axes.rev() {
-        let extent = extent?;
-        if extent <= 1 {
-            empty |= extent == 0;
-            continue;
-        }
-        let (mut source, mut destination) = (source?.checked_mul(unit)?, destination?.checked_mul(unit)?);
+    /// The offsets of the first iteration, source and destination.
+    start: (isize, isize),
+    /// The loops are at the end of the list, outer to inner, and begin at `first`.
+    list: [Stride; MOST_PLAIN_LOOPS],
+    first: usize,
+}
+
+impl Loops {
+    #[inline]
+    fn new(element: usize, start: (usize, usize)) -> Option<Loops> {
+        let in_bytes = |offset: usize| isize::try_from(offset.checked_mul(element)?).ok();
+        let start = (in_bytes(start.0)?, in_bytes(start.1)?);
+        Some(Loops { element, start, list: [Stride::ONCE; MOST_PLAIN_LOOPS], first: MOST_PLAIN_LOOPS })
+    }
+
+    /// Inserts a loop at its place in the order. Axes are few and nearly always in order, so this takes few steps.
+    /// `None` if a number does not fit, or if there are too many loops.
+    #[inline]
+    fn insert(&mut self, extent: usize, strides: (Option<isize>, Option<isize>)) -> Option<()> {
+        let unit = isize::try_from(self.element).ok()?;
+        let (mut source, mut destination) = (strides.0?.checked_mul(unit)?, strides.1?.checked_mul(unit)?);
         if destination < 0 {
             let last = isize::try_from(extent.checked_sub(1)?).ok()?;
-            start.0 = start.0.checked_add(source.checked_mul(last)?)?;
-            start.1 = start.1.checked_add(destination.checked_mul(last)?)?;
+            self.start.0 = self.start.0.checked_add(source.checked_mul(last)?)?;
+            self.start.1 = self.start.1.checked_add(destination.checked_mul(last)?)?;
             (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
-        let step = Stride { extent, source, destination };
-        // A loop is inserted at its place in the order. Axes are few and nearly always in order, so this
-        // takes few steps.
-        first = first.checked_sub(1)?;
-        let mut index = first;
-        while let Some(&inner) = list.get(index.checked_add(1)?)
-            && inner.destination > step.destination
+        self.first = self.first.checked_sub(1)?;
+        let mut index = self.first;
+        while let Some(&inner) = self.list.get(index.checked_add(1)?)
+            && inner.destination > destination
         {
-            *list.get_mut(index)? = inner;
+            *self.list.get_mut(index)? = inner;
             index = index.checked_add(1)?;
         }
-        *list.get_mut(index)? = step;
+        *self.list.get_mut(index)? = Stride { extent, source, destination };
+        Some(())
     }
-    if empty {
-        return Some(None);
-    }
-    // Loops are merged in place, from the innermost loop outwards. There are never more merged loops than
-    // loops that were visited.
-    let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
-    for index in (first..MOST_PLAIN_LOOPS).rev() {
-        let step = *list.get(index)?;
-        // The destination runs forwards, so this stride is not negative.
-        let destination = usize::try_from(step.destination).ok()?;
-        if destination < span {
-            return None;
-        }
-        span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(destination)?)?;
-        match list.get_mut(outermost) {
-            None if destination == run && step.source == isize::try_from(run).ok()? => {
-                run = run.checked_mul(step.extent)?;
+
+    /// Merges loops that continue each other, from the innermost loop outwards. Loops that are packed on both sides
+    /// become one run. `None` if two indices of the destination may share an offset.
+    #[inline]
+    fn merged(&mut self) -> Option<PlainNest<'_>> {
+        // There are never more merged loops than loops that were visited, so they are written to the same list.
+        let (mut run, mut span, mut outermost) = (self.element, self.element, MOST_PLAIN_LOOPS);
+        for index in (self.first..MOST_PLAIN_LOOPS).rev() {
+            let step = *self.list.get(index)?;
+            let destination = usize::try_from(step.destination).ok()?;
+            if destination < span {
+                return None;
             }
-            Some(inner) if inner.continues_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
-            _ => {
-                outermost = outermost.checked_sub(1)?;
-                *list.get_mut(outermost)? = step;
+            span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(destination)?)?;
+            match self.list.get_mut(outermost) {
+                None if destination == run && step.source == isize::try_from(run).ok()? => {
+                    run = run.checked_mul(step.extent)?;
+                }
+                Some(inner) if inner.continues_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
+                _ => {
+                    outermost = outermost.checked_sub(1)?;
+                    *self.list.get_mut(outermost)? = step;
+                }
             }
         }
+        let start = (usize::try_from(self.start.0).ok()?, usize::try_from(self.start.1).ok()?);
+        PlainNest::new(run, start, self.list.get(outermost..)?)
     }
-    let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
-    PlainNest::new(run, start, list.get(outermost..)?).map(Some)
 }
 
 /// Copies with the kernel that a plan would choose.
@@ -265,17 +272,12 @@ fn nest(
 /// `overflow` if an iteration ends after the last address.
 #[inline(never)]
 fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
-    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(nest.bytes_of_run()));
     // Source runs that are repeated stay in the cache, so they count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
-    let row = nest.bytes_of_run();
-    let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(row));
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
-    let (streaming, prefetch, knobs) = traffic.settings(row, knobs);
+    let (streaming, prefetch, knobs) = traffic.settings(nest.bytes_of_run(), knobs);
     let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
-    let (shape, start) = select::shape(&mut loops, row, nest.start(), &knobs);
-    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
-    let (kernel, access) = resolve(shape, &loops, site);
-    select::checked(kernel, loops, start, access, site)?.run(source, destination);
+    select::nest(nest, site)?.run(source, destination);
     Ok(())
 }

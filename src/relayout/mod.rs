@@ -48,6 +48,3 @@ pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
 #[doc(inline)]
 pub use strided_copy::Destination;
-
-#[cfg(test)]
-mod tests;

@@ -78,8 +78,8 @@ impl Relayout {
     /// for pieces whose bytes are then copied with an alignment, as WebGPU copies whole words of 4 bytes. A piece
     /// treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece): waking a
-    /// thread for less does not pay. There are also fewer if the layouts are so irregular that the pieces would have
+    /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece), because
+    /// threads do not pay for less. There are also fewer if the layouts are so irregular that the pieces would have
     /// more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes several passes, or if the copy
     /// has more than 4,096 boxes. There are never more than 16,384 pieces.
     ///

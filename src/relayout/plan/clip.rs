@@ -215,6 +215,3 @@ fn largest(step: &Loop) -> u64 {
         Loop::Table(entries) => entries.iter().map(|&(_, to)| to).max().unwrap_or(0),
     }
 }
-
-#[cfg(test)]
-mod tests;

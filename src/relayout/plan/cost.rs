@@ -257,7 +257,8 @@ pub(crate) const MOST_COMPARED: usize = 1 << 23;
 /// a step of a large stride. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
-/// The least size of a piece, in bytes, for which waking a thread pays. By trial.
+/// The least size of a piece, in bytes, for which a thread that is awake pays: two pieces of this size on two threads
+/// of rayon take 0.44 of the time of one thread, and two of half the size 0.56 to 1.0 (Zen 5).
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
 /// How many pieces each thread gets. With four pieces, a thread that is late costs a quarter of its share.

@@ -150,6 +150,3 @@ fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
         sum.saturating_add(joined.elements()).saturating_add(runs.saturating_mul(around))
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -62,11 +62,6 @@ impl Passes {
     pub(crate) fn direct(&self) -> Option<&Program> {
         self.before.is_none().then_some(&self.last)
     }
-
-    #[cfg(test)]
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
-        self.before.iter().map(|pass| &*pass.program).chain(std::iter::once(&*self.last))
-    }
 }
 
 fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Box<Program>, Error> {
@@ -78,6 +73,3 @@ fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> R
     };
     Program::new(boxes, widths, traffic, knobs)
 }
-
-#[cfg(test)]
-mod tests;

@@ -16,7 +16,7 @@ use std::cmp::Reverse;
 
 use smallvec::SmallVec;
 use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Offsets, Plane, Stride};
-use strided_copy::{Access, Copy, Misfit};
+use strided_copy::{Access, Copy, Misfit, PlainNest};
 
 use crate::checked;
 use crate::error::Error;
@@ -62,6 +62,19 @@ pub(crate) fn resolved(
     checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
+/// Returns the copy of a loop nest that runs once, in a list of loops that is not allocated.
+///
+/// # Errors
+///
+/// `overflow` if an iteration ends after the last address.
+pub(crate) fn nest(nest: &PlainNest<'_>, site: Site<'_>) -> Result<Copy<NestLoops>, Error> {
+    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    let (shape, start) = shape(&mut loops, nest.bytes_of_run(), nest.start(), site.knobs);
+    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let (kernel, access) = resolve(shape, &loops, site);
+    checked(kernel, loops, start, access, site)
+}
+
 /// Returns the copy of a kernel that was chosen, checked.
 ///
 /// # Errors
@@ -83,7 +96,7 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
 /// Takes the loops of an iteration out of `loops`, which are around elements of `element` bytes. Returns the
 /// shape of the iteration and the start of the first iteration, if the first element is stored at the given
 /// start. The remaining loops are outside of the iteration.
-pub(crate) fn shape(
+fn shape(
     loops: &mut NestLoops,
     element: usize,
     (mut source, destination): (usize, usize),
@@ -378,7 +391,7 @@ pub(crate) fn add_loops_in_bytes<'a>(
 /// destination counts down instead. Returns the new start of the first iteration, which began at `start`.
 ///
 /// `None` if the new start is in front of a buffer.
-pub(crate) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
+fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
     let mut start = start;
     for step in loops {
         if let Loop::Strided(stride) = step

@@ -11,7 +11,6 @@ use tensor_layout::interop::dlpack::{
 };
 use tensor_layout::interop::pjrt::{PjrtFields, PjrtLayout};
 use tensor_layout::map::same_layout;
-use tensor_layout::relayout::Relayout;
 use tensor_layout::strided::SignedDesc;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error};
 

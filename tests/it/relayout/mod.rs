@@ -2,9 +2,12 @@
 
 mod copy;
 mod explain;
+mod families;
+mod pieces;
 mod plan_as_data;
 mod properties;
 mod reversed;
 mod rows;
+mod streamed;
 mod threads;
 mod widths;

@@ -3,7 +3,7 @@
 
 use crate::literal::replanned::{Replanned, levels, reversing};
 use rayon::ThreadPoolBuilder;
-use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout_text::Notated;
 
 /// Pairs with loops that threads share, and pairs that are cut into pieces of the destination instead.
@@ -37,7 +37,7 @@ fn threads_write_what_one_does() {
                 relayout.run(&source, &mut expected).unwrap();
                 for (threads, found) in [2, 7].into_iter().zip(&mut found) {
                     let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                    pool.install(|| relayout.run_parallel(&source, found)).unwrap();
+                    pool.install(|| relayout.run_parallel(&source, &mut *found)).unwrap();
                     assert!(*found == expected, "{threads} threads, {level}\n{}", relayout.explain());
                 }
             }

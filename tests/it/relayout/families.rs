@@ -1,34 +1,9 @@
-//! Tests of plans and kernels together, on machines of every kind.
+//! Copies are planned for every family of CPUs, and copy the same bytes.
 
-#[cfg(feature = "software")]
-mod streamed;
+use tensor_layout::AnyLayout;
+use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
 
-use super::cpu_family::CpuFamily;
-use super::level::KernelLevel;
-use super::relayout::Relayout;
-use super::settings::{Settings, Stores};
-use crate::bridge::AnyLayout;
-
-impl Relayout {
-    /// Plans the copy again with changed settings.
-    fn set(self, change: impl FnOnce(&mut Settings)) -> Relayout {
-        let mut settings = self.settings.clone();
-        change(&mut settings);
-        Relayout::with(&self.source, &self.destination, &settings).unwrap()
-    }
-
-    fn with_kernel_level(self, level: KernelLevel) -> Relayout {
-        self.set(|settings| settings.kernels = Some(level))
-    }
-
-    fn with_streaming(self, streaming: bool) -> Relayout {
-        self.set(|settings| settings.stores = if streaming { Stores::Streaming } else { Stores::Cached })
-    }
-
-    fn with_cpu_family(self, family: CpuFamily) -> Relayout {
-        self.set(|settings| settings.family = Some(family))
-    }
-}
+use crate::literal::replanned::Replanned;
 
 /// The family of the CPU decides which kernels use a staging buffer. This test runs the kernels of every
 /// family.
