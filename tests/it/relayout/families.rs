@@ -1,7 +1,7 @@
 //! Copies are planned for every family of CPUs, and copy the same bytes.
 
-use tensor_layout::AnyLayout;
 use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
+use tensor_layout_text::Notated;
 
 use crate::literal::replanned::Replanned;
 
@@ -43,7 +43,7 @@ fn every_family_copies_the_same_bytes() {
         ("u8[1501,4,4]{2,1,0}", "u8[1501,4,4]{1,2,0}"),
         ("u4[64,1024]{1,0:T(8,1)E(4)}", "u4[64,1024]{1,0:T(16,64)(8)(8,8,1)(2,2,1)(2,1,1,1,1,1,1,1,1)E(4)}"),
     ] {
-        let side = |text: &str| text.parse::<AnyLayout>().unwrap();
+        let side = |text: &str| text.parse::<Notated>().unwrap();
         let plan = Relayout::new(&side(from), &side(to)).unwrap();
         let size = |bytes: u64| usize::try_from(bytes).unwrap();
         let source: Vec<u8> = (0..size(plan.source_size_in_bytes())).map(|i| (i % 251).to_le_bytes()[0]).collect();

@@ -4,8 +4,8 @@
 #![cfg(feature = "software")]
 
 use strided_copy::take_streamed;
-use tensor_layout::AnyLayout;
 use tensor_layout::relayout::{KernelLevel, Relayout};
+use tensor_layout_text::Notated;
 
 use crate::literal::replanned::Replanned;
 
@@ -27,7 +27,7 @@ impl Buffer {
 /// Runs a streamed copy with vectors of half a line, and compares the bytes with the safe kernels. Returns
 /// the addresses of the streamed vectors. `None` if the copy takes steps.
 fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
-    let (from, to): (AnyLayout, AnyLayout) = (from.parse().unwrap(), to.parse().unwrap());
+    let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
     let size = |bytes: u64| usize::try_from(bytes).unwrap();
     let source = Buffer::new(size(relayout.source_size_in_bytes()), 0, |i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]);
