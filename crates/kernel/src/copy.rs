@@ -148,7 +148,14 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     ///
     /// If a buffer is shorter than the [reach](Self::reach) of the copy.
     #[inline(always)]
-    pub fn run(&self, source: &[u8], mut destination: Destination<'_>) {
+    pub fn run(&self, source: &[u8], destination: Destination<'_>) {
+        let _fence = Fence { needed: self.access.streaming };
+        self.run_unfenced(source, destination);
+    }
+
+    /// Runs the copy, without a store fence after its non-temporal stores.
+    #[inline(always)]
+    fn run_unfenced(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
         if self.level.has_vectors() {
@@ -156,26 +163,12 @@ impl<L: AsRef<[Loop]>> Copy<L> {
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
             let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
-            let _fence = Fence { needed: streaming };
             // SAFETY: `Copy::new` checked that the kernel fits, and that every iteration stays inside the
             // reach. The reach is inside both buffers, which do not overlap: the destination is borrowed
             // exclusively.
             return unsafe { run_at_level(&self.kernel, &walk, self.level) };
         }
         self.run_portable(source, destination.reborrow());
-    }
-
-    /// Runs the copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`
-    /// bytes to all destination offsets. So one copy serves for all equal parts of a buffer.
-    ///
-    /// # Panics
-    ///
-    /// Panics if a moved offset passes the end of its buffer.
-    pub fn run_moved(&self, (from, to): (usize, usize), source: &[u8], mut destination: Destination<'_>) {
-        assert!(from <= source.len(), "a copy begins after its source");
-        let length = destination.len();
-        let Some(destination) = destination.part(to.min(length)..length) else { return };
-        self.run(&source[from..], destination);
     }
 
     #[inline(never)]
@@ -237,15 +230,65 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
     }
 }
 
+/// A destination into which several copies run, and one store fence after all of them. A fence waits until all
+/// non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the copy.
+///
+/// ```
+/// use strided_copy::kernel::{Kernel, Runs, Stride};
+/// use strided_copy::{Access, Available, Copy, Destination, Level};
+///
+/// let kernel = Kernel::Runs { run: 2, count: Stride::ONCE, by: Runs::Words };
+/// let copy = Copy::new(kernel, Vec::new(), (0, 0), Access::PLAIN, Available::up_to(Level::Avx512))?;
+/// let mut turned = [0; 4];
+/// Destination::from(&mut turned[..]).with_copies(|copies| {
+///     copies.run(&copy, (0, 2), b"abcd");
+///     copies.run(&copy, (2, 0), b"abcd");
+/// });
+/// assert_eq!(&turned, b"cdab");
+/// # Ok::<(), strided_copy::Misfit>(())
+/// ```
+pub struct Copies<'a> {
+    destination: Destination<'a>,
+    fence: Fence,
+}
+
+impl<'a> Destination<'a> {
+    /// Calls a function that runs copies into this destination, and then a store fence if one of them needs it.
+    // The function is given a reference, so that it cannot forget the fence.
+    pub fn with_copies<R>(self, run: impl FnOnce(&mut Copies<'_>) -> R) -> R {
+        run(&mut Copies { destination: self, fence: Fence { needed: false } })
+    }
+}
+
+impl Copies<'_> {
+    /// Runs a copy in another part of its buffers: `from` bytes are added to all source offsets, and `to`
+    /// bytes to all destination offsets. So one copy serves for all equal parts of a buffer.
+    ///
+    /// # Panics
+    ///
+    /// If a moved offset passes the end of its buffer.
+    pub fn run<L: AsRef<[Loop]>>(&mut self, copy: &Copy<L>, (from, to): (usize, usize), source: &[u8]) {
+        assert!(from <= source.len(), "a copy begins after its source");
+        let length = self.destination.len();
+        let Some(part) = self.destination.part(to.min(length)..length) else { return };
+        self.fence.needed |= copy.access.streaming;
+        copy.run_unfenced(&source[from..], part);
+    }
+
+    /// The destination, after a store fence if one of the copies needs it.
+    pub fn destination(&mut self) -> Destination<'_> {
+        self.fence = Fence { needed: false };
+        self.destination.reborrow()
+    }
+}
+
 /// Runs a store fence when it is dropped, so that every way out of a copy runs the fence. The fence orders
 /// the non-temporal stores of the copy before all later stores of this thread. Other threads then see the
-/// destination as after ordinary stores. The kernels for NEON have ordinary stores only.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// destination as after ordinary stores. Only the kernels for x86-64 have non-temporal stores.
 struct Fence {
     needed: bool,
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 impl Drop for Fence {
     #[inline(always)]
     fn drop(&mut self) {

@@ -53,7 +53,7 @@ mod x86_64;
 
 pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
 pub use byte_table::{shuffles_plane, shuffles_reversed};
-pub use copy::{Access, Copy, Prefetch};
+pub use copy::{Access, Copies, Copy, Prefetch};
 pub use destination::Destination;
 pub use kernel::Misfit;
 pub use level::{Available, Level};

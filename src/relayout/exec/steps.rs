@@ -2,16 +2,17 @@
 
 use std::ops::Range;
 
-use strided_copy::{Destination, bit_rows, width};
+use strided_copy::{Copies, Destination, LINE, bit_rows, width};
 
-use crate::element::{read_bits, write_bits};
 use crate::map::each_element;
 
 use super::super::plan::cost::BUFFER;
-use super::super::plan::step::{RowsOfBits, Step, StepBox, Through, WidthRows};
+use super::super::plan::step::{Staged, Step, StepBox, WidthRows};
 
-/// A staging buffer between two steps.
-type Buffer = [u8; BUFFER];
+/// The staging buffers: elements of a byte that were unpacked, and elements to be packed. The buffers are apart
+/// by more than their size, so that equal offsets in them are in different sets of the L1 cache.
+#[repr(align(64))]
+struct Buffers([[u8; BUFFER + 4 * LINE]; 2]);
 
 /// The index of a bit of the source, and of a bit of the destination.
 type Bits = (u64, u64);
@@ -20,22 +21,18 @@ type Bits = (u64, u64);
 // If this function were inlined, its buffers would be on the stack of every copy.
 #[inline(never)]
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
-    match steps.depth() {
-        0 => run_through(steps, source, destination, &mut []),
-        1 => run_through(steps, source, destination, &mut [[0; BUFFER]; 1]),
-        _ => run_in_three_buffers(steps, source, destination),
-    }
-}
-
-#[inline(never)]
-fn run_in_three_buffers(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
-    run_through(steps, source, destination, &mut [[0; BUFFER]; 3]);
-}
-
-fn run_through(steps: &StepBox, source: &[u8], mut destination: Destination<'_>, buffers: &mut [Buffer]) {
     let StepBox { outer, bits, steps } = steps;
-    each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
-        run_all(steps, source, destination.reborrow(), (in_bits(from, bits.0), in_bits(to, bits.1)), buffers);
+    let mut buffers = Buffers([[0; _]; 2]);
+    destination.with_copies(|copies| {
+        each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
+            let at = (in_bits(from, bits.0), in_bits(to, bits.1));
+            for step in steps {
+                match step {
+                    Step::Staged(staged) => run_staged(staged, source, copies, at, &mut buffers),
+                    step => run_step(step, source, copies, at),
+                }
+            }
+        });
     });
 }
 
@@ -48,46 +45,36 @@ fn byte(bit: u64) -> usize {
     usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
 }
 
-/// Runs some steps that begin at the bits `at` of the source and of the destination.
-fn run_all(steps: &[Step], source: &[u8], mut destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
-    for step in steps {
-        match step {
-            Step::Copy(copy) => copy.run_moved((byte(at.0), byte(at.1)), source, destination.reborrow()),
-            Step::Bits(rows) => run_bits(rows, source, &mut destination, at),
-            Step::Element(bits) => copy_element(*bits, source, destination.bytes_to_change(), at),
-            Step::Width(rows) => run_width(rows, source, &mut destination, at),
-            Step::Through(through) => run_detour(through, source, destination.reborrow(), at, buffers),
+/// Unpacks elements into the first buffer, copies them to the second buffer, and packs them from there. A side
+/// that is not packed takes the place of its buffer.
+fn run_staged(staged: &Staged, source: &[u8], copies: &mut Copies<'_>, at: Bits, buffers: &mut Buffers) {
+    let Staged { unpack, copy, pack } = staged;
+    let Buffers([unpacked, to_pack]) = buffers;
+    let (mut from, mut start) = (source, (byte(at.0), byte(at.1)));
+    if let Some(step) = unpack {
+        Destination::from(&mut unpacked[..]).with_copies(|copies| run_step(step, source, copies, (at.0, 0)));
+        (from, start.0) = (unpacked, 0);
+    }
+    match pack {
+        None => copies.run(copy, start, from),
+        Some(step) => {
+            Destination::from(&mut to_pack[..]).with_copies(|copies| copies.run(copy, (start.0, 0), from));
+            run_step(step, to_pack, copies, (0, at.1));
         }
     }
 }
 
-/// Runs the steps into a buffer, and then the steps out of the buffer.
-fn run_detour(through: &Through, source: &[u8], destination: Destination<'_>, at: Bits, buffers: &mut [Buffer]) {
-    let Some((buffer, others)) = buffers.split_first_mut() else { unreachable!("a buffer for every detour") };
-    run_all(&through.into, source, Destination::from(&mut buffer[..]), (at.0, 0), others);
-    run_all(&through.out, buffer, destination, (0, at.1), others);
-}
-
-/// Copies rows of bits. The bits around the rows keep their values.
-fn run_bits(rows: &RowsOfBits, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
-    match &rows.whole {
-        Some(copy) if at.0.is_multiple_of(8) && at.1.is_multiple_of(8) => {
-            copy.run_moved((byte(at.0), byte(at.1)), source, destination.reborrow());
-        }
-        _ => bit_rows::copy(&rows.rows, source, destination.bytes_to_change(), at),
+/// Runs a step without staging buffers.
+fn run_step(step: &Step, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
+    match step {
+        Step::Copy(copy) => copies.run(copy, (byte(at.0), byte(at.1)), source),
+        Step::Bits(bits) => bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits),
+        Step::Width(rows) => run_width(rows, source, copies, at),
+        Step::Staged(_) => unreachable!("a staging buffer inside of another"),
     }
 }
 
-fn copy_element(bits: u32, source: &[u8], destination: &mut [u8], at: Bits) {
-    if 8_u32.is_multiple_of(bits) {
-        return bit_rows::copy_element(source, at.0, destination, at.1, bits.into());
-    }
-    let value = read_bits(source, at.0, bits);
-    let written = value.and_then(|value| write_bits(destination, at.1, bits, value));
-    assert!(written.is_some(), "an element is stored inside both buffers");
-}
-
-fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>, at: Bits) {
+fn run_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
     // All offsets count elements. One side has a byte for each element, and the other side packs them.
     let packed = u64::try_from(change.bits).unwrap_or(8);
@@ -99,12 +86,13 @@ fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>,
             count.unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
         };
         let element = |i: u64| (in_memory(from.checked_add(i)), in_memory(to.checked_add(i)));
-        let mut change_elements = |elements: Range<u64>| {
+        let change_elements = |copies: &mut Copies<'_>, elements: Range<u64>| {
             let ((from, to), count) = (element(elements.start), elements.end.checked_sub(elements.start));
-            width::change_elements(source, from, destination, to, &change.row(1), in_memory(count));
+            let mut destination = copies.destination();
+            width::change_elements(source, from, &mut destination, to, &change.row(1), in_memory(count));
         };
         if !change.has_kernels() {
-            return change_elements(0..*row);
+            return change_elements(copies, 0..*row);
         }
         let (first, _) = change.sides((from, to));
         // A row consists of the elements up to the first whole byte, the whole bytes, and the remaining
@@ -112,14 +100,14 @@ fn run_width(rows: &WidthRows, source: &[u8], destination: &mut Destination<'_>,
         let head = first.next_multiple_of(change.group).saturating_sub(first).min(*row);
         let whole = row.saturating_sub(head).div_euclid(change.group);
         let tail = head.saturating_add(whole.saturating_mul(change.group));
-        change_elements(0..head);
-        change_elements(tail..*row);
+        change_elements(copies, 0..head);
+        change_elements(copies, tail..*row);
         if let Some((_, copy)) = wholes.iter().find(|(bytes, _)| *bytes == whole) {
             let (from, to) = element(head);
             let in_byte = usize::try_from(change.group).unwrap_or(1);
             let (packed, unpacked) = change.sides((from, to));
             let moved = change.sides((packed.div_euclid(in_byte), unpacked));
-            copy.run_moved(moved, source, destination.reborrow());
+            copies.run(copy, moved, source);
         }
     });
 }

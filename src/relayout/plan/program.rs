@@ -8,15 +8,14 @@ use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
+use super::bits;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
 use super::permutation;
 use super::select;
 use super::step::StepBox;
-use super::subbyte;
 use super::together::{self, Parts};
-use super::width;
 use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.
@@ -245,28 +244,18 @@ impl PlannedBox {
         planned: &mut PlannedBoxes,
     ) -> Result<(), Error> {
         let bits = widths.source;
-        let mut steps = Vec::new();
-        if let Some(change) = widths.change() {
-            match width::rows(copy, &change, site)? {
-                Some(copy) => planned.push(PlannedBox::Copy(copy)),
-                None => width::steps(copy.clone(), change, site, &mut steps)?,
-            }
-        } else if site.permutes
+        let changes = widths.change().is_some();
+        if !changes
+            && site.permutes
             && planned.len() < permutation::MOST_BOXES
             && let Some(blocks) = permutation::blocks(copy, bits, site)
         {
             planned.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
-        } else if bits.is_multiple_of(8) {
+        } else if !changes && bits.is_multiple_of(8) {
             planned.push(PlannedBox::Copy(select::copy(copy, u64::from(bits / 8), site)?));
-        } else if let Some(whole) = subbyte::in_whole_bytes(copy, bits) {
-            planned.push(PlannedBox::Copy(select::copy(&whole, 1, site)?));
         } else {
-            match subbyte::interleaved(copy, bits, site)? {
-                Some(copy) => planned.push(PlannedBox::Copy(copy)),
-                None => subbyte::steps(copy.clone(), bits, site, &mut steps)?,
-            }
+            bits::plan(copy, widths, site, planned)?;
         }
-        planned.extend(steps.into_iter().map(PlannedBox::Steps));
         Ok(())
     }
 }

@@ -1,22 +1,11 @@
 //! Boxes that take several steps: their elements begin inside bytes, or change their storage width, or the
 //! boxes share rows.
 //!
-//! A [`StepBox`] is a loop over elements, with some [`Step`]s in each iteration. A step copies whole bytes,
-//! rows of bits or rows of elements, or goes *through a buffer*: the steps `into` fill the buffer from the
-//! source, and the steps `out` copy from the buffer to the destination. A step in `out` may go through
-//! another buffer.
-//!
-//! ```text
-//! s4 plane, transposed:   through A  into: rows of bits from the source
-//!                                    out:  through B  into: interleave pairs of rows, A to B     (bytes)
-//!                                                     out:  through C  into: transpose B to C    (bytes)
-//!                                                                      out:  rows of bits to the destination
-//! ```
-//!
-//! Every step that copies whole bytes is a `strided_copy::Copy`, resolved with the rest of the plan.
+//! A [`StepBox`] is a loop over elements, with some [`Step`]s in each iteration. [`bits`](super::bits) plans
+//! the steps of elements below a byte, and [`together`](super::together) boxes that share rows. Every step that
+//! copies whole bytes is a `strided_copy::Copy`, resolved with the rest of the plan.
 
 use strided_copy::Copy;
-use strided_copy::kernel::{BitRows, Stride};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loops};
@@ -43,31 +32,22 @@ pub(crate) struct StepBox {
 pub(crate) enum Step {
     /// Copies whole bytes. Both sides begin at whole bytes.
     Copy(Copy),
-    /// Copies rows of bits that begin anywhere.
-    Bits(RowsOfBits),
-    /// Copies an element of this many bits, which may begin at any bit of a byte.
-    Element(u32),
+    /// Copies a row of this many bits, which may begin anywhere.
+    Bits(u64),
     /// Unpacks or packs rows of elements that begin anywhere on their packed side.
     Width(WidthRows),
-    /// Copies through a buffer of [`BUFFER`](super::cost::BUFFER) bytes.
-    Through(Box<Through>),
+    /// Copies elements in another order, through staging buffers.
+    Staged(Box<Staged>),
 }
 
-/// A detour of a copy through a buffer.
+/// Elements on their way through staging buffers of [`BUFFER`](super::cost::BUFFER) bytes.
 #[derive(Debug, Clone)]
-pub(crate) struct Through {
-    /// The steps that fill the buffer from the source.
-    pub(crate) into: Vec<Step>,
-    /// The steps that copy from the buffer to the destination.
-    pub(crate) out: Vec<Step>,
-}
-
-/// Rows of bits that begin anywhere.
-#[derive(Debug, Clone)]
-pub(crate) struct RowsOfBits {
-    pub(crate) rows: BitRows,
-    /// The copy of whole bytes, for iterations in which all rows begin and end at whole bytes.
-    pub(crate) whole: Option<Copy>,
+pub(crate) struct Staged {
+    /// Unpacks the source into a buffer. `None` if the source has a byte for each element.
+    pub(crate) unpack: Option<Step>,
+    pub(crate) copy: Copy,
+    /// Packs the destination from a buffer. `None` if the destination has a byte for each element.
+    pub(crate) pack: Option<Step>,
 }
 
 /// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
@@ -91,69 +71,20 @@ impl StepBox {
         StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps }
     }
 
-    /// How many buffers are in use at the same time.
-    pub(crate) fn depth(&self) -> usize {
-        depth(&self.steps)
-    }
-
     /// Whether bytes of the destination are changed in part, so that the destination must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
-        changes_bytes(&self.steps)
+        self.steps.iter().any(Step::changes_bytes)
     }
-}
-
-fn depth(steps: &[Step]) -> usize {
-    let through = |step: &Step| match step {
-        Step::Through(through) => depth(&through.into).max(depth(&through.out)).saturating_add(1),
-        _ => 0,
-    };
-    steps.iter().map(through).max().unwrap_or(0)
-}
-
-fn changes_bytes(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Copy(_) => false,
-        Step::Bits(_) | Step::Element(_) => true,
-        Step::Width(rows) => !rows.change.unpacks(),
-        Step::Through(through) => changes_bytes(&through.out),
-    })
 }
 
 impl Step {
-    pub(crate) fn through(into: Vec<Step>, out: Vec<Step>) -> Step {
-        Step::Through(Box::new(Through { into, out }))
-    }
-}
-
-impl RowsOfBits {
-    /// Makes rows of bits. Rows that follow each other without a gap on both sides become one long row.
-    ///
-    /// # Errors
-    ///
-    /// `overflow` if an offset does not fit.
-    pub(crate) fn new(rows: BitRows, site: Site<'_>) -> Result<RowsOfBits, Error> {
-        let mut rows = rows;
-        if rows.source == rows.bits && rows.destination == rows.bits {
-            rows = BitRows { bits: rows.bits.saturating_mul(rows.count), count: 1, ..rows };
+    fn changes_bytes(&self) -> bool {
+        match self {
+            Step::Copy(_) => false,
+            Step::Bits(_) => true,
+            Step::Width(rows) => !rows.change.unpacks(),
+            Step::Staged(staged) => staged.pack.as_ref().is_some_and(Step::changes_bytes),
         }
-        if rows.count == 1 {
-            rows = BitRows { source: 0, destination: 0, ..rows };
-        }
-        let BitRows { bits, count, source, destination } = rows;
-        let whole_bytes = [bits, source, destination].iter().all(|length| length.is_multiple_of(8)) && bits > 0;
-        let whole = whole_bytes.then(|| {
-            let bytes = |bits: u64| usize::try_from(bits.div_euclid(8)).ok();
-            let stride = |bits: u64| isize::try_from(bits.div_euclid(8)).ok();
-            let count = Stride {
-                extent: usize::try_from(count).ok()?,
-                source: stride(source)?,
-                destination: stride(destination)?,
-            };
-            Some(Shape::Runs { run: bytes(bits)?, count })
-        });
-        let whole =
-            whole.flatten().map(|shape| select::resolved(shape, &mut NestLoops::new(), (0, 0), site)).transpose()?;
-        Ok(RowsOfBits { rows, whole })
     }
 }
 

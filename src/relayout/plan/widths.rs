@@ -34,16 +34,26 @@ impl Widths {
 
     /// The change of the elements. `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
-        let bits = usize::try_from(self.source.min(self.destination)).ok()?;
-        // Four elements of 6 bits fill 3 bytes. For the other widths, several elements fill one byte.
-        let (group, group_bytes) =
-            if bits == 6 { (4, 3) } else { (u64::try_from(8_usize.checked_div(bits)?).ok()?, 1) };
-        let change = match self.source.cmp(&self.destination) {
-            Ordering::Equal => return None,
-            Ordering::Less => WidthChange::Unpack { signed: self.signed },
-            Ordering::Greater => WidthChange::Pack,
-        };
-        Some(Change { bits, group, group_bytes, change })
+        match self.source.cmp(&self.destination) {
+            Ordering::Equal => None,
+            Ordering::Less => self.unpacking(),
+            Ordering::Greater => self.packing(),
+        }
+    }
+
+    /// How a staging buffer of one byte for each element is filled from the source, and how the destination is
+    /// filled from such a buffer. `None` for a side that has a byte for each element.
+    pub(crate) fn changes(self) -> (Option<Change>, Option<Change>) {
+        (self.unpacking().filter(|_| self.source < 8), self.packing().filter(|_| self.destination < 8))
+    }
+
+    fn unpacking(self) -> Option<Change> {
+        // An element that is packed again keeps its low bits only.
+        Change::new(self.source, WidthChange::Unpack { signed: self.signed && self.destination == 8 })
+    }
+
+    fn packing(self) -> Option<Change> {
+        Change::new(self.destination, WidthChange::Pack)
     }
 }
 
@@ -60,6 +70,17 @@ pub(crate) struct Change {
 }
 
 impl Change {
+    /// The change between elements of `bits` bits and elements of a byte. `None` for other widths than 1, 2,
+    /// 4 and 6.
+    fn new(bits: u32, change: WidthChange) -> Option<Change> {
+        let (group, group_bytes) = match bits {
+            1 | 2 | 4 => (u64::from(8_u32.div_euclid(bits)), 1),
+            6 => (4, 3),
+            _ => return None,
+        };
+        Some(Change { bits: usize::try_from(bits).ok()?, group, group_bytes, change })
+    }
+
     /// Whether the source has the packed elements.
     pub(crate) fn unpacks(&self) -> bool {
         matches!(self.change, WidthChange::Unpack { .. })

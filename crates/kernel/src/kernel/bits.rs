@@ -29,16 +29,3 @@ pub enum Direction {
     /// The source.
     Deinterleave,
 }
-
-/// Rows of bits that may start inside a byte. All fields count bits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BitRows {
-    /// The length of a row.
-    pub bits: u64,
-    /// The number of rows.
-    pub count: u64,
-    /// The pitch of the rows on the source.
-    pub source: u64,
-    /// The pitch of the rows on the destination.
-    pub destination: u64,
-}

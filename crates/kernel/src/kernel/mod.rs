@@ -21,7 +21,7 @@ mod plane;
 mod reach;
 mod width;
 
-pub use bits::{BitInterleave, BitRows, Direction};
+pub use bits::{BitInterleave, Direction};
 pub use loops::{Loop, Offsets, Stride};
 pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};

@@ -1,19 +1,4 @@
-//! Copies of rows of bits that start anywhere in a byte, eight bytes at a time.
-
-use crate::kernel::BitRows;
-
-/// Copies rows of bits. The first row starts at bit `start.0` of the source and bit `start.1` of the
-/// destination. The bits around the rows keep their values.
-///
-/// # Panics
-///
-/// If a row is not inside a buffer.
-pub fn copy(rows: &BitRows, source: &[u8], destination: &mut [u8], start: (u64, u64)) {
-    for i in 0..rows.count {
-        let (from, to) = (start.0 + i * rows.source, start.1 + i * rows.destination);
-        copy_row(source, from, destination, to, rows.bits);
-    }
-}
+//! Copies of a row of bits that starts anywhere in a byte, eight bytes at a time.
 
 fn byte(bit: u64) -> usize {
     number(bit / 8)
@@ -24,7 +9,13 @@ fn number(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
+/// Copies a row of `bits` bits from bit `from` of the source to bit `to` of the destination. The bits around
+/// the row keep their values.
+///
+/// # Panics
+///
+/// If the row is not inside both buffers.
+pub fn copy_row(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
     // The bits up to the first whole byte of the destination are the head. Whole bytes follow, and then the
     // tail.
     let head = (to.next_multiple_of(8) - to).min(bits);
@@ -74,9 +65,4 @@ fn put(destination: &mut [u8], start: u64, bits: u64, value: u8) {
     let mask = (u8::MAX >> (8 - bits)) << shift;
     let byte = &mut destination[byte(start)];
     *byte = (*byte & !mask) | ((value << shift) & mask);
-}
-
-/// Copies one element of `bits` bits. `bits` divides 8, so no element is in two bytes.
-pub fn copy_element(source: &[u8], from: u64, destination: &mut [u8], to: u64, bits: u64) {
-    put(destination, to, bits, source[byte(from)] >> (from % 8));
 }

@@ -1,0 +1,297 @@
+//! Boxes of elements that are not whole bytes on one side or on both: 1, 2, 4 or 6 bits.
+//!
+//! All kernels copy whole bytes, so there is one rule: *widen, copy bytes, narrow*. Some iterations of the
+//! loops are taken together, until their elements, one a byte, fill a staging buffer in the L1 cache. The
+//! packed source is unpacked into one buffer, in its own order. A copy of whole bytes, with all the kernels
+//! for such copies, brings the elements into the order of the destination. A packed destination is packed
+//! from there:
+//!
+//! ```text
+//! source                 staging buffer         staging buffer         destination
+//! a0a1 a2a3              a0 a1 a2 a3            a0 b0 c0 d0            a0b0 c0d0
+//! b0b1 b2b3   unpack     b0 b1 b2 b3   copy     a1 b1 c1 d1   pack     a1b1 c1d1
+//! c0c1 c2c3    ---->     c0 c1 c2 c3   ---->    a2 b2 c2 d2   ---->    a2b2 c2d2
+//! d0d1 d2d3              d0 d1 d2 d3            a3 b3 c3 d3            a3b3 c3d3
+//! ```
+//!
+//! A side that has a byte for each element needs no buffer: the copy of bytes reads from it or writes to it.
+//!
+//! Rows that are contiguous on both sides change no order. They are unpacked or packed from one side to the
+//! other, or copied as bytes, or as rows of bits if they begin inside a byte.
+//!
+//! Elements of 6 bits have no kernels over registers. Their rows are unpacked and packed element by element.
+
+use smallvec::{SmallVec, smallvec};
+use strided_copy::Copy;
+use strided_copy::kernel::WidthRow;
+
+use crate::error::Error;
+use crate::map::{CopyBox, Loop, Loops};
+use crate::short_sort::sort_by_key;
+
+use super::cost::{BUFFER, LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN};
+use super::machine::Site;
+use super::program::{PlannedBox, PlannedBoxes};
+use super::resolve::Shape;
+use super::select::{self, NestLoops, loops_in_bytes};
+use super::step::{Staged, Step, StepBox, WidthRows};
+use super::widths::{Change, Widths};
+
+/// The number of elements that a staging buffer holds.
+const STAGE: u64 = 1 << 14;
+const _: () = assert!(BUFFER == 1 << 14);
+
+/// Plans a box whose elements are not whole bytes on both sides.
+///
+/// # Errors
+///
+/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
+    if let Some(whole) = in_whole_bytes(copy, widths, site)? {
+        planned.push(PlannedBox::Copy(whole));
+        return Ok(());
+    }
+    let mut rest: SmallVec<[CopyBox; 4]> = smallvec![copy.clone()];
+    while let Some(copy) = rest.pop() {
+        let (outer, step) = match row(&copy, widths, site)? {
+            Some(found) => found,
+            None => {
+                let staged = staged_iterations(&copy, widths);
+                if let Some(halves) = cut(&copy, &staged) {
+                    rest.extend(halves);
+                    continue;
+                }
+                part(&copy, &staged, widths, site)?
+            }
+        };
+        let bits = (widths.source, widths.destination);
+        planned.push(PlannedBox::Steps(StepBox { outer, bits, steps: vec![step] }));
+    }
+    Ok(())
+}
+
+/// Returns a box as one copy, if its rows are contiguous on both sides and all of them begin and end at whole
+/// bytes.
+fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<Copy>, Error> {
+    let change = widths.change();
+    let index = if change.is_some() { long_row(copy) } else { copy.loops.iter().position(Loop::is_packed) };
+    let Some((index, row)) = index.and_then(|index| Some((index, copy.loops.get(index)?.extent()))) else {
+        return Ok(None);
+    };
+    let others = || copy.loops.iter().enumerate().filter(|&(i, _)| i != index).map(|(_, step)| step);
+    let start = (copy.source, copy.destination);
+    if let Some(change) = change {
+        let rows = whole_rows(others(), row, start, &change);
+        let copy = |(row, mut loops, start)| select::resolved(Shape::Width(row), &mut loops, start, site);
+        return rows.map(copy).transpose();
+    }
+    let in_bytes = |elements: u64| {
+        let bits = elements.checked_mul(widths.source.into())?;
+        bits.is_multiple_of(8).then(|| bits.div_euclid(8))
+    };
+    let both = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
+    let whole = || {
+        let mut loops = others().map(|step| step.with_sides(both)).collect::<Option<Loops>>()?;
+        loops.push(Loop::Strided { extent: in_bytes(row)?, source: 1, destination: 1 });
+        let (source, destination) = both(start)?;
+        Some(CopyBox { source, destination, loops })
+    };
+    whole().map(|whole| select::copy(&whole, 1, site)).transpose()
+}
+
+/// A row of elements to unpack or pack, the loops around it, and the start of the first iteration in bytes, on
+/// the source and on the destination.
+type WholeRows = (WidthRow, NestLoops, (usize, usize));
+
+/// Returns rows of `row` elements, if all of them begin and end at whole bytes on the packed side.
+fn whole_rows<'a>(
+    outer: impl Iterator<Item = &'a Loop>,
+    row: u64,
+    start: (u64, u64),
+    change: &Change,
+) -> Option<WholeRows> {
+    let packed = usize::try_from(change.whole_bytes(row).filter(|_| change.has_kernels())?).ok()?;
+    let loops = loops_in_bytes(outer, |sides| change.in_bytes(sides))?;
+    Some((change.row(packed), loops, change.in_bytes(start)?))
+}
+
+/// The loop that is contiguous on both sides, if it is long enough to be copied without a staging buffer.
+fn long_row(copy: &CopyBox) -> Option<usize> {
+    let index = copy.loops.iter().position(Loop::is_packed)?;
+    (copy.loops.get(index)?.extent() >= LEAST_UNPACKED_ROW || copy.loops.len() == 1).then_some(index)
+}
+
+/// Plans a box without a staging buffer: its rows are long, or it is one element, or the kernels have no
+/// code for its elements. Returns the loops around a row, and the step that copies the row.
+fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox, Step)>, Error> {
+    let mut outer = copy.clone();
+    let row = match long_row(copy) {
+        Some(index) => outer.loops.remove(index).extent(),
+        None if copy.loops.is_empty() || widths.changes() == (None, None) => 1,
+        None => return Ok(None),
+    };
+    Ok(Some((outer, unstaged(row, widths, site)?)))
+}
+
+/// Returns the step that copies a row that is contiguous on both sides, and may begin anywhere.
+fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
+    Ok(match widths.change() {
+        Some(change) => Step::Width(WidthRows::new(Loops::new(), row, change, site)?),
+        None => Step::Bits(row.saturating_mul(widths.source.into())),
+    })
+}
+
+/// How many iterations of each loop fill the staging buffers. Iterations that make long runs on either side
+/// are taken first, and then other iterations until a buffer is full.
+fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
+    let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
+    // A source that has a byte for each element is read from memory by the copy of bytes, so its runs are
+    // longer.
+    let (unpack, pack) = widths.changes();
+    let steps = match (unpack, pack) {
+        (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)],
+        (None, _) => [(false, STAGED_PACKED_RUN), (true, STAGED_READ_RUN), (true, STAGE), (false, STAGE)],
+        (Some(_), Some(_)) => [(false, STAGED_PACKED_RUN), (true, STAGED_PACKED_RUN), (true, STAGE), (false, STAGE)],
+    };
+    let group = unpack.map_or(1, |change| change.group).max(pack.map_or(1, |change| change.group));
+    for (of_source, length) in steps {
+        let mut run = 1;
+        // Loops that continue the run on this side are added until the run has the wanted length.
+        while run < length
+            && let Some((index, extent)) = copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
+                Loop::Strided { extent, source, destination } if extent > 1 => {
+                    ((if of_source { source } else { destination }) == run).then_some((index, extent))
+                }
+                _ => None,
+            })
+            && let Some(own) = staged.get(index).copied()
+        {
+            let all = staged.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
+            let room = STAGE.checked_div(all.checked_div(own).unwrap_or(all)).unwrap_or(1);
+            let mut some = length.div_ceil(run).min(room).min(extent);
+            if some < extent && some > group {
+                // As many iterations of the innermost loop are taken as fill whole bytes on the packed side.
+                some = some.saturating_sub(some.checked_rem(group).unwrap_or(0));
+            }
+            let some = some.max(own);
+            if let Some(own) = staged.get_mut(index) {
+                *own = some;
+            }
+            if some < extent {
+                break;
+            }
+            run = run.saturating_mul(extent);
+        }
+    }
+    staged
+}
+
+/// Cuts a box in two, if some iterations of a loop are left over that do not fill the staging buffer.
+fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
+    let (index, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(index, (step, &staged))| {
+        let left = step.extent().checked_rem(staged)?;
+        (left > 0).then(|| (index, step.extent().saturating_sub(left), left))
+    })?;
+    let (mut first, mut second) = (copy.clone(), copy.clone());
+    if let (Some(Loop::Strided { extent, source, destination }), Some(Loop::Strided { extent: rest, .. })) =
+        (first.loops.get_mut(index), second.loops.get_mut(index))
+    {
+        (*extent, *rest) = (whole, left);
+        // Nothing saturates, because these are offsets of elements.
+        second.source = second.source.saturating_add(source.saturating_mul(whole));
+        second.destination = second.destination.saturating_add(destination.saturating_mul(whole));
+    }
+    first.loops.retain(|step| step.extent() > 1);
+    second.loops.retain(|step| step.extent() > 1);
+    Some([second, first])
+}
+
+/// A loop of a part that fills a staging buffer: its extent, and the strides on the source, in the buffer
+/// that the source is unpacked into, in the buffer that the destination is packed from, and on the
+/// destination.
+struct StagedLoop {
+    extent: u64,
+    source: u64,
+    unpacked: u64,
+    to_pack: u64,
+    destination: u64,
+}
+
+/// Plans a box that goes through staging buffers. `staged` iterations of each loop fill a buffer, and this
+/// number divides the extent of the loop. Returns the remaining loops and the step that runs in them.
+fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Result<(CopyBox, Step), Error> {
+    let mut outer = CopyBox { loops: Loops::new(), ..*copy };
+    let mut inner: SmallVec<[StagedLoop; 6]> = SmallVec::new();
+    for (step, &staged) in copy.loops.iter().zip(staged) {
+        let Loop::Strided { extent, source, destination } = *step else {
+            outer.loops.push(step.clone());
+            continue;
+        };
+        let rounds = extent.checked_div(staged).unwrap_or(extent);
+        if rounds > 1 {
+            // Nothing saturates, because these are strides of elements that are in a buffer.
+            let (source, destination) = (source.saturating_mul(staged), destination.saturating_mul(staged));
+            outer.loops.push(Loop::Strided { extent: rounds, source, destination });
+        }
+        if staged > 1 {
+            inner.push(StagedLoop { extent: staged, source, unpacked: source, to_pack: destination, destination });
+        }
+    }
+    if inner.is_empty() {
+        // No two elements are neighbours on one side, so elements are copied one by one.
+        return Ok((outer, unstaged(1, widths, site)?));
+    }
+    // In a staging buffer, elements are in the order of their packed side, without gaps. An element that the
+    // source repeats is unpacked once.
+    let (unpack, pack) = widths.changes();
+    if unpack.is_some() {
+        sort_by_key(&mut inner, |step| step.source);
+        let mut stage = 1_u64;
+        for step in inner.iter_mut().filter(|step| step.source > 0) {
+            step.unpacked = stage;
+            stage = stage.saturating_mul(step.extent);
+        }
+    }
+    if pack.is_some() {
+        sort_by_key(&mut inner, |step| step.destination);
+        let mut stage = 1_u64;
+        for step in &mut inner {
+            step.to_pack = stage;
+            stage = stage.saturating_mul(step.extent);
+        }
+    }
+    let copied = |sides: fn(&StagedLoop) -> (u64, u64)| {
+        let strided = |step: &StagedLoop| {
+            let (source, destination) = sides(step);
+            // Nothing is copied twice from or to a staging buffer.
+            (source > 0 || destination > 0).then_some(Loop::Strided { extent: step.extent, source, destination })
+        };
+        CopyBox { source: 0, destination: 0, loops: inner.iter().filter_map(strided).collect() }.in_order()
+    };
+    let site_of = |reads: bool, writes: bool| Site {
+        streaming: site.streaming && writes,
+        prefetch: site.prefetch && reads,
+        ..site
+    };
+    let unpack = unpack
+        .map(|change| rows_of(copied(|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
+        .transpose()?;
+    let pack = pack
+        .map(|change| rows_of(copied(|step| (step.to_pack, step.destination)), &outer, change, site_of(false, true)))
+        .transpose()?;
+    let bytes = copied(|step| (step.unpacked, step.to_pack));
+    let copy = select::copy(&bytes, 1, site_of(unpack.is_none(), pack.is_none()))?;
+    Ok((outer, Step::Staged(Box::new(Staged { unpack, copy, pack }))))
+}
+
+/// Returns the step that unpacks the rows of a part into a staging buffer, or packs them from one. The rows
+/// are one copy if all of them begin and end at whole bytes in every iteration of the loops around them.
+fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Result<Step, Error> {
+    let mut rows = rows.loops;
+    let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
+    let whole_outside = whole_rows(outer.loops.iter(), change.group, (outer.source, outer.destination), &change);
+    match whole_rows(rows.iter(), row, (0, 0), &change).filter(|_| whole_outside.is_some()) {
+        Some((row, mut loops, start)) => Ok(Step::Copy(select::resolved(Shape::Width(row), &mut loops, start, site)?)),
+        None => WidthRows::new(rows, row, change, site).map(Step::Width),
+    }
+}
