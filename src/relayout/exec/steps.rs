@@ -45,21 +45,20 @@ fn byte(bit: u64) -> usize {
     usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
 }
 
-/// Unpacks elements into the first buffer, copies them to the second buffer, and packs them from there. A side
-/// that is not packed takes the place of its buffer.
+/// Copies elements from the source to the first buffer, to the second buffer and to the destination.
 fn run_staged(staged: &Staged, source: &[u8], copies: &mut Copies<'_>, at: Bits, buffers: &mut Buffers) {
-    let Staged { unpack, copy, pack } = staged;
-    let Buffers([unpacked, to_pack]) = buffers;
+    let Staged { first, copy, last } = staged;
+    let Buffers([one, two]) = buffers;
     let (mut from, mut start) = (source, (byte(at.0), byte(at.1)));
-    if let Some(step) = unpack {
-        Destination::from(&mut unpacked[..]).with_copies(|copies| run_step(step, source, copies, (at.0, 0)));
-        (from, start.0) = (unpacked, 0);
+    if let Some(step) = first {
+        Destination::from(&mut one[..]).with_copies(|copies| run_step(step, source, copies, (at.0, 0)));
+        (from, start.0) = (one, 0);
     }
-    match pack {
+    match last {
         None => copies.run(copy, start, from),
         Some(step) => {
-            Destination::from(&mut to_pack[..]).with_copies(|copies| copies.run(copy, (start.0, 0), from));
-            run_step(step, to_pack, copies, (0, at.1));
+            Destination::from(&mut two[..]).with_copies(|copies| copies.run(copy, (start.0, 0), from));
+            run_step(step, two, copies, (0, at.1));
         }
     }
 }

@@ -23,23 +23,23 @@
 
 use smallvec::{SmallVec, smallvec};
 use strided_copy::Copy;
-use strided_copy::kernel::WidthRow;
+use strided_copy::kernel::{BitInterleave, Direction, WidthRow};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
 
-use super::cost::{BUFFER, LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN};
-use super::machine::Site;
+use super::cost::{LONGEST_TRANSPOSED, LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN};
+use super::machine::{Knobs, Site};
 use super::program::{PlannedBox, PlannedBoxes};
 use super::resolve::Shape;
-use super::select::{self, NestLoops, loops_in_bytes};
+use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
 use super::step::{Staged, Step, StepBox, WidthRows};
 use super::widths::{Change, Widths};
 
 /// The number of elements that a staging buffer holds.
-const STAGE: u64 = 1 << 14;
-const _: () = assert!(BUFFER == 1 << 14);
+const STAGE_: u64 = 1 << 14;
+fn zz(name: &str, default: u64) -> u64 { std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default) }
 
 /// Plans a box whose elements are not whole bytes on both sides.
 ///
@@ -47,7 +47,11 @@ const _: () = assert!(BUFFER == 1 << 14);
 ///
 /// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
 pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
-    if let Some(whole) = in_whole_bytes(copy, widths, site)? {
+    let whole = match in_whole_bytes(copy, widths, site)? {
+        None if widths.change().is_none() && zz("ZZ_NOINT", 0) == 0 => interleaved(copy, widths.source, site)?,
+        found => found,
+    };
+    if let Some(whole) = whole {
         planned.push(PlannedBox::Copy(whole));
         return Ok(());
     }
@@ -85,10 +89,7 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
         let copy = |(row, mut loops, start)| select::resolved(Shape::Width(row), &mut loops, start, site);
         return rows.map(copy).transpose();
     }
-    let in_bytes = |elements: u64| {
-        let bits = elements.checked_mul(widths.source.into())?;
-        bits.is_multiple_of(8).then(|| bits.div_euclid(8))
-    };
+    let in_bytes = |elements: u64| whole_bytes(elements, widths.source);
     let both = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
     let whole = || {
         let mut loops = others().map(|step| step.with_sides(both)).collect::<Option<Loops>>()?;
@@ -147,10 +148,12 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     // A source that has a byte for each element is read from memory by the copy of bytes, so its runs are
     // longer.
+    #[allow(non_snake_case)]
+    let STAGE = zz("ZZ_STAGE", STAGE_);
     let (unpack, pack) = widths.changes();
     let steps = match (unpack, pack) {
-        (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)],
-        (None, _) => [(false, STAGED_PACKED_RUN), (true, STAGED_READ_RUN), (true, STAGE), (false, STAGE)],
+        (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, zz("ZZ_RUN", STAGED_UNPACKED_RUN)), (true, STAGE), (false, STAGE)],
+        (None, _) => [(false, STAGED_PACKED_RUN), (true, zz("ZZ_READ", STAGED_READ_RUN)), (true, STAGE), (false, STAGE)],
         (Some(_), Some(_)) => [(false, STAGED_PACKED_RUN), (true, STAGED_PACKED_RUN), (true, STAGE), (false, STAGE)],
     };
     let group = unpack.map_or(1, |change| change.group).max(pack.map_or(1, |change| change.group));
@@ -234,7 +237,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
             outer.loops.push(Loop::Strided { extent: rounds, source, destination });
         }
         if staged > 1 {
-            inner.push(StagedLoop { extent: staged, source, unpacked: source, to_pack: destination, destination });
+            inner.push(StagedLoop { extent: staged, source, unpacked: 0, to_pack: 0, destination });
         }
     }
     if inner.is_empty() {
@@ -244,23 +247,19 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     // In a staging buffer, elements are in the order of their packed side, without gaps. An element that the
     // source repeats is unpacked once.
     let (unpack, pack) = widths.changes();
-    if unpack.is_some() {
-        sort_by_key(&mut inner, |step| step.source);
-        let mut stage = 1_u64;
-        for step in inner.iter_mut().filter(|step| step.source > 0) {
-            step.unpacked = stage;
-            stage = stage.saturating_mul(step.extent);
-        }
+    sort_by_key(&mut inner, |step| step.source);
+    let mut stage = 1_u64;
+    for step in inner.iter_mut().filter(|step| step.source > 0) {
+        step.unpacked = stage;
+        stage = stage.saturating_mul(step.extent);
     }
-    if pack.is_some() {
-        sort_by_key(&mut inner, |step| step.destination);
-        let mut stage = 1_u64;
-        for step in &mut inner {
-            step.to_pack = stage;
-            stage = stage.saturating_mul(step.extent);
-        }
+    sort_by_key(&mut inner, |step| step.destination);
+    let mut stage = 1_u64;
+    for step in &mut inner {
+        step.to_pack = stage;
+        stage = stage.saturating_mul(step.extent);
     }
-    let copied = |sides: fn(&StagedLoop) -> (u64, u64)| {
+    let copied = |sides: &dyn Fn(&StagedLoop) -> (u64, u64)| {
         let strided = |step: &StagedLoop| {
             let (source, destination) = sides(step);
             // Nothing is copied twice from or to a staging buffer.
@@ -273,15 +272,48 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         prefetch: site.prefetch && reads,
         ..site
     };
-    let unpack = unpack
-        .map(|change| rows_of(copied(|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
+    let rows_of = |rows, change, site| rows_of(rows, &outer, change, site);
+    let staged = |first, copy, last| Step::Staged(Box::new(Staged { first, copy, last }));
+    // If only one side is packed, and its bytes are those of a few interleaved rows, they are (de)interleaved
+    // while they are packed, as a packed byte moves several elements.
+    let (unpack, pack) = if std::env::var("ZZ_BYTES").is_ok() && widths.change().is_some() { (unpack, pack) } else { (unpack, pack) };
+    let zz = std::env::var("ZZ_BYTES").is_err();
+    match (unpack, pack) {
+        (Some(change), None) if zz && is_whole(&outer, &change) => {
+            let bits = widths.source;
+            if let Some(copy) = interleaved(&copied(&|step| (step.source, step.to_pack)), bits, site_of(true, false))? {
+                let last = rows_of(copied(&|step| (step.to_pack, step.destination)), change, site_of(false, true))?;
+                return Ok((outer, staged(None, copy, Some(last))));
+            }
+        }
+        (None, Some(change)) if zz && is_whole(&outer, &change) => {
+            let bits = widths.destination;
+            let packed = copied(&|step| (step.unpacked, step.destination));
+            if let Some(copy) = interleaved(&packed, bits, site_of(false, true))? {
+                let first = rows_of(copied(&|step| (step.source, step.unpacked)), change, site_of(true, false))?;
+                return Ok((outer, staged(Some(first), copy, None)));
+            }
+        }
+        _ => {}
+    }
+    // A side that has a byte for each element takes the place of its buffer.
+    let first = unpack
+        .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), change, site_of(true, false)))
         .transpose()?;
-    let pack = pack
-        .map(|change| rows_of(copied(|step| (step.to_pack, step.destination)), &outer, change, site_of(false, true)))
+    let last = pack
+        .map(|change| rows_of(copied(&|step| (step.to_pack, step.destination)), change, site_of(false, true)))
         .transpose()?;
-    let bytes = copied(|step| (step.unpacked, step.to_pack));
-    let copy = select::copy(&bytes, 1, site_of(unpack.is_none(), pack.is_none()))?;
-    Ok((outer, Step::Staged(Box::new(Staged { unpack, copy, pack }))))
+    let bytes = copied(&|step| {
+        let from = if first.is_some() { step.unpacked } else { step.source };
+        (from, if last.is_some() { step.to_pack } else { step.destination })
+    });
+    let copy = select::copy(&bytes, 1, site_of(first.is_none(), last.is_none()))?;
+    Ok((outer, staged(first, copy, last)))
+}
+
+/// Whether every iteration of these loops begins at a whole byte of the packed side.
+fn is_whole(outer: &CopyBox, change: &Change) -> bool {
+    whole_rows(outer.loops.iter(), change.group, (outer.source, outer.destination), change).is_some()
 }
 
 /// Returns the step that unpacks the rows of a part into a staging buffer, or packs them from one. The rows
@@ -289,9 +321,98 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
 fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Result<Step, Error> {
     let mut rows = rows.loops;
     let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
-    let whole_outside = whole_rows(outer.loops.iter(), change.group, (outer.source, outer.destination), &change);
-    match whole_rows(rows.iter(), row, (0, 0), &change).filter(|_| whole_outside.is_some()) {
-        Some((row, mut loops, start)) => Ok(Step::Copy(select::resolved(Shape::Width(row), &mut loops, start, site)?)),
+    match whole_rows(rows.iter(), row, (0, 0), &change).filter(|_| is_whole(outer, &change)) {
+        Some((row, mut loops, start)) => {
+            let ahead = zz("ZZ_AHEAD", 0);
+            if ahead > 0 && site.prefetch {
+                let len = if change.unpacks() { row.packed } else { row.unpacked() };
+                let d = if ahead == 1 { len as u32 } else { ahead as u32 };
+                let access = strided_copy::Access { streaming: false, prefetch: strided_copy::Prefetch::InRow(d) };
+                return Ok(Step::Copy(select::checked(strided_copy::kernel::Kernel::ChangeWidth(row), loops.drain(..).collect(), start, access, site)?));
+            }
+            Ok(Step::Copy(select::resolved(Shape::Width(row), &mut loops, start, site)?))
+        }
         None => WidthRows::new(rows, row, change, site).map(Step::Width),
     }
+}
+
+/// A plane of elements of 1, 2 or 4 bits: element (row, column) goes from `column + row * source` to
+/// `column * destination + row`, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BitPlane {
+    /// The number of bits of an element.
+    pub(super) bits: usize,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    /// The pitch of the source rows, in elements.
+    pub(super) source: usize,
+    /// The pitch of the destination rows, in elements.
+    pub(super) destination: usize,
+}
+
+/// Returns the copy of a box that interleaves a few rows, or deinterleaves them, if all rows begin and end at
+/// whole bytes.
+pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
+    let Some((rows, mut loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
+    select::resolved(Shape::Bits(rows), &mut loops, start, site).map(Some)
+}
+
+/// The rows, the loops around the rows, and the start of the first iteration in bytes, on the source and on
+/// the destination.
+fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInterleave, NestLoops, (usize, usize))> {
+    let (column_place, row_place, plane) = plane(copy, bits)?;
+    let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
+    let BitPlane { columns, rows, source, destination, .. } = plane;
+    let (direction, count, length, pitch) = if BitInterleave::ROWS.contains(&rows) && destination == rows {
+        (Direction::Interleave, rows, columns, source)
+    } else if BitInterleave::ROWS.contains(&columns) && source == columns {
+        (Direction::Deinterleave, columns, rows, destination)
+    } else {
+        return None;
+    };
+    let elements_in_bytes = |elements: usize| in_bytes(u64::try_from(elements).ok()?);
+    let (row, pitch) = (elements_in_bytes(length)?, elements_in_bytes(pitch)?);
+    let kernel = BitInterleave { bits: usize::try_from(bits).ok()?, rows: count, row, pitch, direction };
+    let sides_in_bytes = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
+    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != column_place && i != row_place);
+    let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
+    if direction == Direction::Interleave && count.saturating_mul(row) > LONGEST_TRANSPOSED && !knobs.rules.follows_rows
+    {
+        in_source_order(&mut loops);
+    }
+    if direction == Direction::Deinterleave {
+        neighbours_last(&mut loops, row, pitch, knobs);
+    }
+    Some((kernel, loops, sides_in_bytes((copy.source, copy.destination))?))
+}
+
+/// How many bytes `elements` elements fill. `None` if they are not whole bytes.
+fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
+    let total = elements.checked_mul(bits.into())?;
+    total.is_multiple_of(8).then_some(total / 8)
+}
+
+/// The index of the first strided loop whose strides on the source and on the destination pass a test.
+fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
+    copy.loops
+        .iter()
+        .position(|step| matches!(step, Loop::Strided { source, destination, .. } if test(*source, *destination)))
+}
+
+/// The index of the loop that is packed on the source (columns), the index of the loop that is packed on the
+/// destination (rows), and the plane that these two loops make.
+pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
+    let stride = |index: usize| match *copy.loops.get(index)? {
+        Loop::Strided { extent, source, destination } => {
+            Some((usize::try_from(extent).ok()?, usize::try_from(source).ok()?, usize::try_from(destination).ok()?))
+        }
+        Loop::Reversed { .. } | Loop::Table(_) => None,
+    };
+    let (columns, rows) = (packed(copy, |source, _| source == 1)?, packed(copy, |_, destination| destination == 1)?);
+    if columns == rows || ![1, 2, 4].contains(&bits) {
+        return None;
+    }
+    let bits = usize::try_from(bits).ok()?;
+    let ((wide, _, destination), (high, source, _)) = (stride(columns)?, stride(rows)?);
+    Some((columns, rows, BitPlane { bits, columns: wide, rows: high, source, destination }))
 }

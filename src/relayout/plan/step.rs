@@ -43,11 +43,11 @@ pub(crate) enum Step {
 /// Elements on their way through staging buffers of [`BUFFER`](super::cost::BUFFER) bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Staged {
-    /// Unpacks the source into a buffer. `None` if the source has a byte for each element.
-    pub(crate) unpack: Option<Step>,
+    /// Fills the first buffer from the source. `None` if `copy` reads the source.
+    pub(crate) first: Option<Step>,
     pub(crate) copy: Copy,
-    /// Packs the destination from a buffer. `None` if the destination has a byte for each element.
-    pub(crate) pack: Option<Step>,
+    /// Fills the destination from the second buffer. `None` if `copy` writes the destination.
+    pub(crate) last: Option<Step>,
 }
 
 /// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
@@ -83,7 +83,7 @@ impl Step {
             Step::Copy(_) => false,
             Step::Bits(_) => true,
             Step::Width(rows) => !rows.change.unpacks(),
-            Step::Staged(staged) => staged.pack.as_ref().is_some_and(Step::changes_bytes),
+            Step::Staged(staged) => staged.last.as_ref().is_some_and(Step::changes_bytes),
         }
     }
 }
