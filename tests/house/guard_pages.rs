@@ -270,7 +270,7 @@ fn elements_that_change_their_width() {
             }
         }
     }
-    buffers.has_met(&["signed: true", "signed: false", "Pack", "Through", "WidthRows {", "ChangeWords {"]);
+    buffers.has_met(&["signed: true", "signed: false", "Pack", "Staged {", "WidthRows {"]);
 }
 
 /// Tiles are put together to rows, and rows to one row, and the runs end inside lines. A line that two runs

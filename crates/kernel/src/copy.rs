@@ -13,6 +13,8 @@
 
 use std::fmt;
 
+use std::marker::PhantomData;
+
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::Destination;
@@ -250,13 +252,15 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
 pub struct Copies<'a> {
     destination: Destination<'a>,
     fence: Fence,
+    /// A fence orders the stores of its own thread, so all copies run on that thread.
+    one_thread: PhantomData<*const ()>,
 }
 
 impl<'a> Destination<'a> {
     /// Calls a function that runs copies into this destination, and then a store fence if one of them needs it.
     // The function is given a reference, so that it cannot forget the fence.
     pub fn with_copies<R>(self, run: impl FnOnce(&mut Copies<'_>) -> R) -> R {
-        run(&mut Copies { destination: self, fence: Fence { needed: false } })
+        run(&mut Copies { destination: self, fence: Fence { needed: false }, one_thread: PhantomData })
     }
 }
 

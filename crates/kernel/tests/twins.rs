@@ -2,8 +2,8 @@
 //! Rust, and the kernel that was asked for is the kernel that ran.
 
 use strided_copy::kernel::{
-    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, PackedWords, Panels, Plane, PlaneRuns, Reverse,
-    Rows, RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
+    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, Panels, Plane, PlaneRuns, Reverse, Rows,
+    RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
 };
 use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, fences};
 
@@ -187,7 +187,7 @@ fn kernel(random: &mut Random) -> Kernel {
     let signed = random.below(2) == 0;
     let change = if random.below(2) == 0 { WidthChange::Pack } else { WidthChange::Unpack { signed } };
     let bits = random.pick(&[1, 2, 4]);
-    match random.below(14) {
+    match random.below(13) {
         0..=2 => {
             let run = if random.below(3) == 0 { random.pick(&[1, 2, 4, 8, 12, 16, 32]) } else { random.extent() };
             let mut count = count(random, run, 40);
@@ -211,9 +211,9 @@ fn kernel(random: &mut Random) -> Kernel {
             Kernel::Table { run, offsets: Offsets(offsets), count: count(random, span, 6) }
         }
         4 | 5 => {
-            let (rows, row) = (random.pick(&BitInterleave::ROWS), random.extent());
+            let row = random.extent();
             let direction = if signed { Direction::Interleave } else { Direction::Deinterleave };
-            let rows = BitInterleave { bits, rows, row, pitch: random.pitch(row), direction };
+            let rows = BitInterleave { bits, row, pitch: random.pitch(row), direction };
             Kernel::InterleaveBits { rows, by: random.rows() }
         }
         6 => {
@@ -222,11 +222,6 @@ fn kernel(random: &mut Random) -> Kernel {
             Kernel::Reverse { unit, extent, count: count(random, unit * extent, 20), by }
         }
         7 => Kernel::ChangeWidth(WidthRow { bits, change, packed: random.extent() }),
-        8 => {
-            let words = random.extent();
-            let words = PackedWords { bits, change, words, pitch: random.pitch(words) };
-            Kernel::ChangeWords { words, by: random.rows() }
-        }
         _ => {
             let (plane, by) = plane(random);
             Kernel::Transpose { plane, by }

@@ -7,29 +7,42 @@ use strided_copy::{Copies, Destination, LINE, bit_rows, width};
 use crate::map::each_element;
 
 use super::super::plan::cost::BUFFER;
-use super::super::plan::step::{Staged, Step, StepBox, WidthRows};
+use super::super::plan::step::{Rows, Staged, Step, StepBox, WidthRows};
 
-/// The staging buffers: elements of a byte that were unpacked, and elements to be packed. The buffers are apart
-/// by more than their size, so that equal offsets in them are in different sets of the L1 cache.
+/// The staging buffers: elements that were unpacked, and elements to be packed. The buffers are further apart
+/// than their length, so that equal offsets in them are in different sets of the L1 cache.
 #[repr(align(64))]
-struct Buffers([[u8; BUFFER + 4 * LINE]; 2]);
+struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 
 /// The index of a bit of the source, and of a bit of the destination.
 type Bits = (u64, u64);
 
 /// Runs a box.
+pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
+    if steps.steps.iter().any(|step| matches!(step, Step::Staged(_))) {
+        run_in::<{ BUFFER + 4 * LINE }>(steps, source, destination);
+    } else {
+        run_in::<0>(steps, source, destination);
+    }
+}
+
+/// Runs a box in buffers of `LENGTH` bytes.
 // If this function were inlined, its buffers would be on the stack of every copy.
 #[inline(never)]
-pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
+fn run_in<const LENGTH: usize>(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
     let StepBox { outer, bits, steps } = steps;
-    let mut buffers = Buffers([[0; _]; 2]);
+    let mut buffers = Buffers([[0; LENGTH]; 2]);
     destination.with_copies(|copies| {
         each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
             let at = (in_bits(from, bits.0), in_bits(to, bits.1));
             for step in steps {
                 match step {
+                    Step::Copy(copy) => copies.run(copy, (byte(at.0), byte(at.1)), source),
+                    Step::Bits(bits) => {
+                        bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits);
+                    }
+                    Step::Rows(rows) => change_width(rows, source, copies, at),
                     Step::Staged(staged) => run_staged(staged, source, copies, at, &mut buffers),
-                    step => run_step(step, source, copies, at),
                 }
             }
         });
@@ -46,34 +59,37 @@ fn byte(bit: u64) -> usize {
 }
 
 /// Copies elements from the source to the first buffer, to the second buffer and to the destination.
-fn run_staged(staged: &Staged, source: &[u8], copies: &mut Copies<'_>, at: Bits, buffers: &mut Buffers) {
+fn run_staged<const LENGTH: usize>(
+    staged: &Staged,
+    source: &[u8],
+    copies: &mut Copies<'_>,
+    at: Bits,
+    buffers: &mut Buffers<LENGTH>,
+) {
     let Staged { first, copy, last } = staged;
-    let Buffers([one, two]) = buffers;
+    let Buffers([unpacked, to_pack]) = buffers;
     let (mut from, mut start) = (source, (byte(at.0), byte(at.1)));
-    if let Some(step) = first {
-        Destination::from(&mut one[..]).with_copies(|copies| run_step(step, source, copies, (at.0, 0)));
-        (from, start.0) = (one, 0);
+    if let Some(rows) = first {
+        Destination::from(&mut unpacked[..]).with_copies(|copies| run_rows(rows, source, copies, (at.0, 0)));
+        (from, start.0) = (unpacked, 0);
     }
     match last {
         None => copies.run(copy, start, from),
-        Some(step) => {
-            Destination::from(&mut two[..]).with_copies(|copies| copies.run(copy, (start.0, 0), from));
-            run_step(step, two, copies, (0, at.1));
+        Some(rows) => {
+            Destination::from(&mut to_pack[..]).with_copies(|copies| copies.run(copy, (start.0, 0), from));
+            run_rows(rows, to_pack, copies, (0, at.1));
         }
     }
 }
 
-/// Runs a step without staging buffers.
-fn run_step(step: &Step, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
-    match step {
-        Step::Copy(copy) => copies.run(copy, (byte(at.0), byte(at.1)), source),
-        Step::Bits(bits) => bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits),
-        Step::Width(rows) => run_width(rows, source, copies, at),
-        Step::Staged(_) => unreachable!("a staging buffer inside of another"),
+fn run_rows(rows: &Rows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
+    match rows {
+        Rows::Whole(copy) => copies.run(copy, (byte(at.0), byte(at.1)), source),
+        Rows::Anywhere(rows) => change_width(rows, source, copies, at),
     }
 }
 
-fn run_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
+fn change_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
     // All offsets count elements. One side has a byte for each element, and the other side packs them.
     let packed = u64::try_from(change.bits).unwrap_or(8);

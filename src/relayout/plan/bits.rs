@@ -17,38 +17,42 @@
 //! A side that has a byte for each element needs no buffer: the copy of bytes reads from it or writes to it.
 //!
 //! Rows that are contiguous on both sides change no order. They are unpacked or packed from one side to the
-//! other, or copied as bytes, or as rows of bits if they begin inside a byte.
+//! other, or copied as bytes, or as rows of bits if they begin inside a byte. Rows that are interleaved into
+//! words of 32 bits, the tiles of TPUs, have a kernel of their own.
 //!
 //! Elements of 6 bits have no kernels over registers. Their rows are unpacked and packed element by element.
 
 use smallvec::{SmallVec, smallvec};
-use strided_copy::Copy;
-use strided_copy::kernel::{BitInterleave, Direction, WidthRow};
+use strided_copy::kernel::{BitInterleave, Direction, Kernel, WidthRow};
+use strided_copy::{Access, Copy, Prefetch};
 
 use crate::error::Error;
 use crate::map::{CopyBox, Loop, Loops};
 use crate::short_sort::sort_by_key;
 
-use super::cost::{LONGEST_TRANSPOSED, LEAST_UNPACKED_ROW, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN};
-use super::machine::{Knobs, Site};
+use super::cost::{
+    BUFFER, LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN,
+};
+use super::machine::{Knobs, Site, number};
 use super::program::{PlannedBox, PlannedBoxes};
 use super::resolve::Shape;
 use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
-use super::step::{Staged, Step, StepBox, WidthRows};
+use super::step::{Rows, Staged, Step, StepBox, WidthRows};
 use super::widths::{Change, Widths};
 
-/// The number of elements that a staging buffer holds.
-const STAGE_: u64 = 1 << 14;
-fn zz(name: &str, default: u64) -> u64 { std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default) }
+/// The number of elements that a staging buffer holds. With half as many, `untile_unpack_s4` takes 1.5 times as
+/// long (Zen 5).
+const STAGE: u64 = 1 << 14;
+const _: () = assert!(BUFFER == 1 << 14);
 
 /// Plans a box whose elements are not whole bytes on both sides.
 ///
 /// # Errors
 ///
-/// [`Error::Overflow`] if an offset in bytes does not fit a `usize`.
+/// `overflow` if an offset in bytes does not fit a `usize`.
 pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
     let whole = match in_whole_bytes(copy, widths, site)? {
-        None if widths.change().is_none() && zz("ZZ_NOINT", 0) == 0 => interleaved(copy, widths.source, site)?,
+        None if widths.change().is_none() => interleaved(copy, widths.source, site)?,
         found => found,
     };
     if let Some(whole) = whole {
@@ -137,7 +141,7 @@ fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox
 /// Returns the step that copies a row that is contiguous on both sides, and may begin anywhere.
 fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
     Ok(match widths.change() {
-        Some(change) => Step::Width(WidthRows::new(Loops::new(), row, change, site)?),
+        Some(change) => Step::Rows(WidthRows::new(Loops::new(), row, change, site)?),
         None => Step::Bits(row.saturating_mul(widths.source.into())),
     })
 }
@@ -148,12 +152,10 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     let mut staged: SmallVec<[u64; 6]> = smallvec![1; copy.loops.len()];
     // A source that has a byte for each element is read from memory by the copy of bytes, so its runs are
     // longer.
-    #[allow(non_snake_case)]
-    let STAGE = zz("ZZ_STAGE", STAGE_);
     let (unpack, pack) = widths.changes();
     let steps = match (unpack, pack) {
-        (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, zz("ZZ_RUN", STAGED_UNPACKED_RUN)), (true, STAGE), (false, STAGE)],
-        (None, _) => [(false, STAGED_PACKED_RUN), (true, zz("ZZ_READ", STAGED_READ_RUN)), (true, STAGE), (false, STAGE)],
+        (Some(_), None) => [(true, STAGED_PACKED_RUN), (false, STAGED_UNPACKED_RUN), (true, STAGE), (false, STAGE)],
+        (None, _) => [(false, STAGED_PACKED_RUN), (true, STAGED_READ_RUN), (true, STAGE), (false, STAGE)],
         (Some(_), Some(_)) => [(false, STAGED_PACKED_RUN), (true, STAGED_PACKED_RUN), (true, STAGE), (false, STAGE)],
     };
     let group = unpack.map_or(1, |change| change.group).max(pack.map_or(1, |change| change.group));
@@ -272,147 +274,91 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         prefetch: site.prefetch && reads,
         ..site
     };
-    let rows_of = |rows, change, site| rows_of(rows, &outer, change, site);
-    let staged = |first, copy, last| Step::Staged(Box::new(Staged { first, copy, last }));
-    // If only one side is packed, and its bytes are those of a few interleaved rows, they are (de)interleaved
-    // while they are packed, as a packed byte moves several elements.
-    let (unpack, pack) = if std::env::var("ZZ_BYTES").is_ok() && widths.change().is_some() { (unpack, pack) } else { (unpack, pack) };
-    let zz = std::env::var("ZZ_BYTES").is_err();
-    match (unpack, pack) {
-        (Some(change), None) if zz && is_whole(&outer, &change) => {
-            let bits = widths.source;
-            if let Some(copy) = interleaved(&copied(&|step| (step.source, step.to_pack)), bits, site_of(true, false))? {
-                let last = rows_of(copied(&|step| (step.to_pack, step.destination)), change, site_of(false, true))?;
-                return Ok((outer, staged(None, copy, Some(last))));
-            }
-        }
-        (None, Some(change)) if zz && is_whole(&outer, &change) => {
-            let bits = widths.destination;
-            let packed = copied(&|step| (step.unpacked, step.destination));
-            if let Some(copy) = interleaved(&packed, bits, site_of(false, true))? {
-                let first = rows_of(copied(&|step| (step.source, step.unpacked)), change, site_of(true, false))?;
-                return Ok((outer, staged(Some(first), copy, None)));
-            }
-        }
-        _ => {}
-    }
     // A side that has a byte for each element takes the place of its buffer.
     let first = unpack
-        .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), change, site_of(true, false)))
+        .map(|change| rows_of(copied(&|step| (step.source, step.unpacked)), &outer, change, site_of(true, false)))
         .transpose()?;
     let last = pack
-        .map(|change| rows_of(copied(&|step| (step.to_pack, step.destination)), change, site_of(false, true)))
+        .map(|change| rows_of(copied(&|step| (step.to_pack, step.destination)), &outer, change, site_of(false, true)))
         .transpose()?;
     let bytes = copied(&|step| {
         let from = if first.is_some() { step.unpacked } else { step.source };
         (from, if last.is_some() { step.to_pack } else { step.destination })
     });
     let copy = select::copy(&bytes, 1, site_of(first.is_none(), last.is_none()))?;
-    Ok((outer, staged(first, copy, last)))
+    Ok((outer, Step::Staged(Box::new(Staged { first, copy, last }))))
 }
 
-/// Whether every iteration of these loops begins at a whole byte of the packed side.
-fn is_whole(outer: &CopyBox, change: &Change) -> bool {
-    whole_rows(outer.loops.iter(), change.group, (outer.source, outer.destination), change).is_some()
-}
-
-/// Returns the step that unpacks the rows of a part into a staging buffer, or packs them from one. The rows
-/// are one copy if all of them begin and end at whole bytes in every iteration of the loops around them.
-fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Result<Step, Error> {
+/// Returns the rows of a part that are unpacked into a staging buffer, or packed from one.
+fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Result<Rows, Error> {
     let mut rows = rows.loops;
     let row = rows.iter().position(Loop::is_packed).map_or(1, |index| rows.remove(index).extent());
-    match whole_rows(rows.iter(), row, (0, 0), &change).filter(|_| is_whole(outer, &change)) {
-        Some((row, mut loops, start)) => {
-            let ahead = zz("ZZ_AHEAD", 0);
-            if ahead > 0 && site.prefetch {
-                let len = if change.unpacks() { row.packed } else { row.unpacked() };
-                let d = if ahead == 1 { len as u32 } else { ahead as u32 };
-                let access = strided_copy::Access { streaming: false, prefetch: strided_copy::Prefetch::InRow(d) };
-                return Ok(Step::Copy(select::checked(strided_copy::kernel::Kernel::ChangeWidth(row), loops.drain(..).collect(), start, access, site)?));
-            }
-            Ok(Step::Copy(select::resolved(Shape::Width(row), &mut loops, start, site)?))
+    let starts = (outer.source, outer.destination);
+    let whole = whole_rows(outer.loops.iter(), change.group, starts, &change)
+        .and_then(|_| whole_rows(rows.iter(), row, (0, 0), &change));
+    Ok(match whole {
+        Some((row, loops, start)) => {
+            // The row of the next part usually continues this row, and is prefetched as a whole. It arrives while
+            // this part leaves the staging buffer.
+            let ahead = Prefetch::InRow(number(if change.unpacks() { row.packed } else { row.unpacked() }));
+            let prefetch = if site.prefetch { ahead } else { Prefetch::None };
+            let access = Access { streaming: site.streaming, prefetch };
+            Rows::Whole(select::checked(Kernel::ChangeWidth(row), loops.into_vec(), start, access, site)?)
         }
-        None => WidthRows::new(rows, row, change, site).map(Step::Width),
-    }
+        None => Rows::Anywhere(WidthRows::new(rows, row, change, site)?),
+    })
 }
 
-/// A plane of elements of 1, 2 or 4 bits: element (row, column) goes from `column + row * source` to
-/// `column * destination + row`, in elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BitPlane {
-    /// The number of bits of an element.
-    pub(super) bits: usize,
-    pub(super) columns: usize,
-    pub(super) rows: usize,
-    /// The pitch of the source rows, in elements.
-    pub(super) source: usize,
-    /// The pitch of the destination rows, in elements.
-    pub(super) destination: usize,
-}
-
-/// Returns the copy of a box that interleaves a few rows, or deinterleaves them, if all rows begin and end at
-/// whole bytes.
-pub(crate) fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
-    let Some((rows, mut loops, start)) = interleaved_rows(copy, bits, site.knobs) else { return Ok(None) };
-    select::resolved(Shape::Bits(rows), &mut loops, start, site).map(Some)
+/// Returns a box as one copy, if it interleaves rows into words of 32 bits, or deinterleaves them, and all rows
+/// begin and end at whole bytes. Through staging buffers, `tile_s4` takes 2.3 times as long (Zen 5).
+fn interleaved(copy: &CopyBox, bits: u32, site: Site<'_>) -> Result<Option<Copy>, Error> {
+    let found = interleaved_rows(copy, bits, site.knobs);
+    let resolved = |(rows, mut loops, start)| select::resolved(Shape::Bits(rows), &mut loops, start, site);
+    found.map(resolved).transpose()
 }
 
 /// The rows, the loops around the rows, and the start of the first iteration in bytes, on the source and on
 /// the destination.
 fn interleaved_rows(copy: &CopyBox, bits: u32, knobs: &Knobs) -> Option<(BitInterleave, NestLoops, (usize, usize))> {
-    let (column_place, row_place, plane) = plane(copy, bits)?;
-    let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
-    let BitPlane { columns, rows, source, destination, .. } = plane;
-    let (direction, count, length, pitch) = if BitInterleave::ROWS.contains(&rows) && destination == rows {
-        (Direction::Interleave, rows, columns, source)
-    } else if BitInterleave::ROWS.contains(&columns) && source == columns {
-        (Direction::Deinterleave, columns, rows, destination)
+    if !matches!(bits, 1 | 2 | 4) {
+        return None;
+    }
+    // The columns are contiguous on the source, and the rows on the destination.
+    let packed = |of_source: bool| {
+        copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
+            Loop::Strided { extent, source, destination } => {
+                ((if of_source { source } else { destination }) == 1).then_some((index, extent, source, destination))
+            }
+            _ => None,
+        })
+    };
+    let (columns, rows) = (packed(true)?, packed(false)?);
+    let in_word = u64::from(32_u32.checked_div(bits)?);
+    let (direction, length, pitch) = if (rows.1, columns.3) == (in_word, in_word) {
+        (Direction::Interleave, columns.1, rows.2)
+    } else if (columns.1, rows.2) == (in_word, in_word) {
+        (Direction::Deinterleave, rows.1, columns.3)
     } else {
         return None;
     };
-    let elements_in_bytes = |elements: usize| in_bytes(u64::try_from(elements).ok()?);
-    let (row, pitch) = (elements_in_bytes(length)?, elements_in_bytes(pitch)?);
-    let kernel = BitInterleave { bits: usize::try_from(bits).ok()?, rows: count, row, pitch, direction };
+    let in_bytes = |elements: u64| whole_bytes(elements, bits).and_then(|bytes| usize::try_from(bytes).ok());
+    let rows_of_bits =
+        BitInterleave { bits: usize::try_from(bits).ok()?, row: in_bytes(length)?, pitch: in_bytes(pitch)?, direction };
     let sides_in_bytes = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
-    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != column_place && i != row_place);
+    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns.0 && i != rows.0);
     let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
-    if direction == Direction::Interleave && count.saturating_mul(row) > LONGEST_TRANSPOSED && !knobs.rules.follows_rows
-    {
-        in_source_order(&mut loops);
+    match direction {
+        Direction::Deinterleave => neighbours_last(&mut loops, rows_of_bits.row, rows_of_bits.pitch, knobs),
+        Direction::Interleave if rows_of_bits.interleaved() > LONGEST_TRANSPOSED && !knobs.rules.follows_rows => {
+            in_source_order(&mut loops);
+        }
+        Direction::Interleave => {}
     }
-    if direction == Direction::Deinterleave {
-        neighbours_last(&mut loops, row, pitch, knobs);
-    }
-    Some((kernel, loops, sides_in_bytes((copy.source, copy.destination))?))
+    Some((rows_of_bits, loops, sides_in_bytes((copy.source, copy.destination))?))
 }
 
 /// How many bytes `elements` elements fill. `None` if they are not whole bytes.
 fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     let total = elements.checked_mul(bits.into())?;
-    total.is_multiple_of(8).then_some(total / 8)
-}
-
-/// The index of the first strided loop whose strides on the source and on the destination pass a test.
-fn packed(copy: &CopyBox, test: fn(u64, u64) -> bool) -> Option<usize> {
-    copy.loops
-        .iter()
-        .position(|step| matches!(step, Loop::Strided { source, destination, .. } if test(*source, *destination)))
-}
-
-/// The index of the loop that is packed on the source (columns), the index of the loop that is packed on the
-/// destination (rows), and the plane that these two loops make.
-pub(super) fn plane(copy: &CopyBox, bits: u32) -> Option<(usize, usize, BitPlane)> {
-    let stride = |index: usize| match *copy.loops.get(index)? {
-        Loop::Strided { extent, source, destination } => {
-            Some((usize::try_from(extent).ok()?, usize::try_from(source).ok()?, usize::try_from(destination).ok()?))
-        }
-        Loop::Reversed { .. } | Loop::Table(_) => None,
-    };
-    let (columns, rows) = (packed(copy, |source, _| source == 1)?, packed(copy, |_, destination| destination == 1)?);
-    if columns == rows || ![1, 2, 4].contains(&bits) {
-        return None;
-    }
-    let bits = usize::try_from(bits).ok()?;
-    let ((wide, _, destination), (high, source, _)) = (stride(columns)?, stride(rows)?);
-    Some((columns, rows, BitPlane { bits, columns: wide, rows: high, source, destination }))
+    total.is_multiple_of(8).then(|| total.div_euclid(8))
 }

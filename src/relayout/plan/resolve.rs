@@ -21,8 +21,8 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
-    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, PackedWords, Plane, Reverse, Rows, Runs, Stride,
-    Transpose, WidthChange, WidthRow, has_shuffle, is_in_register,
+    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, Plane, Reverse, Rows, Runs, Stride, Transpose,
+    WidthChange, WidthRow, has_shuffle, is_in_register,
 };
 use strided_copy::{Access, Prefetch, shuffles_plane, shuffles_reversed};
 
@@ -48,8 +48,6 @@ pub(crate) enum Shape {
     Bits(BitInterleave),
     /// A row of elements to be unpacked or packed.
     Width(WidthRow),
-    /// Words of elements to be unpacked or packed.
-    Words(PackedWords),
 }
 
 /// Returns the kernel for a shape inside of these loops, and how the kernel loads and stores.
@@ -68,10 +66,10 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
         }
         Shape::Bits(rows) => {
             let (by, prefetch) = match rows.direction {
-                Direction::Interleave => (Rows::Direct, rows_ahead(rows.row, rows.rows, true, site)),
+                Direction::Interleave => (Rows::Direct, rows_ahead(rows.row, rows.rows(), true, site)),
                 Direction::Deinterleave => {
                     let by = collected(rows.row, rows.pitch.cast_signed(), loops, site);
-                    (by, rows_ahead(rows.row, rows.rows, false, site))
+                    (by, rows_ahead(rows.row, rows.rows(), false, site))
                 }
             };
             (Kernel::InterleaveBits { rows, by }, prefetch)
@@ -82,16 +80,6 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
                 WidthChange::Pack => (row.unpacked(), 1),
             };
             (Kernel::ChangeWidth(row), rows_ahead(length, sources, false, site))
-        }
-        Shape::Words(words) => {
-            let (by, prefetch) = match words.change {
-                WidthChange::Pack => (Rows::Direct, rows_ahead(words.words, words.rows(), true, site)),
-                WidthChange::Unpack { .. } => {
-                    let by = collected(words.words, words.pitch.cast_signed(), loops, site);
-                    (by, rows_ahead(words.packed(), 1, false, site))
-                }
-            };
-            (Kernel::ChangeWords { words, by }, prefetch)
         }
     };
     (kernel, Access { streaming: site.streaming, prefetch })
@@ -271,8 +259,7 @@ fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
             let pitch = plane.rows.pitch().filter(|&pitch| pitch >= 0);
             pitch.and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
         }
-        Shape::Bits(rows) if rows.direction == Direction::Deinterleave => Some(rows.rows * rows.row),
-        Shape::Words(words) if words.change != WidthChange::Pack => Some(words.packed()),
+        Shape::Bits(rows) if rows.direction == Direction::Deinterleave => Some(rows.interleaved()),
         Shape::Width(row) if row.change == WidthChange::Pack => Some(row.unpacked()),
         Shape::Width(row) => Some(row.packed),
         _ => None,

@@ -34,8 +34,8 @@ pub(crate) enum Step {
     Copy(Copy),
     /// Copies a row of this many bits, which may begin anywhere.
     Bits(u64),
-    /// Unpacks or packs rows of elements that begin anywhere on their packed side.
-    Width(WidthRows),
+    /// Unpacks or packs rows of elements.
+    Rows(WidthRows),
     /// Copies elements in another order, through staging buffers.
     Staged(Box<Staged>),
 }
@@ -43,11 +43,19 @@ pub(crate) enum Step {
 /// Elements on their way through staging buffers of [`BUFFER`](super::cost::BUFFER) bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Staged {
-    /// Fills the first buffer from the source. `None` if `copy` reads the source.
-    pub(crate) first: Option<Step>,
+    /// Unpacks the source into the first buffer. `None` if `copy` reads the source.
+    pub(crate) first: Option<Rows>,
     pub(crate) copy: Copy,
-    /// Fills the destination from the second buffer. `None` if `copy` writes the destination.
-    pub(crate) last: Option<Step>,
+    /// Packs the destination from the second buffer. `None` if `copy` writes the destination.
+    pub(crate) last: Option<Rows>,
+}
+
+/// Rows that are unpacked or packed.
+#[derive(Debug, Clone)]
+pub(crate) enum Rows {
+    /// All rows begin and end at whole bytes.
+    Whole(Copy),
+    Anywhere(WidthRows),
 }
 
 /// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
@@ -73,18 +81,13 @@ impl StepBox {
 
     /// Whether bytes of the destination are changed in part, so that the destination must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
-        self.steps.iter().any(Step::changes_bytes)
-    }
-}
-
-impl Step {
-    fn changes_bytes(&self) -> bool {
-        match self {
+        let changes = |step: &Step| match step {
             Step::Copy(_) => false,
             Step::Bits(_) => true,
-            Step::Width(rows) => !rows.change.unpacks(),
-            Step::Staged(staged) => staged.last.as_ref().is_some_and(Step::changes_bytes),
-        }
+            Step::Rows(rows) => !rows.change.unpacks(),
+            Step::Staged(staged) => matches!(staged.last, Some(Rows::Anywhere(_))),
+        };
+        self.steps.iter().any(changes)
     }
 }
 

@@ -1,24 +1,29 @@
-//! Rows of sub-byte elements: elements of 1, 2 or 4 bits, and rows of bits that start inside a byte.
+//! Rows of elements of 1, 2 or 4 bits that are interleaved into words.
 
-/// Several rows of sub-byte elements on one side, and on the other side one row in which their elements are
-/// interleaved.
+/// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one element
+/// of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.
     pub bits: usize,
-    /// How many rows are interleaved: one of [`ROWS`](BitInterleave::ROWS).
-    pub rows: usize,
-    /// The length of each of these rows, in whole bytes.
+    /// The length of each of the rows, in whole bytes.
     pub row: usize,
-    /// The pitch of these rows: how many bytes a row begins after the previous one.
+    /// The pitch of the rows: how many bytes a row begins after the previous one.
     pub pitch: usize,
     /// Which side has the single row.
     pub direction: Direction,
 }
 
 impl BitInterleave {
-    /// The numbers of rows that there are kernels for.
-    pub const ROWS: [usize; 5] = [2, 4, 8, 16, 32];
+    /// The number of rows, which is the number of elements in a word: 32, 16 or 8.
+    pub fn rows(&self) -> usize {
+        32_usize.checked_div(self.bits).unwrap_or(0)
+    }
+
+    /// The length of the row of words, in bytes.
+    pub fn interleaved(&self) -> usize {
+        self.rows().saturating_mul(self.row)
+    }
 }
 
 /// The side that has the single row, in which the elements are interleaved.

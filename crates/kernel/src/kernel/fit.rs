@@ -22,8 +22,8 @@ use std::fmt;
 use super::panels::is_in_register;
 use super::plane::MICRO_TILE;
 use super::{
-    BitInterleave, JOINED_RUN, Kernel, LONGEST_REVERSED, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Reverse,
-    Rows, RunOrder, Runs, Stride, Transpose,
+    JOINED_RUN, Kernel, LONGEST_REVERSED, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Reverse, Rows, RunOrder,
+    Runs, Stride, Transpose,
 };
 use crate::byte_table::ByteTable;
 use crate::line::LINE;
@@ -90,14 +90,11 @@ impl Kernel {
                     && rows.is_whole()
                     && tile
             }
-            Kernel::InterleaveBits { rows, .. } => {
-                matches!(rows.bits, 1 | 2 | 4) && BitInterleave::ROWS.contains(&rows.rows)
-            }
+            Kernel::InterleaveBits { rows, .. } => matches!(rows.bits, 1 | 2 | 4),
             // The tables of a permutation were made together with it, and the permutation's fields are
             // private.
             Kernel::PermuteBlocks(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
-            Kernel::ChangeWords { words, .. } => matches!(words.bits, 1 | 2 | 4) && words.words > 0,
             Kernel::Reverse { unit, extent, count, .. } => {
                 (1..=LONGEST_REVERSED).contains(unit) && *extent > 0 && count.ascends()
             }
@@ -128,7 +125,7 @@ impl Kernel {
                 // With ordinary stores, `Reverse::Runs` copies only runs that are shorter than a register.
                 Reverse::Runs => streaming || unit * extent < register,
             },
-            Kernel::InterleaveBits { by, .. } | Kernel::ChangeWords { by, .. } => match self.separated_rows() {
+            Kernel::InterleaveBits { by, .. } => match self.separated_rows() {
                 Some((row, pitch)) => by.has_code(row, pitch, context),
                 None => *by == Rows::Direct,
             },

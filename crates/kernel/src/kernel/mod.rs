@@ -25,7 +25,7 @@ pub use bits::{BitInterleave, Direction};
 pub use loops::{Loop, Offsets, Stride};
 pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
-pub use width::{PackedWords, WidthChange, WidthRow};
+pub use width::{WidthChange, WidthRow};
 
 pub(crate) use fit::{Context, side_by_side};
 pub use fit::{Misfit, fills_lines, has_shuffle};
@@ -100,13 +100,6 @@ pub enum Kernel {
     },
     /// Unpacks a row of elements of 1, 2 or 4 bits to bytes, one byte for each element, or packs such bytes.
     ChangeWidth(WidthRow),
-    /// Unpacks words of elements of 1, 2 or 4 bits into rows of bytes, or packs rows of bytes into words.
-    ChangeWords {
-        /// The words, and the rows on the other side.
-        words: PackedWords,
-        /// Whether the rows of the destination go through a staging buffer.
-        by: Rows,
-    },
 }
 
 /// How contiguous runs are copied.
@@ -220,9 +213,6 @@ impl Kernel {
             }
             Kernel::InterleaveBits { rows, .. } if rows.direction == Direction::Deinterleave => {
                 Some((rows.row, rows.pitch.cast_signed()))
-            }
-            Kernel::ChangeWords { words, .. } if words.change != WidthChange::Pack => {
-                Some((words.words, words.pitch.cast_signed()))
             }
             _ => None,
         }

@@ -132,16 +132,12 @@ impl Kernel {
             }
             Kernel::InterleaveBits { rows: bits, .. } => {
                 let apart = source == (bits.direction == Direction::Interleave);
-                let row = if apart { bits.row } else { bits.rows.checked_mul(bits.row)? };
-                rows(row, bits.pitch, bits.rows, apart)
+                let row = if apart { bits.row } else { bits.rows().checked_mul(bits.row)? };
+                rows(row, bits.pitch, bits.rows(), apart)
             }
             Kernel::ChangeWidth(row) => {
                 let packed = source == (row.change != WidthChange::Pack);
                 rows(if packed { row.packed } else { row.unpacked() }, 0, 1, false)
-            }
-            Kernel::ChangeWords { words, .. } => {
-                let apart = source == (words.change == WidthChange::Pack);
-                rows(if apart { words.words } else { words.packed() }, words.pitch, words.rows(), apart)
             }
         })
     }

@@ -4,11 +4,15 @@ use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{BitInterleave, Direction};
 
-pub(super) fn interleave_bits(iteration: &Iteration<'_>, destination: &mut Destination<'_>, rows: &BitInterleave) {
-    let BitInterleave { bits, rows, row, pitch, direction } = *rows;
+pub(super) fn interleave_bits(
+    iteration: &Iteration<'_>,
+    destination: &mut Destination<'_>,
+    interleave: &BitInterleave,
+) {
+    let BitInterleave { bits, row, pitch, direction } = *interleave;
+    let rows = interleave.rows();
     let in_byte = 8 / bits;
-    // Returns a byte of elements. For each element, `element` returns the source byte and the index in that
-    // byte.
+    // Puts one destination byte together. `element(i)` says in which source byte element `i` is, and where in it.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {

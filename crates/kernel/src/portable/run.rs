@@ -3,7 +3,7 @@
 use super::Iteration;
 use super::block_permutation::permute_blocks;
 use super::interleave_bits::interleave_bits;
-use super::width::{change_width, change_words};
+use super::width::change_width;
 use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 
@@ -41,7 +41,6 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
         }
         Kernel::PermuteBlocks(permutation) => permute_blocks(iteration, destination, permutation),
         Kernel::ChangeWidth(row) => change_width(iteration, destination, row),
-        Kernel::ChangeWords { words, .. } => change_words(iteration, destination, words),
     }
 }
 

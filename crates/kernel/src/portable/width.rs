@@ -3,7 +3,7 @@
 
 use super::Iteration;
 use crate::destination::Destination;
-use crate::kernel::{PackedWords, WidthChange, WidthRow};
+use crate::kernel::{WidthChange, WidthRow};
 
 pub(super) fn change_width(iteration: &Iteration<'_>, destination: &mut Destination<'_>, row: &WidthRow) {
     match row.bits {
@@ -31,37 +31,6 @@ fn row_of<const BITS: usize, const PARTS: usize>(
             for (i, elements) in elements.iter().enumerate() {
                 let packed = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
                 destination.write(iteration.to + i, &[packed]);
-            }
-        }
-    }
-}
-
-pub(super) fn change_words(iteration: &Iteration<'_>, destination: &mut Destination<'_>, words: &PackedWords) {
-    match words.bits {
-        4 => words_of::<4>(iteration, destination, words),
-        2 => words_of::<2>(iteration, destination, words),
-        _ => words_of::<1>(iteration, destination, words),
-    }
-}
-
-fn words_of<const BITS: usize>(iteration: &Iteration<'_>, destination: &mut Destination<'_>, words: &PackedWords) {
-    const WORD: usize = PackedWords::WORD;
-    let PackedWords { change, words, pitch, .. } = *words;
-    match change {
-        WidthChange::Unpack { signed } => {
-            let (from, _) = iteration.source[..words * WORD].as_chunks::<WORD>();
-            for (i, bits) in (0..32).step_by(BITS).enumerate() {
-                for (index, word) in from.iter().enumerate() {
-                    let element = extended(word[bits / 8] >> (bits % 8), BITS, signed);
-                    destination.write(iteration.to + i * pitch + index, &[element]);
-                }
-            }
-        }
-        WidthChange::Pack => {
-            for column in 0..words {
-                let row = |bits: usize| iteration.source[bits / BITS * pitch + column] & mask(BITS);
-                let byte = |i: usize| (0..8).step_by(BITS).fold(0, |byte, bits| byte | (row(8 * i + bits) << bits));
-                destination.write(iteration.to + column * WORD, &std::array::from_fn::<u8, WORD, _>(byte));
             }
         }
     }

@@ -9,14 +9,12 @@ use super::plane::{StagedPlanes, one_panel, panels};
 use super::reverse::ReverseRuns;
 use super::reverse_vector::ReverseRegisters;
 use super::runs::TransposeRuns;
-use super::shuffles::{of_bits, of_bytes, of_width, of_words};
+use super::shuffles::{of_bits, of_bytes, of_width};
 use super::transpose::{TransposeLanes, transpose_units};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::byte_table::ByteTable;
-use crate::kernel::{
-    BitInterleave, Direction, Kernel, PackedWords, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow,
-};
+use crate::kernel::{BitInterleave, Direction, Kernel, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow};
 
 /// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
@@ -55,8 +53,8 @@ impl RunKernel<'_> {
                     }
                     Reverse::Runs => apart::<V, _>(ReverseRuns { walk, unit, run: unit * extent, count }),
                 },
-                &Kernel::InterleaveBits { rows: BitInterleave { bits, rows, row, pitch, direction }, by } => {
-                    let shuffling = some(of_bits::<V>(bits, rows, direction == Direction::Interleave));
+                &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } => {
+                    let shuffling = some(of_bits::<V>(bits, direction == Direction::Interleave));
                     let pitch = pitch.cast_signed();
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by });
                 }
@@ -65,12 +63,6 @@ impl RunKernel<'_> {
                     let signed = change == WidthChange::Unpack { signed: true };
                     let (row, by) = (packed, Rows::Direct);
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by });
-                }
-                &Kernel::ChangeWords { words: PackedWords { bits, change, words, pitch }, by } => {
-                    let shuffling = some(of_words::<V>(bits, change != WidthChange::Pack));
-                    let signed = change == WidthChange::Unpack { signed: true };
-                    let (row, pitch) = (words, pitch.cast_signed());
-                    apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed, by });
                 }
             }
         }

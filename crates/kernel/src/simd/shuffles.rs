@@ -132,63 +132,6 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
-/// Unpacks words of 32 bits into rows of bytes. A word has one element of `BITS` bits for each row. The four
-/// bytes of a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few
-/// rows.
-pub(super) struct UnpackWords<const BITS: usize>;
-
-/// Packs rows of bytes into words of 32 bits, which undoes [`UnpackWords`].
-pub(super) struct PackWords<const BITS: usize>;
-
-impl<const BITS: usize, const N: usize> Shuffle<N> for UnpackWords<BITS> {
-    const SOURCES: usize = 4;
-    const SOURCE_APART: bool = false;
-
-    #[inline(always)]
-    unsafe fn shuffled<V: Vector>(mut rows: [V; N], signed: bool) -> [V; N] {
-        const { assert!(N * BITS == 32) };
-        // SAFETY: no memory is touched.
-        unsafe {
-            let bytes = <Separate<8, 1> as Shuffle<4>>::shuffled([rows[0], rows[1], rows[2], rows[3]], false);
-            rows[..4].copy_from_slice(&bytes);
-            let mut count = unpacked::<V, 4, N>(&mut rows, 4);
-            if BITS <= 2 {
-                count = unpacked::<V, 2, N>(&mut rows, count);
-            }
-            if BITS == 1 {
-                unpacked::<V, 1, N>(&mut rows, count);
-            }
-            extended::<V, BITS, N>(rows, signed)
-        }
-    }
-}
-
-impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
-    const DESTINATIONS: usize = 4;
-    const SOURCE_APART: bool = true;
-
-    #[inline(always)]
-    unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
-        const { assert!(N * BITS == 32) };
-        // SAFETY: no memory is touched.
-        unsafe {
-            // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
-            // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.
-            let mut count = N;
-            if BITS == 1 {
-                count = packed::<V, 1, N>(&mut rows, count);
-            }
-            if BITS <= 2 {
-                count = packed::<V, 2, N>(&mut rows, count);
-            }
-            packed::<V, 4, N>(&mut rows, count);
-            let joined = <Join<8, 1> as Shuffle<4>>::shuffled([rows[0], rows[1], rows[2], rows[3]], false);
-            rows[..4].copy_from_slice(&joined);
-        }
-        rows
-    }
-}
-
 /// Sign-extends elements of `BITS` bits that are stored in bytes, if `signed` is set.
 ///
 /// # Safety
@@ -205,36 +148,6 @@ unsafe fn extended<V: Vector, const BITS: usize, const N: usize>(mut rows: [V; N
         }
     }
     rows
-}
-
-/// Packs each two of the first `count` rows into one row: the low `WIDTH` bits of both, side by side. Returns
-/// the new number of rows.
-///
-/// # Safety
-///
-/// There is no condition besides the features of `V`.
-#[inline(always)]
-unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
-    for i in 0..count / 2 {
-        // SAFETY: no memory is touched.
-        (rows[i], _) = unsafe { rows[2 * i].exchange_bits::<WIDTH>(rows[2 * i + 1]) };
-    }
-    count / 2
-}
-
-/// Undoes [`packed`]: each of the first `count` rows becomes two rows whose upper bits are zero. Returns the
-/// new number of rows.
-///
-/// # Safety
-///
-/// There is no condition besides the features of `V`.
-#[inline(always)]
-unsafe fn unpacked<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
-    for i in (0..count).rev() {
-        // SAFETY: no memory is touched.
-        (rows[2 * i], rows[2 * i + 1]) = unsafe { rows[i].exchange_bits::<WIDTH>(V::zero()) };
-    }
-    2 * count
 }
 
 /// The shuffle that joins or separates this many rows of units of this many bytes. `None` if there is no such
@@ -266,30 +179,16 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The shuffle that joins or separates rows of elements of 1, 2 or 4 bits. `None` if there is no such
-/// shuffle.
-pub(super) fn of_bits<V: Vector>(bits: usize, rows: usize, joins: bool) -> Option<Shuffling> {
-    macro_rules! bits {
-        ($bits:literal) => {
-            match (rows, joins) {
-                (2, true) => Shuffling::of::<V, Join<$bits, 1>, 2>(),
-                (2, false) => Shuffling::of::<V, Separate<$bits, 1>, 2>(),
-                (4, true) => Shuffling::of::<V, Join<$bits, 1>, 4>(),
-                (4, false) => Shuffling::of::<V, Separate<$bits, 1>, 4>(),
-                (8, true) => Shuffling::of::<V, Join<$bits, 1>, 8>(),
-                (8, false) => Shuffling::of::<V, Separate<$bits, 1>, 8>(),
-                (16, true) => Shuffling::of::<V, Join<$bits, 1>, 16>(),
-                (16, false) => Shuffling::of::<V, Separate<$bits, 1>, 16>(),
-                (32, true) => Shuffling::of::<V, Join<$bits, 1>, 32>(),
-                (32, false) => Shuffling::of::<V, Separate<$bits, 1>, 32>(),
-                _ => return None,
-            }
-        };
-    }
-    Some(match bits {
-        1 => bits!(1),
-        2 => bits!(2),
-        4 => bits!(4),
+/// The shuffle that joins rows of elements of 1, 2 or 4 bits to words of 32 bits, or separates them. `None` if
+/// there is no such shuffle.
+pub(super) fn of_bits<V: Vector>(bits: usize, joins: bool) -> Option<Shuffling> {
+    Some(match (bits, joins) {
+        (4, true) => Shuffling::of::<V, Join<4, 1>, 8>(),
+        (2, true) => Shuffling::of::<V, Join<2, 1>, 16>(),
+        (1, true) => Shuffling::of::<V, Join<1, 1>, 32>(),
+        (4, false) => Shuffling::of::<V, Separate<4, 1>, 8>(),
+        (2, false) => Shuffling::of::<V, Separate<2, 1>, 16>(),
+        (1, false) => Shuffling::of::<V, Separate<1, 1>, 32>(),
         _ => return None,
     })
 }
@@ -303,19 +202,6 @@ pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shufflin
         (4, false) => Shuffling::of::<V, Pack<4>, 2>(),
         (2, false) => Shuffling::of::<V, Pack<2>, 4>(),
         (1, false) => Shuffling::of::<V, Pack<1>, 8>(),
-        _ => return None,
-    })
-}
-
-/// The shuffle that unpacks or packs words of elements of this many bits. `None` if there is no such shuffle.
-pub(super) fn of_words<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
-    Some(match (bits, unpacks) {
-        (4, true) => Shuffling::of::<V, UnpackWords<4>, 8>(),
-        (2, true) => Shuffling::of::<V, UnpackWords<2>, 16>(),
-        (1, true) => Shuffling::of::<V, UnpackWords<1>, 32>(),
-        (4, false) => Shuffling::of::<V, PackWords<4>, 8>(),
-        (2, false) => Shuffling::of::<V, PackWords<2>, 16>(),
-        (1, false) => Shuffling::of::<V, PackWords<1>, 32>(),
         _ => return None,
     })
 }
