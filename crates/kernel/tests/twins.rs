@@ -212,7 +212,7 @@ fn kernel(random: &mut Random) -> Kernel {
         }
         4 | 5 => {
             let row = random.extent();
-            let direction = if signed { Direction::Interleave } else { Direction::Deinterleave };
+            let direction = random.pick(&[Direction::Interleave, Direction::Deinterleave, Direction::Pack]);
             let rows = BitInterleave { bits, row, pitch: random.pitch(row), direction };
             Kernel::InterleaveBits { rows, by: random.rows() }
         }

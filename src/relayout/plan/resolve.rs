@@ -66,7 +66,9 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
         }
         Shape::Bits(rows) => {
             let (by, prefetch) = match rows.direction {
-                Direction::Interleave => (Rows::Direct, rows_ahead(rows.row, rows.rows(), true, site)),
+                Direction::Interleave | Direction::Pack => {
+                    (Rows::Direct, rows_ahead(rows.row, rows.rows(), true, site))
+                }
                 Direction::Deinterleave => {
                     let by = collected(rows.row, rows.pitch.cast_signed(), loops, site);
                     (by, rows_ahead(rows.row, rows.rows(), false, site))

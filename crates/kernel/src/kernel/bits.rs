@@ -22,7 +22,8 @@ impl BitInterleave {
 
     /// The length of the row of words, in bytes.
     pub fn interleaved(&self) -> usize {
-        self.rows().saturating_mul(self.row)
+        let bytes = if self.direction == Direction::Pack { 4 } else { self.rows() };
+        self.row.saturating_mul(bytes)
     }
 }
 
@@ -31,6 +32,8 @@ impl BitInterleave {
 pub enum Direction {
     /// The destination.
     Interleave,
+    /// The destination. The rows have a byte for each element, whose low bits are packed.
+    Pack,
     /// The source.
     Deinterleave,
 }

@@ -131,9 +131,9 @@ impl Kernel {
                 rows(if source { from } else { to }?, 0, 1, false)
             }
             Kernel::InterleaveBits { rows: bits, .. } => {
-                let apart = source == (bits.direction == Direction::Interleave);
-                let row = if apart { bits.row } else { bits.rows().checked_mul(bits.row)? };
-                rows(row, bits.pitch, bits.rows(), apart)
+                let apart = source == (bits.direction != Direction::Deinterleave);
+                // A length that saturates passes every buffer.
+                rows(if apart { bits.row } else { bits.interleaved() }, bits.pitch, bits.rows(), apart)
             }
             Kernel::ChangeWidth(row) => {
                 let packed = source == (row.change != WidthChange::Pack);

@@ -46,6 +46,7 @@ fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
         (plane(4, Axis::new(3, 100), Axis::new(5, 40)), 60, (220, 172)),
         (bits(4, Direction::Interleave), 128, (716, 128)),
         (bits(2, Direction::Deinterleave), 256, (256, 1516)),
+        (bits(1, Direction::Pack), 64, (3116, 64)),
         (width(4, unpack, 10), 20, (10, 20)),
         (width(2, unpack, 10), 40, (10, 40)),
         (width(1, WidthChange::Pack, 10), 10, (80, 10)),

@@ -11,16 +11,23 @@ pub(super) fn interleave_bits(
 ) {
     let BitInterleave { bits, row, pitch, direction } = *interleave;
     let rows = interleave.rows();
-    let in_byte = 8 / bits;
+    let (in_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
     // Puts one destination byte together. `element(i)` says in which source byte element `i` is, and where in it.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {
-            let element = iteration.source[byte] >> (from * bits) & (u8::MAX >> (8 - bits));
+            let element = iteration.source[byte] >> (from * bits) & mask;
             value | element << (part * bits)
         })
     };
     match direction {
+        Direction::Pack => {
+            for to in 0..4 * row {
+                let element = |part: usize| iteration.source[(to % 4 * in_byte + part) * pitch + to / 4] & mask;
+                let packed = (0..in_byte).fold(0, |value, part| value | element(part) << (part * bits));
+                destination.write(iteration.to + to, &[packed]);
+            }
+        }
         Direction::Interleave => {
             for to in 0..rows * row {
                 let joined = byte(&|part| {

@@ -14,7 +14,7 @@ use super::transpose::{TransposeLanes, transpose_units};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::byte_table::ByteTable;
-use crate::kernel::{BitInterleave, Direction, Kernel, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow};
+use crate::kernel::{BitInterleave, Kernel, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow};
 
 /// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
@@ -54,7 +54,7 @@ impl RunKernel<'_> {
                     Reverse::Runs => apart::<V, _>(ReverseRuns { walk, unit, run: unit * extent, count }),
                 },
                 &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } => {
-                    let shuffling = some(of_bits::<V>(bits, direction == Direction::Interleave));
+                    let shuffling = some(of_bits::<V>(bits, direction));
                     let pitch = pitch.cast_signed();
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by });
                 }

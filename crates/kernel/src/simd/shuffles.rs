@@ -17,6 +17,7 @@
 use super::exchange_bits::{exchanged, restored};
 use super::interleave::Shuffling;
 use super::vector::Vector;
+use crate::kernel::Direction;
 
 /// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The other registers of the arrays are not
 /// used.
@@ -132,6 +133,51 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
+/// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. The four bytes of
+/// a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few rows.
+pub(super) struct PackWords<const BITS: usize>;
+
+impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
+    const DESTINATIONS: usize = 4;
+    const SOURCE_APART: bool = true;
+
+    #[inline(always)]
+    unsafe fn shuffled<V: Vector>(mut rows: [V; N], _: bool) -> [V; N] {
+        const { assert!(N * BITS == 32) };
+        // SAFETY: no memory is touched.
+        unsafe {
+            // In `rows`, the vectors whose elements share a byte of the destination are neighbours. Each
+            // round joins the elements of two neighbours, until `8 / BITS` elements fill a byte.
+            let mut count = N;
+            if BITS == 1 {
+                count = packed::<V, 1, N>(&mut rows, count);
+            }
+            if BITS <= 2 {
+                count = packed::<V, 2, N>(&mut rows, count);
+            }
+            packed::<V, 4, N>(&mut rows, count);
+            let joined = <Join<8, 1> as Shuffle<4>>::shuffled([rows[0], rows[1], rows[2], rows[3]], false);
+            rows[..4].copy_from_slice(&joined);
+        }
+        rows
+    }
+}
+
+/// Packs each two of the first `count` rows into one row: the low `WIDTH` bits of both, side by side. Returns
+/// the new number of rows.
+///
+/// # Safety
+///
+/// There is no condition besides the features of `V`.
+#[inline(always)]
+unsafe fn packed<V: Vector, const WIDTH: usize, const ROWS: usize>(rows: &mut [V; ROWS], count: usize) -> usize {
+    for i in 0..count / 2 {
+        // SAFETY: no memory is touched.
+        (rows[i], _) = unsafe { rows[2 * i].exchange_bits::<WIDTH>(rows[2 * i + 1]) };
+    }
+    count / 2
+}
+
 /// Sign-extends elements of `BITS` bits that are stored in bytes, if `signed` is set.
 ///
 /// # Safety
@@ -179,16 +225,18 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The shuffle that joins rows of elements of 1, 2 or 4 bits to words of 32 bits, or separates them. `None` if
-/// there is no such shuffle.
-pub(super) fn of_bits<V: Vector>(bits: usize, joins: bool) -> Option<Shuffling> {
-    Some(match (bits, joins) {
-        (4, true) => Shuffling::of::<V, Join<4, 1>, 8>(),
-        (2, true) => Shuffling::of::<V, Join<2, 1>, 16>(),
-        (1, true) => Shuffling::of::<V, Join<1, 1>, 32>(),
-        (4, false) => Shuffling::of::<V, Separate<4, 1>, 8>(),
-        (2, false) => Shuffling::of::<V, Separate<2, 1>, 16>(),
-        (1, false) => Shuffling::of::<V, Separate<1, 1>, 32>(),
+/// The shuffle between rows of elements of 1, 2 or 4 bits and words of 32 bits. `None` if there is no such shuffle.
+pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<Shuffling> {
+    Some(match (direction, bits) {
+        (Direction::Interleave, 4) => Shuffling::of::<V, Join<4, 1>, 8>(),
+        (Direction::Interleave, 2) => Shuffling::of::<V, Join<2, 1>, 16>(),
+        (Direction::Interleave, 1) => Shuffling::of::<V, Join<1, 1>, 32>(),
+        (Direction::Deinterleave, 4) => Shuffling::of::<V, Separate<4, 1>, 8>(),
+        (Direction::Deinterleave, 2) => Shuffling::of::<V, Separate<2, 1>, 16>(),
+        (Direction::Deinterleave, 1) => Shuffling::of::<V, Separate<1, 1>, 32>(),
+        (Direction::Pack, 4) => Shuffling::of::<V, PackWords<4>, 8>(),
+        (Direction::Pack, 2) => Shuffling::of::<V, PackWords<2>, 16>(),
+        (Direction::Pack, 1) => Shuffling::of::<V, PackWords<1>, 32>(),
         _ => return None,
     })
 }
