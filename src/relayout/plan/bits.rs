@@ -42,8 +42,7 @@ use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours
 use super::step::{Rows, Staged, Step, StepBox, WidthRows};
 use super::widths::{Change, Widths};
 
-/// The number of elements that a staging buffer holds. With half as many, `untile_unpack_s4` takes 1.5 times as
-/// long (Zen 5).
+/// The number of elements that a staging buffer holds.
 const STAGE: u64 = 1 << 14;
 const _: () = assert!(BUFFER == 1 << 14);
 

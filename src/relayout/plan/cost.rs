@@ -165,9 +165,6 @@ pub(crate) const MIN_AXIS: usize = 512;
 /// The most entries of a table of offsets that replaces fused loops: 32 KiB. Further loops are not fused.
 pub(crate) const LARGEST_TABLE: usize = 4096;
 
-/// Sub-byte planes of fewer elements than this are copied one element at a time. By trial.
-pub(crate) const LEAST_BIT_PLANE: usize = 128;
-
 // --- Transposes ---------------------------------------------------------------------------------------
 
 /// The largest panel in bytes. Two panels of this size fit half an L2 cache. By trial.
@@ -189,17 +186,11 @@ pub(crate) const STAGED_UNITS: usize = 16;
 /// 4).
 pub(crate) const PANELS_TOGETHER: usize = 2;
 
-// --- Sub-byte planes ----------------------------------------------------------------------------------
+// --- Elements below a byte ----------------------------------------------------------------------------
 
-/// Size of a buffer that elements go through when they begin inside bytes, or when they are unpacked or
-/// packed, in bytes. Three buffers fit an L1 cache of 48 KiB together. A buffer and its packed source fit an
-/// L1 cache of 32 KiB. By trial.
+/// How many elements, a byte each, a staging buffer holds between a packed side and the other side. Two buffers fit
+/// an L1 cache of 48 KiB with the source. With half as many, `untile_unpack_s4` takes 1.5 times as long (Zen 5).
 pub(crate) const BUFFER: usize = 1 << 14;
-
-/// The most bytes of the shorter side of a block of a sub-byte plane. By trial.
-pub(crate) const BIT_BLOCK: usize = 64;
-
-// --- Changes of the storage width ---------------------------------------------------------------------
 
 /// The least number of elements of a row that is unpacked or packed without a staging buffer. A row of 64
 /// elements is a cache line on the side that has a byte for each element.
