@@ -7,11 +7,10 @@ use std::fmt::Debug;
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tensor_layout_text::Notated;
 use tensor_layout::relayout::{KernelLevel, Padding};
-use tensor_layout::strided::Slices;
+use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::upload::{DeviceLimits, UploadBuffer};
-use tensor_layout::{ArrayShape, BufferTensorDesc, Dims, Shape, TensorFlags};
+use tensor_layout::{ArrayShape, BufferTensorDesc, Shape, TensorFlags};
 use tensor_layout_fuzz::texts::of_bytes;
 
 fn read<T: Serialize + DeserializeOwned + PartialEq + Debug>(text: &str) -> Option<T> {
@@ -24,9 +23,9 @@ fn read<T: Serialize + DeserializeOwned + PartialEq + Debug>(text: &str) -> Opti
 fuzz_target!(|data: &[u8]| {
     let Some((&form, rest)) = data.split_first() else { return };
     let text = of_bytes(rest);
-    match form % 12 {
+    match form % 11 {
         0 => drop(read::<BufferTensorDesc>(text)),
-        1 => drop(read::<Dims>(text)),
+        1 => drop(read::<Slice>(text)),
         2 => drop(read::<Padding>(text)),
         3 => drop(read::<DeviceLimits>(text)),
         4 => drop(read::<UploadBuffer>(text)),
@@ -34,7 +33,6 @@ fuzz_target!(|data: &[u8]| {
         6 | 7 => drop(read::<KernelLevel>(text)),
         8 => drop(read::<ArrayShape>(text)),
         9 => drop(read::<Shape>(text)),
-        10 => drop(read::<Notated>(text)),
         _ => drop(read::<Slices>(text)),
     }
 });

@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     mapped(&map);
     let elements = map.element_count();
     let long = elements > 5000;
-    for line in all(layout.layout()) {
+    for line in lines(layout.layout()) {
         let Ok(text) = line.text else { continue };
         let back: Notated = text.parse().unwrap();
         let back = back.to_index_map().unwrap();

@@ -6,7 +6,6 @@ use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout_text::spell;
-use tensor_layout::AnyLayout;
 use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};

@@ -7,7 +7,6 @@ use std::ptr::NonNull;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::Error;
 use tensor_layout::relayout::{Destination, KernelLevel, Padding, Relayout, Settings, Stores};
 use tensor_layout_fuzz::copies::{literal_copy, noise};
 use tensor_layout_fuzz::layouts::{AnySide, Side, Tensor};

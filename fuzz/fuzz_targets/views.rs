@@ -4,9 +4,8 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::map::same_layout;
 use tensor_layout::strided::{Overlap, Side, Slice};
-use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{AnySide, Tensor, permutation};
 use tensor_layout_fuzz::offsets::Offsets;
 use tensor_layout_fuzz::places::{for_each_index, strided_offsets};
@@ -131,7 +130,6 @@ fn take(state: &State, step: &Step) -> Option<State> {
     let rank = sizes.len();
     let (a, b) = (usize::from(step.a), usize::from(step.b));
     let axis = a % rank.max(1);
-    let is_empty = list.is_empty();
     match step.kind % 20 {
         0 => {
             let order = permutation(step.a, rank);
