@@ -6,7 +6,6 @@ mod index;
 #[cfg(feature = "naga")]
 mod languages;
 mod limits;
-mod page;
 mod planes;
 mod programs;
 #[path = "../../../../tests/public_types/mod.rs"]
