@@ -74,12 +74,12 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
         ("axes", row.axes.into()),
         ("types", row.types.into()),
         ("memory", row.memory.into()),
-        ("tiles", row.tiles.into()),
         ("needs", row.needs.into()),
         ("padding", row.padding.into()),
         ("align", if row.align == 0 { "an element".into() } else { row.align.to_string() }),
         ("other", row.other.into()),
         ("source", row.source.into()),
+        ("known", row.known.into()),
         ("open", row.open.into()),
     ]
 }
@@ -91,6 +91,6 @@ fn object(row: &Row) -> Object {
 
 fn everything(row: &Row) -> String {
     let line = |(key, cell): (&str, String)| format!("\n  {key:<9}{cell}");
-    let lines = cells(row).into_iter().filter(|(_, cell)| !cell.is_empty() && cell != "-");
+    let lines = cells(row).into_iter().filter(|(_, cell)| !cell.is_empty());
     row.to_string() + &lines.map(line).collect::<String>()
 }

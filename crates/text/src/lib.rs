@@ -24,5 +24,7 @@ pub mod named;
 mod notation;
 mod spell;
 
-pub use notation::{Line, Notated, Notation, ViewStep, lines, offset_steps, read_list, text, text_in};
+pub use notation::{
+    Line, Notated, Notation, ViewStep, lines, offset_steps, onednn_size_in_bytes, read_list, text, text_in,
+};
 pub use spell::{Raised, raise, spell, spell_view};

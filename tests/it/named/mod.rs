@@ -2,3 +2,4 @@
 
 mod layouts;
 mod page;
+mod recorded;

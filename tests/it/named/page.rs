@@ -20,7 +20,7 @@ const PICTURES: &[(&str, &str)] = &[
     ("kCHW4", "tensorrt.kCHW4:f16[1,6,2,3]"),
     ("kHWC8", "tensorrt.kHWC8:f16[1,3,2,3]"),
     ("shuffle_weight_16x16", "aiter.shuffle_weight_16x16:bf16[16,32]"),
-    ("elempack4", "ncnn.elempack4:f16[6,3,1]"),
+    ("elempack4", "ncnn.elempack4:f16[8,3,1]"),
     ("weights", "xnnpack.f32_gemm_goi.weights<4,2>:f32[6,5]"),
     ("gptq", "gptq.qweight_u4:u4[16,4]"),
     ("awq", "awq.qweight_u4:u4[2,16]"),
@@ -90,7 +90,7 @@ fn table() -> String {
         let mut about = about.to_owned();
         about[..1].make_ascii_uppercase();
         write!(page, "\n### {name}\n\n{about}.\n\n").unwrap();
-        page += "| name | axes | types | memory | the same as XLA's tiles | sizes | e.g. | also known as |\n|---|---|---|---|---|---|---|---|\n";
+        page += "| name | axes | types | memory | sizes | e.g. | also known as | known |\n|---|---|---|---|---|---|---|---|\n";
         for row in section {
             page += &line(row);
         }
@@ -116,7 +116,7 @@ fn table() -> String {
 }
 
 /// The first words of the notes of a section, in their order.
-const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Read", "Not checked"];
+const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Not checked"];
 
 /// Removes repeated texts.
 fn distinct(texts: &[String]) -> Vec<String> {
@@ -145,9 +145,6 @@ fn notes(row: &Row) -> Vec<String> {
         "none" => format!("There is no padding.{align}"),
         padding => format!("Padding: {padding}.{align}"),
     });
-    if !row.read.is_empty() {
-        notes.push(format!("Read: {}.", row.read));
-    }
     if !row.open.is_empty() {
         notes.push(format!("Not checked or not decided: {}.", row.open));
     }
@@ -156,7 +153,6 @@ fn notes(row: &Row) -> Vec<String> {
 
 fn line(row: &Row) -> String {
     let other = if row.other.is_empty() { String::new() } else { format!(" ({})", row.other) };
-    let tiles = if row.tiles == "-" { "no tiles say it".to_owned() } else { format!("`{}`", row.tiles) };
     let needs = if row.needs.is_empty() { "any".to_owned() } else { row.needs.replace(',', " or ") };
     let (example, known) = match case(row) {
         None => ("no case".to_owned(), String::new()),
@@ -180,5 +176,5 @@ fn line(row: &Row) -> String {
     let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
     let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
-    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {tiles} | {needs} | {example} | {known} |\n")
+    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} | {example} | {known} | {} |\n", row.known)
 }

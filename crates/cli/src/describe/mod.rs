@@ -4,9 +4,9 @@ mod array;
 mod tuple;
 
 use clap::Args;
-use tensor_layout::AnyLayout;
-use tensor_layout::Error;
 use tensor_layout::tiled::{Shape, TpuGeneration};
+use tensor_layout::{AnyLayout, Error, ToIndexMap};
+use tensor_layout_text::named::{LayoutPart, NamedLayout};
 use tensor_layout_text::{Notated, Notation};
 
 use crate::output::{Object, Output, Stop, Verdict, each_line};
@@ -67,6 +67,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 enum Input {
     /// A layout, and the axes that run backwards.
     Layout(Notated, Vec<usize>),
+    /// A named layout of several parts, which no single index map describes.
+    Parts(NamedLayout),
     /// A tuple, or a shape without elements or without a size.
     Shape(Shape),
 }
@@ -87,6 +89,9 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
         }
         Err(error) => error,
     };
+    if let Ok(named) = text.parse::<NamedLayout>() {
+        return Ok(Input::Parts(named));
+    }
     match text.parse::<Shape>() {
         Ok(shape) => Ok(Input::Shape(match tpu {
             Some(tpu) => shape.with_tpu_layout(tpu)?,
@@ -121,6 +126,8 @@ fn describe(
             let description = Description::of(layout, reversed, with_names)?;
             Ok(if json { description.object(Some(text)).to_string() } else { description.text() })
         }
+        (Input::Parts(named), Some(_)) => named.to_index_map().map(|_| String::new()),
+        (Input::Parts(named), None) => Ok(parts(text, &named, json)),
         (Input::Shape(shape), Some(Notation::Xla)) => Ok(one_notation(shape.to_string())),
         (Input::Shape(_), Some(notation)) => {
             let reason = "it is not one array with a size for each dimension, and only XLA's notation has such shapes";
@@ -136,4 +143,23 @@ fn describe(
             Ok(if json { description.object(text).to_string() } else { description.text() })
         }
     }
+}
+
+/// Describes a named layout of several parts: its buffer, and where each part begins.
+fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
+    let (bytes, count) = (named.size_in_bytes(), named.parts.len());
+    if json {
+        return Object::of("text")
+            .with("input", text)
+            .with("notation", "named")
+            .with("canonical", named.to_string())
+            .with("sizes", named.sizes().to_vec())
+            .with("physical_bytes", bytes)
+            .with("parts", count)
+            .to_string();
+    }
+    let line = |part: &LayoutPart| format!("\n  part       {:?} from element {}", part.map.sizes(), part.map.base());
+    let lines: String = named.parts.iter().take(4).map(line).collect();
+    let others = if count > 4 { format!("\n  part       and {} others", count - 4) } else { String::new() };
+    format!("{named}\n  buffer     {bytes} bytes, in {count} parts{lines}{others}")
 }

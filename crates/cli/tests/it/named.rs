@@ -15,7 +15,7 @@ fn names_are_layouts_of_every_command() {
     assert!(described.contains("\n  known as   tensorrt.kCHW16:f16[2,33,3,2]\n"), "{described}");
     let object = run(&["--json", "describe", vectors]).object();
     assert_eq!((&object["notation"], &object["canonical"]), (&json!("named"), &json!(vectors)));
-    assert_eq!(object["known_as"], json!(["openvino.b_fs_yx_fsv16:f16[2,33,3,2]"]));
+    assert_eq!(object["known_as"], json!(["openvino.b_fs_yx_fsv16:f16[2,33,3,2]", "ascend.NC1HWC0:f16[2,33,3,2]"]));
     assert_eq!(object["notations"]["xla"]["text"], "f16[2,33,3,2]{3,2,1,0:T(16,1,1)}");
     assert_eq!(of(&["describe", "--as", "named", "f16[2,33,3,2]:nChw16c"]), format!("{vectors}\n"));
     assert!(of(&["offset", "nvidia.sf_128x4:f8e4m3fn[200,10]", "130,5"]).contains("2081"));
@@ -31,6 +31,17 @@ fn names_are_layouts_of_every_command() {
         run(&["check", "swizzled:f8e4m3fn[200,10]", "--limits", "webgpu", "--buffer", "8192", "--offset", offset])
     };
     assert_eq!((check("256").status, check("8").status), (0, 1));
+    // Names whose layouts have several parts are described too.
+    assert!(of(&["describe", "sglang.packed_vnni2:bf16[48,32]"]).contains("3072 bytes"));
+    assert_eq!(
+        run(&["--json", "describe", "xnnpack.f32_gemm_goi_s4.weights<8>:f32[16,4]"]).object()["physical_bytes"],
+        320
+    );
+    // No name stands for a layout of another size, and a packed tensor has no permuted names.
+    for packed in ["f32[16,8]:[16,1]", "f32[4,4,4,4]", "f32[6,4]:[4,1]"] {
+        let known = run(&["--json", "describe", packed]).object()["known_as"].clone();
+        assert!(known.as_array().is_none_or(Vec::is_empty), "{packed}: {known}");
+    }
     // The table.
     let names = of(&["names"]);
     assert!(names.lines().count() > 75 && names.contains("ggml.q8_0x4.qs<bl=4,8>"), "{names}");

@@ -1,17 +1,17 @@
-//! `NamedLayout`: a name with a type and sizes.
+//! `NamedLayout`: a name with a type and sizes, and the names that a layout has.
 
 use core::fmt;
 use core::str::FromStr;
 
 use tensor_layout::checked::{self, BYTES};
 use tensor_layout::cursor::Cursor;
+use tensor_layout::map::same_layout;
 use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
 use tensor_layout::strided::Slice;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
-use super::expression::refused;
-use super::memory::{LayoutPart, Rule};
-use super::table::{Row, find};
+use super::rule::{LayoutPart, Rule, refused};
+use super::table::{Row, find, rows};
 
 /// A layout for which a device or a library has a name: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///
@@ -23,9 +23,8 @@ use super::table::{Row, find};
 /// use tensor_layout_text::named::NamedLayout;
 ///
 /// let layout: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse()?;
-/// assert_eq!(layout.shape.as_ref().unwrap().to_string(), "f8e4m3fn[200,10]{1,0:T(128,4)(32,4)(4,1,1,4)}");
-/// let map = layout.to_index_map()?;
-/// assert_eq!((layout.name().as_str(), map.offset(&[130, 5])?), ("nvidia.sf_128x4", 2081));
+/// assert_eq!((layout.name().as_str(), layout.offset(&[130, 5])?), ("nvidia.sf_128x4", 2081));
+/// assert_eq!((layout.size_in_bytes(), layout.to_index_map()?.physical_elements()), (3072, 3072));
 ///
 /// let error = "aiter.shuffle_weight_16x16:bf16[33,64]".parse::<NamedLayout>().unwrap_err();
 /// assert!(error.to_string().ends_with("aiter.shuffle_weight_16x16 needs N % 16 = 0, and N is 33"), "{error}");
@@ -39,8 +38,6 @@ pub struct NamedLayout {
     numbers: Vec<u64>,
     data_type: DataType,
     sizes: Vec<u64>,
-    /// The layout as XLA's tiles, if tiles can express it.
-    pub shape: Option<ArrayShape>,
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
     /// map can express the layout.
@@ -83,36 +80,60 @@ impl NamedLayout {
     }
 
     /// Returns the layout of a row that accepts this type, these sizes and these numbers.
-    pub(super) fn of_row(
-        row: &'static Row,
-        data_type: DataType,
-        sizes: &[u64],
-        numbers: &[u64],
-    ) -> Result<Self, Error> {
-        let rule = Rule { row, values: row.values(data_type, sizes, numbers), data_type, sizes: sizes.to_vec() };
-        let (shape, desc, parts) = (None, None, Vec::new());
-        let mut layout =
-            NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), shape, desc, parts };
-        if row.tiles == "-" {
-            layout.parts = rule.parts()?;
-            if let [LayoutPart { map, .. }] = layout.parts.as_slice()
-                && map.class() == LayoutClass::Affine
-                && !map.is_part()
-                && map.physical_elements() == map.span_elements()
-            {
-                let desc = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
-                let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
-                layout.desc = Some(if alignment > 1 { desc.with_base_offset_alignment(alignment)? } else { desc });
-            }
-        } else {
-            let shape = rule.shape()?;
-            let (slices, map) = (vec![Slice::ALL; sizes.len()], shape.to_index_map()?);
-            (layout.shape, layout.parts) = (Some(shape), vec![LayoutPart { slices, map }]);
+    fn of_row(row: &'static Row, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Result<Self, Error> {
+        let values = row.values(data_type, sizes, numbers);
+        let parts = Rule { row, values, data_type, sizes: sizes.to_vec() }.parts()?;
+        let mut desc = None;
+        if let [LayoutPart { map, .. }] = parts.as_slice()
+            && map.class() == LayoutClass::Affine
+            && !map.is_part()
+            && map.physical_elements() == map.span_elements()
+        {
+            let strided = BufferTensorDesc::new(data_type, sizes, map.strides().as_deref())?;
+            let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
+            desc = Some(if alignment > 1 { strided.with_base_offset_alignment(alignment)? } else { strided });
         }
-        Ok(layout)
+        Ok(NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), desc, parts })
     }
 
-    /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`KnownAs`](super::KnownAs).
+    /// The logical sizes, in the order of the row's axes.
+    #[must_use]
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The size of the buffer in bytes, with everything that is stored beside the elements.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.map.physical_size_in_bytes()).max().unwrap_or(0)
+    }
+
+    /// Returns the offset of an element, in elements, also in a layout of several parts.
+    ///
+    /// # Errors
+    ///
+    /// `rank_mismatch` and `index_out_of_range` for an index outside the sizes.
+    pub fn offset(&self, index: &[u64]) -> Result<u64, Error> {
+        let [part] = self.parts.as_slice() else {
+            BufferTensorDesc::packed(self.data_type, &self.sizes)?.to_index_map()?.offset(index)?;
+            let inside = |part: &LayoutPart| {
+                let place = |(&at, slice): (&u64, &Slice)| {
+                    let at = at.checked_sub(slice.start).filter(|at| at.is_multiple_of(slice.step))?;
+                    at.checked_div(slice.step)
+                };
+                let place: Vec<u64> = index.iter().zip(&part.slices).map(place).collect::<Option<_>>()?;
+                part.map.offset(&place).ok()
+            };
+            return self
+                .parts
+                .iter()
+                .find_map(inside)
+                .ok_or_else(|| refused(format!("no part of {self} has the index")));
+        };
+        part.map.offset(index)
+    }
+
+    /// The full name with its numbers: `ggml.q8_0x4.qs<8>`. An example is at [`KnownAs`].
     #[must_use]
     pub fn name(&self) -> String {
         with_numbers(&self.row.name, &self.numbers)
@@ -235,38 +256,122 @@ fn alignment(row: &Row, data_type: DataType) -> u64 {
     if row.align == 0 { data_type.bits().div_ceil(8).into() } else { row.align }
 }
 
-impl Rule<'_> {
-    fn shape(&self) -> Result<ArrayShape, Error> {
-        let inside = self.row.tiles.trim_start_matches('{').trim_end_matches('}');
-        let (axes, tiles) = inside.split_once(':').unwrap_or((inside, ""));
-        let mut minor_to_major = Vec::new();
-        for word in axes.split(',') {
-            match word {
-                ".." => minor_to_major.extend((0..self.row.leading(self.sizes.len())).rev()),
-                word => minor_to_major.push(self.axis(word)?),
-            }
-        }
-        // The tiles in XLA's notation, with each expression replaced by its value.
-        let mut text = String::new();
-        for piece in tiles.split_inclusive(['(', ',', ')']) {
-            match piece.split_at_checked(piece.len().saturating_sub(1)) {
-                Some(("" | "T" | "L" | "*", _)) | None => text.push_str(piece),
-                Some((sum, mark)) => {
-                    text.push_str(&self.values.evaluate(sum)?.to_string());
-                    text.push_str(mark);
-                }
-            }
-        }
-        if self.data_type.bits() < 8 {
-            text.push_str(&format!("E({})", self.data_type.bits()));
-        }
-        let colon = if text.is_empty() { "" } else { ":" };
-        let order: Vec<String> = minor_to_major.iter().map(usize::to_string).collect();
-        format!("{}[{}]{{{}{colon}{text}}}", self.data_type, list(&self.sizes), order.join(",")).parse()
-    }
-}
-
 /// Formats numbers with commas between them: `2,33,3,2`.
 fn list(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A name of a layout, perhaps with its axes in another order.
+///
+/// ```
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+/// use tensor_layout_text::named::{known_as, KnownAs};
+///
+/// let shuffled: ArrayShape = "bf16[32,64]{1,0:T(16,8)}".parse()?;
+/// let names: Vec<KnownAs> = known_as(&shuffled.to_index_map()?);
+/// assert_eq!((names[1].layout.name().as_str(), &names[1].axes), ("hipblaslt.COL16_4R8", &Some(vec![1, 0])));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct KnownAs {
+    /// The layout with this name.
+    pub layout: NamedLayout,
+    /// For each axis of the named layout, the number of the matching axis in the layout that was passed.
+    /// `None` if the axes are in the same order.
+    pub axes: Option<Vec<usize>>,
+}
+
+impl fmt::Display for KnownAs {
+    /// Writes `hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.layout.fmt(f)?;
+        let Some(axes) = &self.axes else { return Ok(()) };
+        let axes: Vec<String> = axes.iter().map(usize::to_string).collect();
+        write!(f, " on axes {}", axes.join(","))
+    }
+}
+
+/// Returns every name in the table that a layout has. Names on its own axes come first. Layouts are compared,
+/// not texts: type, sizes, the offset of every element, and the size of the buffer.
+///
+/// A row-major packed layout has no names here, because nearly every system has a name for it.
+///
+/// Matrices are also looked up with the last two axes exchanged, and images with the channels last or first.
+/// For example, hipBLASLt's orders are AITER's with rows and columns exchanged.
+///
+/// ```
+/// use tensor_layout::{ArrayShape, ToIndexMap};
+/// use tensor_layout_text::named::known_as;
+///
+/// let names = |text: &str| -> Result<Vec<String>, tensor_layout::Error> {
+///     Ok(known_as(&text.parse::<ArrayShape>()?.to_index_map()?).iter().map(ToString::to_string).collect())
+/// };
+/// let vectors = names("f16[2,33,3,2]{3,2,1,0:T(16,1,1)}")?;
+/// assert_eq!(vectors[..2], ["tensorrt.kCHW16:f16[2,33,3,2]", "openvino.b_fs_yx_fsv16:f16[2,33,3,2]"]);
+/// let shuffled = names("bf16[32,64]{1,0:T(16,8)}")?;
+/// assert_eq!(shuffled, ["aiter.shuffle_weight_16x16:bf16[32,64]", "hipblaslt.COL16_4R8:bf16[64,32] on axes 1,0"]);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[must_use]
+pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
+    let rank = map.sizes().len();
+    if is_row_major(map) {
+        return Vec::new();
+    }
+    let same: Vec<usize> = (0..rank).collect();
+    let mut orders = vec![same.clone()];
+    if let Some(last) = rank.checked_sub(2) {
+        // Other orders of the axes to look up: the last two axes exchanged, the first of the last three axes
+        // moved to the end, and the last axis moved in front of the other two.
+        let exchanged = |turn: fn(&mut [usize]), from: usize| {
+            let mut order = same.clone();
+            order.get_mut(from..).map(turn);
+            order
+        };
+        orders.push(exchanged(|axes| axes.rotate_left(1), last));
+        if let Some(from) = rank.checked_sub(3) {
+            orders.push(exchanged(|axes| axes.rotate_left(1), from));
+            orders.push(exchanged(|axes| axes.rotate_right(1), from));
+        }
+    }
+    let mut known = Vec::new();
+    for order in orders {
+        let Ok(turned) = map.permute(&order) else { continue };
+        if is_row_major(&turned) {
+            continue;
+        }
+        let axes = (order != same).then_some(&order);
+        for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type())) {
+            let named = every_choice(row).into_iter().filter_map(|numbers| named_like(row, &numbers, &turned).ok()?);
+            known.extend(named.map(|layout| KnownAs { layout, axes: axes.cloned() }));
+        }
+    }
+    known
+}
+
+fn is_row_major(map: &IndexMap) -> bool {
+    let packed = BufferTensorDesc::packed(map.data_type(), map.sizes()).and_then(|packed| packed.to_index_map());
+    packed.is_ok_and(|packed| packed == *map)
+}
+
+/// Returns all combinations of numbers that may follow a name.
+fn every_choice(row: &Row) -> Vec<Vec<u64>> {
+    row.numbers.iter().fold(vec![Vec::new()], |choices, (_, values)| {
+        let longer =
+            |choice: &Vec<u64>| values.iter().map(|&value| [choice.as_slice(), &[value]].concat()).collect::<Vec<_>>();
+        choices.iter().flat_map(longer).collect()
+    })
+}
+
+/// Returns the layout of the row if it equals the layout of `map`.
+fn named_like(row: &'static Row, numbers: &[u64], map: &IndexMap) -> Result<Option<NamedLayout>, Error> {
+    let (data_type, sizes) = (map.data_type(), map.sizes());
+    if row.unmet(&row.values(data_type, sizes, numbers))?.is_some() {
+        return Ok(None);
+    }
+    let layout = NamedLayout::of_row(row, data_type, sizes, numbers)?;
+    let [part] = layout.parts.as_slice() else { return Ok(None) };
+    let ends_alike = part.map.physical_elements() == map.physical_elements();
+    Ok((ends_alike && same_layout(&part.map, map)?).then_some(layout))
 }

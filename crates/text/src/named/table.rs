@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use tensor_layout::Error;
 use tensor_layout::element::DataType;
 
-use super::expression::Values;
+use super::rule::Values;
 
 /// A row of the table: the rule for the layouts of a name, and the source of the rule.
 ///
@@ -36,9 +36,6 @@ pub struct Row {
     /// The digits of an offset in memory order, the slowest first. The head of the table explains the
     /// notation.
     pub memory: &'static str,
-    /// The layout as XLA's tiles, with names of axes in the place of numbers of dimensions, or `-` if tiles
-    /// cannot express it.
-    pub tiles: &'static str,
     /// The conditions for the sizes, separated by `;`.
     pub needs: &'static str,
     /// Other names of the same system, separated by commas.
@@ -51,8 +48,8 @@ pub struct Row {
     pub align: u64,
     /// The source of the rule.
     pub source: &'static str,
-    /// How the rule was found, if not from the code of the source. Empty otherwise.
-    pub read: &'static str,
+    /// How the rule is known: `run, ` and the package with its version, `compiled, ` and what, or `read`.
+    pub known: &'static str,
     /// The facts about the layout that were not checked, or that the source leaves open.
     pub open: &'static str,
 }
@@ -66,7 +63,7 @@ pub fn rows() -> &'static [Row] {
 
 fn parse(table: &'static str) -> Vec<Row> {
     let (mut system, mut about) = ("", "");
-    let [mut padding, mut align, mut source, mut read, mut open] = [""; 5];
+    let [mut padding, mut align, mut source, mut known, mut open] = [""; 5];
     let mut rows = Vec::new();
     for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if !line.contains('|') {
@@ -76,14 +73,14 @@ fn parse(table: &'static str) -> Vec<Row> {
                 "padding" => padding = value,
                 "align" => align = value,
                 "source" => source = value,
-                "read" => read = value,
+                "known" => known = value,
                 "open" => open = value,
-                _ => [system, about, padding, align, source, read, open] = [key, value, "", "1", "", "", ""],
+                _ => [system, about, padding, align, source, known, open] = [key, value, "", "1", "", "", ""],
             }
             continue;
         }
         let mut cells = line.split('|').map(str::trim);
-        let [name, axes, types, memory, tiles, needs, other] = [(); 7].map(|()| cells.next().unwrap_or_default());
+        let [name, axes, types, memory, needs, other] = [(); 6].map(|()| cells.next().unwrap_or_default());
         let (name, numbers) = name.split_once('<').unwrap_or((name, ""));
         let number = |text: &'static str| {
             let (word, values) = text.split_once('=').unwrap_or(("", text));
@@ -93,7 +90,7 @@ fn parse(table: &'static str) -> Vec<Row> {
         let (name, align) =
             (format!("{system}.{name}"), if align == "element" { 0 } else { align.parse().unwrap_or(1) });
         #[rustfmt::skip]
-        rows.push(Row { name, about, numbers, axes, types, memory, tiles, needs, other, padding, align, source, read, open });
+        rows.push(Row { name, about, numbers, axes, types, memory, needs, other, padding, align, source, known, open });
     }
     rows
 }

@@ -38,10 +38,9 @@ impl TryFrom<NamedLayout> for Notated {
     type Error = Error;
 
     fn try_from(named: NamedLayout) -> Result<Notated, Error> {
-        let layout = match (&named.shape, named.as_descriptor()) {
-            (Some(shape), _) => shape.into(),
-            (None, Some(desc)) => desc.into(),
-            (None, None) => named.to_index_map()?.into(),
+        let layout = match named.as_descriptor() {
+            Some(desc) => desc.into(),
+            None => named.to_index_map()?.into(),
         };
         Ok(Notated { layout, spelling: Spelling::Named(Box::new(named)) })
     }

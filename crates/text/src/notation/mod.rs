@@ -14,6 +14,7 @@ mod view_step;
 
 pub use lines::{Line, lines, text, text_in};
 pub use list::read_list;
+pub use onednn::onednn_size_in_bytes;
 pub use steps::offset_steps;
 use strided::text_of;
 pub use view_step::ViewStep;

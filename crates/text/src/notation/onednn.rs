@@ -9,7 +9,7 @@
 use core::fmt::{self, Write};
 
 use tensor_layout::Error;
-use tensor_layout::checked::Exact;
+use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::tiled::{ArrayShape, Layout};
@@ -17,7 +17,7 @@ use tensor_layout::{IndexMap, ToIndexMap};
 
 use super::bits_in_words;
 use crate::spell::memory_order::{MemoryOrder, Room};
-use crate::spell::tiles::Blocked;
+use crate::spell::tiles::{Blocked, insert_missing};
 
 /// The most dimensions of a oneDNN memory descriptor (`DNNL_MAX_NDIMS`). Layouts with more have no tag.
 const MAX_DIMENSIONS: usize = 12;
@@ -62,6 +62,7 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     if map.element_count() == 0 {
         return Err(Error::not_expressible("oneDNN tag", "it holds no elements"));
     }
+    check_strides(map)?;
     let found = Tag::of(map).map_err(|reason| Error::not_expressible("oneDNN tag", reason))?;
     let text = found.to_string();
     if shape(map.data_type(), map.sizes(), &text)?.to_index_map()? == *map {
@@ -75,6 +76,46 @@ pub(super) fn tag(map: &IndexMap) -> Result<String, Error> {
     Err(Error::not_expressible("oneDNN tag", reason))
 }
 
+/// Refuses strides that oneDNN refuses: it has no odd strides of elements of 4 bits.
+fn check_strides(map: &IndexMap) -> Result<(), Error> {
+    let strides = map.components().iter().flat_map(|component| component.chain.digits()).map(|digit| digit.stride);
+    match strides.filter(|stride| map.element_bits() == 4 && *stride > 1).find(|stride| !stride.is_multiple_of(2)) {
+        Some(stride) => {
+            let reason =
+                format!("a stride of {stride} elements of 4 bits is odd, and oneDNN begins each step at a byte");
+            Err(Error::not_expressible("oneDNN memory", reason))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the size of a layout by oneDNN's `get_size`, in bytes. It is the size of the buffer for a layout in
+/// blocks. For strides it is the largest product of a size and its stride, so the padding after the last row
+/// counts, and a tensor that is broadcast along every axis takes nothing.
+///
+/// # Errors
+///
+/// `not_expressible` for an odd stride of elements of 4 bits, which oneDNN refuses; `overflow` past 64 bits.
+///
+/// ```
+/// use tensor_layout::BufferTensorDesc;
+/// use tensor_layout_text::onednn_size_in_bytes;
+///
+/// let rows: BufferTensorDesc = "f32[3,4]:[6,1]".parse()?;
+/// assert_eq!((onednn_size_in_bytes(&rows)?, rows.min_size_in_bytes()), (72, 64));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn onednn_size_in_bytes(layout: &(impl ToIndexMap + ?Sized)) -> Result<u64, Error> {
+    let map = layout.to_index_map()?;
+    check_strides(&map)?;
+    let Some(strides) = map.strides().filter(|_| layout.as_descriptor().is_some()) else {
+        return Ok(map.physical_size_in_bytes());
+    };
+    let steps = map.sizes().iter().zip(strides).map(|(&size, stride)| checked::mul(size, stride, checked::OFFSET));
+    let elements = steps.collect::<Result<Vec<_>, _>>()?.into_iter().max().unwrap_or(1);
+    checked::bytes_for(elements, map.element_bits())
+}
+
 /// The contents of a tag.
 struct Tag(Blocked);
 
@@ -82,6 +123,9 @@ impl Tag {
     fn read(cursor: &mut Cursor<'_>) -> Result<Tag, Error> {
         let start = cursor.position();
         let text = cursor.word();
+        if let Some((_, blocked)) = ALIASES.iter().find(|(alias, _)| *alias == text) {
+            return Tag::read(&mut Cursor::new(blocked));
+        }
         let letters_end = text.find(|c: char| c.is_ascii_digit()).unwrap_or(text.len());
         let (letters, inner) = text.split_at_checked(letters_end).unwrap_or((text, ""));
         let alphabet = alphabet_of(letters);
@@ -145,8 +189,9 @@ impl Tag {
             return Err(format!("oneDNN has 1 to {MAX_DIMENSIONS} dimensions, and this layout has {rank}"));
         }
         let memory = MemoryOrder::new(map, Room::Buffer)?;
-        let blocked = Blocked::of(map.sizes(), &memory)
+        let mut blocked = Blocked::of(map.sizes(), &memory)
             .map_err(|dimension| format!("the top digit of dimension {dimension} is inside a block"))?;
+        insert_missing(&mut blocked.outer, rank);
         match blocked.blocks.iter().find(|&&(dimension, _)| dimension == rank) {
             Some((_, size)) => Err(format!("between the elements of a block there is room for {size}")),
             None => Ok(Tag(blocked)),
@@ -165,6 +210,10 @@ impl fmt::Display for Tag {
         self.0.blocks.iter().try_for_each(|&(dimension, size)| write!(f, "{size}{}", letter(dimension)))
     }
 }
+
+/// The tags with a capital letter that has no block, and the tags that they stand for.
+const ALIASES: [(&str, &str); 4] =
+    [("OhwI24o", "Acdb24a"), ("OhwI32o", "Acdb32a"), ("gOhwI24o", "aBdec24b"), ("gOhwI32o", "aBdec32b")];
 
 const ABSTRACT: &str = "abcdefghijkl";
 

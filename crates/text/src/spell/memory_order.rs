@@ -49,16 +49,16 @@ impl MemoryOrder {
             let minor_first = digits.iter().rev().enumerate();
             all.extend(minor_first.map(|(level, &(size, stride))| (stride, dimension, level, size)));
         }
+        if let Some((_, axis, ..)) = all.iter().find(|&&(stride, ..)| stride == 0) {
+            return Err(format!(
+                "axis {axis} is broadcast (stride 0), and in tiles every element has a place of its own"
+            ));
+        }
         all.sort_by_key(|&(stride, ..)| core::cmp::Reverse(stride));
         let above = if empty { 1 } else { map.physical_elements() };
         let mut order = MemoryOrder(Vec::with_capacity(all.len()));
         let mut outer = (above, 0);
         for (position, &(stride, dimension, level, values)) in all.iter().enumerate() {
-            if stride == 0 {
-                return Err(format!(
-                    "dimension {dimension} is broadcast (stride 0), and in tiles every element has a place of its own"
-                ));
-            }
             let is_top = dimensions.get(dimension).is_some_and(|digits| level.plus(1) == digits.len());
             let (larger, owner) = outer;
             outer = (stride, dimension);
@@ -73,7 +73,8 @@ impl MemoryOrder {
                 ));
             } else if fits < values {
                 return Err(format!(
-                    "stride {larger} of axis {owner} leaves room for {fits} steps of axis {dimension}, which takes {values}"
+                    "stride {larger} of axis {owner} leaves room for {fits} steps of axis {dimension}, which {} {values}",
+                    if is_top && level == 0 { "has size" } else { "takes" }
                 ));
             }
             if fits > values && !is_top {

@@ -153,7 +153,10 @@ fn shortest(wanted: Wanted<'_>) -> Result<ArrayShape, Error> {
     for room in [Room::Buffer, Room::Digits] {
         let memory = MemoryOrder::new(map, room).map_err(refuse)?;
         let (mut order, tiles) = match Blocked::of(map.sizes(), &memory) {
-            Ok(blocked) => (blocked.outer.clone(), blocked.tiles()?),
+            Ok(blocked) => {
+                let blocked = blocked.with_all_dimensions(map.sizes().len());
+                (blocked.outer.clone(), blocked.tiles()?)
+            }
             Err(_) => radix_sort(map.sizes(), &memory)?,
         };
         if tiles.is_empty() {

@@ -4,11 +4,12 @@
 //! order, as in oneDNN's tags. The blocks are divided into runs in which the dimensions keep their order, and
 //! each run takes one tile.
 //!
-//! Any other order takes a *radix sort*. A tile whose entries are 1 or the whole size is a stable partition of
-//! the dimensions. The dimensions with entry 1 stay in front, and the others move behind them. A radix sort
-//! uses one such tile for each bit of a digit's position in memory, the lowest bit first: the digits whose bit
-//! is set move. After the highest bit, the digits are in the order of memory. A `*` joins the dimensions of
-//! size 1 that remain.
+//! Any other order takes a *radix sort*. First, tiles cut every digit off, so that each is a dimension. A tile
+//! whose entries are 1 or the whole size is then a stable partition of the dimensions: those with entry 1 stay
+//! in front, and the others move behind them. Digits that are in the order of memory already form a run. A radix
+//! sort uses one tile for each bit of a digit's run, the lowest bit first: the digits whose bit is set move.
+//! After the highest bit, the digits are in the order of memory. A `*` joins the dimensions of size 1 that
+//! remain.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, Exact};
@@ -26,7 +27,7 @@ pub(crate) struct Blocked {
 
 impl Blocked {
     /// Returns the blocks of an array of these sizes, or the dimension whose digits are not in descending
-    /// order. A dimension that is not in front of all blocks follows the dimension before it.
+    /// order. `outer` has the dimensions in front of all blocks only.
     pub(crate) fn of(sizes: &[u64], memory: &MemoryOrder) -> Result<Blocked, usize> {
         let is_sorted = |dimension: &usize| memory.digits_of(*dimension).is_sorted();
         if let Some(unsorted) = (0..=sizes.len()).find(|dimension| !is_sorted(dimension)) {
@@ -38,11 +39,27 @@ impl Blocked {
             let bound = sizes.get(digit.dimension).copied().unwrap_or(1);
             digits.first() == Some(&place) && block.is_some_and(|block| bound.div_ceil(block) == digit.size)
         };
-        let mut outer: Vec<usize> =
+        let outer: Vec<usize> =
             memory.0.iter().enumerate().take_while(is_whole_top).map(|(_, digit)| digit.dimension).collect();
         let blocks = memory.0.iter().skip(outer.len()).map(|digit| (digit.dimension, digit.size)).collect();
-        insert_missing(&mut outer, sizes.len());
         Ok(Blocked { outer, blocks })
+    }
+
+    /// Adds the dimensions that are not in front of all blocks. The dimension of a block comes behind those
+    /// of earlier blocks and before those of later ones where it can, so that there are few runs. A dimension without digits follows the dimension before
+    /// it.
+    pub(super) fn with_all_dimensions(mut self, rank: usize) -> Blocked {
+        for (at, &(dimension, _)) in self.blocks.iter().enumerate() {
+            if dimension < rank && !self.outer.contains(&dimension) {
+                let place = |&(later, _): &(usize, u64)| self.outer.iter().position(|&outer| outer == later);
+                let earlier = self.blocks.iter().take(at).filter_map(place).max();
+                let later = self.blocks.iter().skip(at).filter_map(place).find(|&later| Some(later) > earlier);
+                let place = later.unwrap_or(self.outer.len());
+                self.outer.insert(place, dimension);
+            }
+        }
+        insert_missing(&mut self.outer, rank);
+        self
     }
 
     /// Returns the tiles that describe the same layout. The blocks are divided into runs in which the
@@ -103,10 +120,12 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
     // covers it.
     let mut entries: Vec<Entry> = core::iter::once(rank).chain(order.iter().copied()).map(whole).collect();
     let mut tiles = Vec::new();
-    // A dimension that has to be padded is split once more, so that its last block is whole.
+    // A dimension whose top digit has to be padded is cut once more, so that its last block is whole.
     let parts = |dimension: usize| {
         let Entry { bound, digits } = whole(dimension);
-        digits.len().plus(usize::from(memory.product(digits) != Some(bound)))
+        let block = memory.product(digits.iter().skip(1).copied()).unwrap_or(1);
+        let top = memory.product(digits.first().copied()).unwrap_or(1);
+        digits.len().plus(usize::from(bound.div_ceil(block) != top))
     };
     for level in 1..(0..=rank).map(parts).max().unwrap_or(0) {
         let is_cut = |place: &usize| {
@@ -115,11 +134,18 @@ pub(super) fn radix_sort(sizes: &[u64], memory: &MemoryOrder) -> Result<(Vec<usi
         };
         tiles.push(apply(&mut entries, memory, |entry| entry.digits.last().is_some_and(is_cut))?);
     }
-    for bit in 0..usize::BITS.minus(memory.0.len().saturating_sub(1).leading_zeros()) {
-        if entries.iter().flat_map(|entry| &entry.digits).is_sorted() {
-            break;
-        }
-        let is_set = |place: &usize| place.checked_shr(bit).is_some_and(|place| place & 1 == 1);
+    // The run of each digit, by its position in memory.
+    let mut runs: Vec<usize> = Vec::with_capacity(memory.0.len());
+    let mut before = None;
+    for place in 0..memory.0.len() {
+        let at = entries.iter().position(|entry| entry.digits.contains(&place));
+        let run = runs.last().copied().unwrap_or(0);
+        runs.push(run.plus(usize::from(at < before)));
+        before = at;
+    }
+    for bit in 0..usize::BITS.minus(runs.last().copied().unwrap_or(0).leading_zeros()) {
+        let is_set =
+            |place: &usize| runs.get(*place).is_some_and(|run| run.checked_shr(bit).is_some_and(|run| run & 1 == 1));
         tiles.push(apply(&mut entries, memory, |entry| entry.digits.iter().any(is_set))?);
     }
     Ok((order, tiles))

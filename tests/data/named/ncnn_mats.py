@@ -1,0 +1,46 @@
+"""Mats of ncnn, by its own packing: pip install ncnn==1.0.20261020 numpy==2.4.6"""
+
+import ctypes
+import re
+
+import ncnn
+import numpy
+
+from record import RUNS, numbers, places, row, write
+
+TYPES = {"f32": numpy.float32, "f16": numpy.float16, "s8": numpy.int8}
+
+
+def memory(mat, dtype):
+    """The Mat's elements as they lie in memory, and its size in bytes."""
+    address = int(re.search(r"data=(?:0x)+([0-9a-f]+)", repr(mat)).group(1), 16)
+    size = mat.total() * mat.elemsize
+    raw = (ctypes.c_char * size).from_address(address)
+    return [int(x) if abs(x) < 1e6 else 0 for x in numpy.frombuffer(raw, dtype).astype(numpy.float64)], size
+
+
+def packed(values, elempack, option):
+    source = ncnn.Mat(values).clone()
+    packed = ncnn.convert_packing(source, elempack, option)
+    return source, packed
+
+
+option = ncnn.Option()
+option.use_int8_packed = option.use_fp16_packed = True
+SHAPES = [[5], [8], [16], [32], [3, 5], [8, 5], [16, 3], [32, 2], [3, 2, 3], [6, 3, 5], [8, 3, 1], [16, 2, 3], [20, 3, 1], [2, 2, 3, 5], [4, 3, 2, 3], [8, 1, 3, 5], [16, 2, 1, 3]]
+rows = []
+for name, dtype in TYPES.items():
+    for sizes in SHAPES:
+        count = int(numpy.prod(sizes))
+        if name == "s8" and count > 126:
+            continue
+        for elempack in [1, 4, 8, 16]:
+            arrays = [numpy.array(numbers(run, count)).astype(dtype).reshape(sizes) for run in range(RUNS)]
+            mats = [packed(array, elempack, option) for array in arrays]
+            if any(mat.elempack != elempack for _, mat in mats):
+                assert sizes[0] % elempack, (sizes, elempack)
+                continue
+            read = [memory(mat, dtype) for _, mat in mats]
+            layout = f"ncnn.elempack{elempack}:{name}{sizes}".replace(" ", "")
+            rows.append(row(layout, places([memory for memory, _ in read], sizes), read[0][1]))
+write(__file__, f"ncnn {ncnn.__version__}", rows)

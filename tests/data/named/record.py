@@ -1,0 +1,59 @@
+"""What the scripts of this folder share: samples of indices, where values are found in a memory, and the recorded file.
+
+Each script runs a library, and writes what the library itself answered: `python ncnn_mats.py` writes ncnn_mats.jsonl. The head of a script
+names the packages and versions. The scripts are run by hand; tests read the files.
+"""
+
+import itertools
+import json
+import pathlib
+import random
+import re
+
+
+def samples(sizes, most=24):
+    """The first and the last index, and others at random, the same ones every time."""
+    all_indices = list(itertools.product(*map(range, sizes)))
+    if len(all_indices) <= most:
+        return all_indices
+    chosen = random.Random(str(sizes)).sample(all_indices[1:-1], most - 2)
+    return sorted([all_indices[0], all_indices[-1], *chosen])
+
+
+RUNS = 4
+
+
+def numbers(run, count):
+    """The element numbers 1 to `count`, in an order of the run's own. The first run has them in ascending order."""
+    numbers = list(range(1, count + 1))
+    return random.Random(run).sample(numbers, count) if run else numbers
+
+
+def places(memories, sizes):
+    """The offset of each index, from the memories of `RUNS` arrays of these sizes that hold `numbers`, as lists of whole numbers.
+
+    An offset holds an element if it does so in every run: padding may hold anything.
+    """
+    indices = list(itertools.product(*map(range, sizes)))
+    runs = [numbers(run, len(indices)) for run in range(RUNS)]
+    element_of = {number: element for element, number in enumerate(zip(*runs))}
+    found = {}
+    for offset, held in enumerate(zip(*memories)):
+        if held in element_of:
+            assert element_of[held] not in found, (sizes, held)
+            found[element_of[held]] = offset
+    assert len(found) == len(indices), (sizes, len(found))
+    return {index: found[element] for element, index in enumerate(indices)}
+
+
+def row(layout, offsets, size_in_bytes=None):
+    sizes = json.loads(re.search(r"\[[\d,]*\]", layout).group())
+    line = {"layout": layout, "bytes": size_in_bytes, "offsets": [[*index, offsets[index]] for index in samples(sizes)]}
+    return {key: value for key, value in line.items() if value is not None}
+
+
+def write(script, by, rows):
+    path = pathlib.Path(script).with_suffix(".jsonl")
+    lines = [json.dumps({"by": by}), *(json.dumps(row, separators=(",", ":")) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    print(f"{path.name}: {len(rows)} layouts by {by}")
