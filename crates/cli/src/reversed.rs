@@ -9,7 +9,7 @@ use std::ops::Range;
 use tensor_layout::{Error, IndexMap};
 use tensor_layout_text::Notated;
 
-use crate::index_text::{read_list, write_list};
+use crate::index_text::write_list;
 
 /// Reads a layout, and returns it with the axes that run backwards. Only NumPy's text has such axes.
 pub(crate) fn read(text: &str) -> Result<(Notated, Vec<usize>), Error> {
@@ -119,10 +119,11 @@ pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
 }
 
 /// Returns the axes that run backwards after a permutation.
-pub(crate) fn permuted(axes: &str, reversed: &[usize]) -> Vec<usize> {
-    let axes = read_list(axes, "axes").unwrap_or_default();
-    let is_reversed = |&(_, axis): &(usize, u64)| reversed.iter().any(|&reversed| reversed as u64 == axis);
-    axes.into_iter().enumerate().filter(is_reversed).map(|(place, _)| place).collect()
+pub(crate) fn permuted(axes: &str, reversed: &[usize], rank: usize) -> Vec<usize> {
+    // A text that is no permutation is refused by its reader.
+    let axes = axes.trim_matches(['[', ']']).split(',').map(|axis| axis.trim().parse::<isize>().unwrap_or(0));
+    let axes = axes.map(|axis| usize::try_from(axis).unwrap_or(rank.saturating_sub(axis.unsigned_abs())));
+    axes.enumerate().filter(|(_, axis)| reversed.contains(axis)).map(|(place, _)| place).collect()
 }
 
 /// Returns the offset of index 0 of all axes, in elements.

@@ -154,7 +154,7 @@ impl View {
             let sizes = layout.to_index_map().map(|map| map.sizes().to_vec());
             let view = sizes.and_then(|sizes| {
                 let text = match *name {
-                    "permute" => (text.clone(), reversed::permuted(text, &reversed)),
+                    "permute" => (text.clone(), reversed::permuted(text, &reversed, sizes.len())),
                     _ if !reversed.is_empty() => {
                         let reason = "an axis runs backwards, and no step but --permute may follow";
                         return Err(Error::not_expressible("view", reason));

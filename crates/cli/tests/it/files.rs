@@ -118,6 +118,48 @@ fn npy_files_have_the_types_that_numpy_reads() {
     }
 }
 
+/// The rows of an image bottom up: strides of NumPy that run backwards, on either side of a copy.
+#[test]
+fn arrays_that_run_backwards_are_copied_in_their_order() {
+    let folder = folder("backwards_rows");
+    let (input, out) = (folder.join("in"), folder.join("out"));
+    fs::write(&input, [1, 2, 3, 4, 5, 6]).unwrap();
+    let (backwards, forwards) = ("ndarray(shape=(2,3), dtype=uint8, strides=(-3,1))", "u8[2,3]:[3,1]");
+    for (from, to, bytes) in [
+        (backwards, "packed", [4, 5, 6, 1, 2, 3]),
+        (forwards, backwards, [4, 5, 6, 1, 2, 3]),
+        (backwards, backwards, [1, 2, 3, 4, 5, 6]),
+        (backwards, "u8[2,3]{0,1}", [4, 1, 5, 2, 6, 3]),
+    ] {
+        let run = run(&["convert", "--from", from, "--to", to, text(&input), text(&out)]);
+        assert_eq!((run.status, fs::read(&out).unwrap()), (0, bytes.to_vec()), "{from} {to}: {run:?}");
+    }
+}
+
+/// An engine that maps a model reads tensors where they are, if they begin at a multiple of their elements.
+#[test]
+fn tensors_off_their_alignment_are_said() {
+    let path = folder("unaligned").join("model.safetensors");
+    for (blanks, unaligned, bytes) in [(0, 0, 0), (1, 2, 14)] {
+        let header = format!(
+            r#"{{"a":{{"dtype":"F32","shape":[2],"data_offsets":[0,8]}},"b":{{"dtype":"BF16","shape":[3],"data_offsets":[8,14]}},"c":{{"dtype":"U8","shape":[1],"data_offsets":[14,15]}}}}"#
+        );
+        let length = header.len().next_multiple_of(8) + blanks;
+        let data = [&(length as u64).to_le_bytes()[..], format!("{header:<length$}").as_bytes(), &[7; 15]].concat();
+        fs::write(&path, data).unwrap();
+        let objects = run(&["model", text(&path), "--limits", "none", "--json"]).objects();
+        let total = objects.last().unwrap();
+        assert_eq!((&total["unaligned"], &total["unaligned_bytes"]), (&json!(unaligned), &json!(bytes)));
+        assert_eq!(objects[0]["aligned"], json!(unaligned == 0));
+        let table = run(&["model", text(&path), "--limits", "none"]).stdout;
+        assert_eq!(
+            table.contains("2 of 3 (14 bytes) begin at no multiple of their elements"),
+            unaligned > 0,
+            "{table}"
+        );
+    }
+}
+
 /// -1 of s4 in a byte is ff, or 0f as JAX, ONNX and ml_dtypes write it.
 #[test]
 fn upper_bits_are_signs_or_zeros() {

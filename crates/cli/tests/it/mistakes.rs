@@ -63,7 +63,23 @@ fn views_in_the_words_of_numpy() {
     assert_eq!(view(&["f32[4,6]:[6,1]", "--permute", "-1,0"]).stdout, "f32[6,4]:[1,6]\n");
     refused(&["view", "f32[4,6]", "--reshape", "5,-1"], 1, "expected sizes whose product divides 24 elements");
     refused(&["view", "f32[10]", "--slice", "0:20"], 1, "expected a slice of axis 0, whose size is 10, found `0:20`");
-    refused(&["view", "f32[10]", "--slice", "::-1"], 1, "a view does not run backwards");
+    let backwards = |arguments: &[&str]| view(arguments).stdout;
+    let says = "  reversed   axes [0]: index [0] is stored at element 9\n";
+    assert_eq!(backwards(&["f32[10]", "--slice", "::-1"]), format!("f32[10]{{0}}\n{says}"));
+    // b[:, :6][3:0:-2, 5:1:-3] of zeros((4, 8), 'f4') in NumPy.
+    assert!(
+        backwards(&["f32[4,6]:[8,1]", "--slice", "3:0:-2,5:1:-3", "--as", "numpy"])
+            .starts_with("ndarray(shape=(2,2), dtype=float32, strides=(-64,-12), offset=116)\n")
+    );
+    let columns = "ndarray(shape=(2,3), dtype=int32, strides=(-12,4))";
+    for permutation in ["1,0", "-1,-2"] {
+        let permuted = backwards(&[columns, "--permute", permutation]);
+        assert_eq!(permuted, "s32[3,2]:[1,3]\n  reversed   axes [1]: index [0,0] is stored at element 3\n");
+    }
+    assert_eq!(backwards(&["u8[9]", "--slice", "0:5:-1"]), "u8[0]{0}\n");
+    refused(&["view", "f32[9]", "--slice", "::-1", "--reshape", "3,3"], 1, "an axis runs backwards");
+    let before = "ndarray(shape=(2,3), dtype=float32, strides=(-12,4), offset=8)";
+    refused(&["describe", before], 1, "an element would be stored 4 bytes before its buffer");
     refused(&["view", "f32[10]", "--slice", "-11:"], 1, "a number down to -10");
 }
 
@@ -165,9 +181,12 @@ fn checks_say_no_more_than_they_know() {
     assert!(run(&["check", "u8[3]", "--limits", "none"]).stdout.contains("bound            0..3 (3 bytes)"));
     let model = run(&["model", "examples/data/digits.safetensors", "--limits", "none"]).stdout;
     assert!(model.contains("8 of 8 identical\n") && !model.contains("accepted"), "{model}");
-    let power = ["check", "f32[64,4096]", "--limits", "webgpu"];
-    let warned = run(&[&power[..], &["--channels"]].concat()).stdout;
-    assert_eq!((run(&power).stdout.contains("warning"), warned.contains("warning")), (false, true), "{warned}");
+    // Two offsets of 2^31 bytes and more, and the first that needs 2^32 elements.
+    let wide = run(&["check", "f32[1,288,2048,1536]", "--limits", "none"]).stdout;
+    assert!(wide.contains("2^31 bytes are first reached at index [0,170,1365,512], offset 2147483648\n"), "{wide}");
+    let wide = run(&["check", "u8[70000,70000]:[70000,1]", "--limits", "none", "--json"]).object();
+    let first = json!({ "unit": "elements", "bits": 32, "index": [61356, 47296], "offset": 4_294_967_296_u64 });
+    assert_eq!(wide["first_wide_index"][0], first, "{wide}");
     let web = run(&["check", "f32[2,3]:[12,2]", "--limits", "webnn"]).stdout;
     assert!(web.contains("f32[2,3]:[3,1]") && web.contains("all axes change at once"), "{web}");
 }
