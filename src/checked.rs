@@ -103,8 +103,6 @@ pub(crate) fn lcm(a: u64, b: u64) -> Option<u64> {
     a.checked_div(gcd(a, b))?.checked_mul(b)
 }
 
-/// Returns the product of `factors`. If one factor is 0, the product is 0, however large the other factors
-/// are.
 pub(crate) fn product(factors: &[u64], quantity: &'static str) -> Result<u64, Error> {
     if factors.contains(&0) {
         return Ok(0);
@@ -168,7 +166,6 @@ pub(crate) fn is_same<T: PartialEq>(a: &[T], b: &[T]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// Returns `rank` zeros.
 #[inline]
 pub(crate) fn zeros(rank: usize) -> Dims {
     // A short list is a copy of zeros. `from_elem` would write one number after the other.

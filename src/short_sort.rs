@@ -10,12 +10,10 @@ use core::cmp::Ordering;
 /// Longer lists are sorted by the standard library.
 const SHORT: usize = 20;
 
-/// Sorts a list by a key. Entries with equal keys keep their order.
 pub(crate) fn sort_by_key<T, K: Ord>(list: &mut [T], key: impl Fn(&T) -> K) {
     sort_by(list, |a, b| key(a).cmp(&key(b)));
 }
 
-/// Sorts a list. Equal entries keep their order.
 pub(crate) fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     if list.len() > SHORT {
         let order = |a, b| Some(compare(list.get(a)?, list.get(b)?));

@@ -45,14 +45,12 @@ pub(crate) fn read_type(cursor: &mut Cursor<'_>) -> Result<DataType, Error> {
     name.parse().map_err(|_| cursor.error_at(start, "a data type such as f32, bf16, s8 or pred"))
 }
 
-/// Writes items in brackets, in the notation of sizes: `[2,3]`.
 pub(crate) fn write_list(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
     f.write_str("[")?;
     comma_separated(f, items)?;
     f.write_str("]")
 }
 
-/// Writes items with commas between them.
 pub(crate) fn comma_separated(f: &mut Formatter<'_>, items: impl IntoIterator<Item = impl Display>) -> fmt::Result {
     for (position, item) in items.into_iter().enumerate() {
         if position > 0 {

@@ -57,14 +57,6 @@ impl Lowering {
 
     /// Returns a sentence that says why there is not one stride for each dimension, and names the dimensions.
     /// Returns `None` for [`Lowering::Strided`].
-    ///
-    /// ```
-    /// use tensor_layout::{bridge::lower, ArrayShape};
-    ///
-    /// let lowering = lower(&"f32[4,8]{1,0:T(2,4)(2,1)}".parse::<ArrayShape>()?)?;
-    /// assert_eq!(lowering.reason().unwrap(), "dimension 0 is cut into digits of 2 x 2");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {

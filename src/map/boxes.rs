@@ -92,7 +92,6 @@ impl ByIndex {
         self.source.element_count().div_ceil(TABLE)
     }
 
-    /// Returns the box of the indices from `number * TABLE` on.
     fn copy_box(&self, number: u64) -> CopyBox {
         let sizes = self.source.sizes();
         let start = number * TABLE;
@@ -154,7 +153,6 @@ impl CopyBox {
         span
     }
 
-    /// Returns this box with its loops in the order in which [`BoxGroups::iter`] has them.
     pub(crate) fn in_order(mut self) -> CopyBox {
         simplify(&mut self.loops);
         self
@@ -162,7 +160,6 @@ impl CopyBox {
 }
 
 impl BoxGroups {
-    /// Returns no boxes, for tensors without elements.
     pub(crate) fn none() -> BoxGroups {
         let segments = Segments::with_capacity(0);
         BoxGroups { source: 0, destination: 0, segments, groups: smallvec![0], by_index: None }
@@ -245,7 +242,6 @@ impl BoxGroups {
         Some(())
     }
 
-    /// The number of elements of all boxes together.
     fn elements(&self) -> u128 {
         let mut rest = self.segments.list.iter();
         let steps = |segment: &Segment| segment.loops.iter().map(|step| u128::from(step.extent())).product::<u128>();
@@ -261,7 +257,6 @@ impl BoxGroups {
         self.groups.iter().fold(1, |product: u64, &group| product.saturating_mul(count(group)))
     }
 
-    /// Returns the number of table entries of all boxes together.
     pub(crate) fn entries(&self) -> u64 {
         if let Some(by_index) = &self.by_index {
             return by_index.source.element_count();
@@ -308,7 +303,6 @@ impl BoxGroups {
     }
 }
 
-/// Calls `each` with the offsets of every element of a box, source and destination.
 pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn FnMut(u64, u64)) {
     let Some((step, rest)) = loops.split_first() else { return each(from, to) };
     if let Loop::Table(entries) = step {

@@ -14,18 +14,6 @@ use crate::error::Error;
 
 /// One digit of a number, with its stride in memory. The value of the digit is the number of whole multiples
 /// of `divisor`, after the digits with larger divisors are taken out.
-///
-/// ```
-/// use tensor_layout::{map::ToIndexMap, ArrayShape};
-///
-/// // Five columns in tiles of two: the number of the tile, 4 places each, and the place in it.
-/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-/// let chain = &map.components()[1].chain;
-/// let digits: Vec<(u64, u64)> = chain.digits().iter().map(|digit| (digit.divisor.get(), digit.stride)).collect();
-/// assert_eq!(digits, [(2, 4), (1, 1)]);
-/// assert_eq!(chain.offset(3)?, 4 + 1);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Digit {
@@ -53,16 +41,6 @@ impl core::fmt::Debug for Digit {
 /// `[(12,64) (4,16) (1,1)]` sends 30 = 2·12 + 1·4 + 2·1 to 2·64 + 1·16 + 2·1 = 146. A chain is *exact* if
 /// each divisor divides the divisor before it, as in an ordinary mixed-radix number. Otherwise the chain is
 /// *ragged*. The empty chain is zero everywhere.
-///
-/// ```
-/// use tensor_layout::{map::ToIndexMap, ArrayShape};
-///
-/// let map = "f32[12]{0:T(4)(3,1)}".parse::<ArrayShape>()?.to_index_map()?;
-/// let chain = &map.components()[0].chain;
-/// assert_eq!(format!("{chain:?}"), "[(4,1), (1,3)]");
-/// assert_eq!(chain.offset(7)?, 1 * 1 + 3 * 3);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Chain(Digits);
 
@@ -103,7 +81,6 @@ impl Chain {
         &self.0
     }
 
-    /// Whether each divisor divides the divisor before it.
     pub(crate) fn is_exact(&self) -> bool {
         self.0.iter().zip(self.0.iter().skip(1)).all(|(high, low)| high.divisor.get() % low.divisor == 0)
     }
@@ -125,7 +102,6 @@ impl Chain {
         Ok(offset)
     }
 
-    /// The value at a number below the extent, in elements.
     pub(super) fn at(&self, number: u64) -> u64 {
         evaluate(&self.0, number)
     }

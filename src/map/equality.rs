@@ -54,15 +54,6 @@ impl IndexMap {
     /// # Errors
     ///
     /// `undecided` if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
-    /// let (a, b) = (map("f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)}")?, map("f32[480,480,480]{2,1,0:T(2,3,2)(*,2,1)(1)}")?);
-    /// assert!(a.same_places(&b)?);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn same_places(&self, other: &IndexMap) -> Result<bool, Error> {
         if self.sizes != other.sizes {
             return Ok(false);
@@ -91,15 +82,6 @@ impl IndexMap {
     /// `undecided` if the search takes more than [`EQUALITY_WORK_LIMIT`] steps.
     /// [`same_places`](Self::same_places) may succeed where this function fails. If dimensions are fused in
     /// another order than the order of the indices, all indices have to be searched for the first difference.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = |text: &str| text.parse::<ArrayShape>()?.to_index_map();
-    /// let (rows, columns) = (map("f32[4,128]{1,0}")?, map("f32[4,128]{0,1}")?);
-    /// assert_eq!(rows.first_difference(&columns)?, Some(vec![0, 1]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn first_difference(&self, other: &IndexMap) -> Result<Option<Vec<u64>>, Error> {
         if self.sizes != other.sizes {
             return Ok(None);
@@ -108,7 +90,6 @@ impl IndexMap {
         found.unknown.map_or(Ok(found.first), Err)
     }
 
-    /// Finds the differences of two maps with the same sizes.
     fn deviations(&self, other: &IndexMap) -> Deviations {
         let mut found = Deviations::default();
         if self.sizes.contains(&0) || self.has_form_of(other) {
@@ -147,7 +128,6 @@ impl IndexMap {
         found
     }
 
-    /// Returns the index whose dimensions `dims` form `number`. All other dimensions are 0.
     fn at(&self, dims: &[usize], bounds: &[u64], number: u64) -> Vec<u64> {
         let mut index = vec![0; self.sizes.len()];
         unfuse_into(&mut index, dims.iter().copied(), bounds, number);

@@ -16,16 +16,6 @@ use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 
 /// Some dimensions whose indices form one number, and the chain that turns this number into an offset.
-///
-/// ```
-/// use tensor_layout::{map::ToIndexMap, ArrayShape};
-///
-/// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-/// let columns = &map.components()[1];
-/// assert_eq!((columns.dims(), columns.extent), (&[1][..], 5));
-/// assert_eq!(columns.chain.offset(3)?, 5);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Component {
     pub(super) dims: SmallVec<[usize; 2]>,
@@ -43,7 +33,6 @@ impl Component {
         Component { dims: SmallVec::from_slice(&[dim]), extent, chain }
     }
 
-    /// The digits of the component, the largest divisor first, each with the number of its values.
     pub(crate) fn counted_digits(&self) -> impl Iterator<Item = (Digit, u64)> + '_ {
         let mut above = self.extent;
         self.chain.digits().iter().map(move |&digit| {
@@ -60,7 +49,6 @@ impl Component {
         &self.dims
     }
 
-    /// The number that the indices of the component's dimensions form.
     pub(super) fn number(&self, index: &[u64], sizes: &[u64]) -> u64 {
         self.dims.iter().fold(0, |number: u64, &dim| {
             let (size, i) = (at(sizes, dim), at(index, dim));
@@ -209,18 +197,6 @@ impl IndexMap {
     }
 
     /// The type of an element.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, DataType, ToIndexMap};
-    ///
-    /// let map = "s4[3,5]{1,0:T(2,2)E(4)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert_eq!((map.data_type(), map.element_bits(), map.sizes()), (DataType::S4, 4, &[3, 5][..]));
-    /// assert_eq!((map.element_count(), map.physical_elements()), (15, 24));
-    /// // Whole tiles, at half a byte an element; the last element is at offset 20.
-    /// assert_eq!((map.physical_size_in_bytes(), map.span_elements(), map.base()), (12, 21, 0));
-    /// assert_eq!((map.strides(), map.class().to_string().as_str()), (None, "split"));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn data_type(&self) -> DataType {
         self.data_type

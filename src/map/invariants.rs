@@ -26,7 +26,6 @@ impl IndexMap {
         self
     }
 
-    /// The first invariant that does not hold, in words. `None` if all invariants hold.
     pub(super) fn broken_invariant(&self) -> Option<String> {
         let empty = self.sizes.contains(&0);
         let live = |dim: usize| !empty && self.sizes.get(dim).is_some_and(|&size| size > 1);

@@ -209,7 +209,6 @@ pub(super) fn joined_range(bounds: &[u64], ranges: &[u64]) -> u64 {
     both.fold(0, |number: u64, (&bound, &range)| number.times(bound).plus(range.saturating_sub(1))).plus(1)
 }
 
-/// Groups the dimensions for one tile. Each dimension is given by its bound and the number of its values.
 fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<SmallVec<[TileGroup; 3]>, Error> {
     let mut groups = SmallVec::with_capacity(tile.iter().flatten().count());
     let (mut joined, mut taken) = (SmallVec::<[u64; 2]>::new(), SmallVec::<[u64; 2]>::new());
@@ -226,13 +225,11 @@ fn groups(dims: impl Iterator<Item = (u64, u64)>, tile: &TileEntries) -> Result<
     Ok(groups)
 }
 
-/// Returns the row-major number of an index. One number is taken from `index` for each bound.
 pub(super) fn fuse<'a>(index: impl Iterator<Item = &'a u64>, bounds: &[u64]) -> u64 {
     // For indices within the bounds, the number is below the product of the bounds, which was checked.
     bounds.iter().zip(index).fold(0, |number: u64, (&bound, &i)| number.times(bound).plus(i))
 }
 
-/// Divides a row-major number over `bounds` into indices, and appends the indices to `index`.
 fn unfuse(number: u64, bounds: &[u64], index: &mut Dims) {
     let start = index.len();
     index.extend(core::iter::repeat_n(0, bounds.len()));

@@ -194,7 +194,6 @@ impl Divided {
     }
 }
 
-/// Returns the intersections of all pairs of boxes, without the empty ones.
 fn products<'a>(first: &'a [Ranges], second: &'a [Ranges]) -> impl Iterator<Item = Ranges> + 'a {
     first.iter().flat_map(move |a| {
         second.iter().filter_map(move |b| {

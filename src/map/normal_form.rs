@@ -154,7 +154,6 @@ impl<'a> Joined<'a> {
         })
     }
 
-    /// The largest value of the joined number, plus 1.
     fn range(self) -> u64 {
         joined_range(self.bounds, self.ranges)
     }

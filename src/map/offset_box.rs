@@ -9,19 +9,6 @@ use crate::checked::Exact;
 use crate::strided::Offsets;
 
 /// A set of offsets at regular distances: `base` plus any number of steps of each loop.
-///
-/// ```
-/// use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
-///
-/// // Two rows of three, five apart: the padding of the first row is at 3 and 4.
-/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-/// let boxes = desc.to_index_map()?.buffer_boxes()?;
-/// let rows = &boxes.elements[0];
-/// assert_eq!((rows.base, rows.elements(), rows.loops()), (0, 6, &[(2, 5), (3, 1)][..]));
-/// let gaps: Vec<(u64, u64)> = boxes.padding.iter().flat_map(|padding| padding.runs()).collect();
-/// assert_eq!(gaps, [(3, 2)]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OffsetBox {
     /// The first offset, in elements.
@@ -76,7 +63,6 @@ pub struct BufferBoxes {
     pub padding: Vec<OffsetBox>,
 }
 
-/// Returns the offsets from `start` to `end` as a box, or no box if there are no offsets.
 pub(super) fn line(start: u64, end: u64) -> Vec<OffsetBox> {
     match end.minus(start) {
         0 => Vec::new(),

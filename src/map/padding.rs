@@ -25,15 +25,6 @@ impl IndexMap {
     /// `undecided` if there would be more than 65,536 boxes, or if the boxes might have more than
     /// 1,048,576 loops. The same error is returned for a layout without nesting digits if the buffer, or the
     /// number of elements, is larger than [`PADDING_SEARCH_LIMIT`].
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
-    ///
-    /// let boxes = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?.buffer_boxes()?;
-    /// let count = |boxes: &[tensor_layout::plan::OffsetBox]| boxes.iter().map(|b| b.elements()).sum::<u64>();
-    /// assert_eq!((count(&boxes.elements), count(&boxes.padding)), (15, 9));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[cfg(feature = "plan")]
     pub fn buffer_boxes(&self) -> Result<BufferBoxes, Error> {
         if self.element_count() == 0 {
@@ -45,8 +36,6 @@ impl IndexMap {
         }
     }
 
-    /// Returns the boxes of padding if the digits nest and there are at most `most` boxes. Otherwise returns
-    /// `None`.
     pub(crate) fn padding_boxes(&self, most: usize) -> Option<Vec<OffsetBox>> {
         if self.element_count() == 0 {
             return Some(line(0, self.physical_elements));

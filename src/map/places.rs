@@ -41,16 +41,6 @@ impl IndexMap {
     /// layout has no chains and is evaluated level by level.
     ///
     /// The method needs the feature `plan`.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = "bf16[16,256]{1,0:T(8,128)(2,1)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// // Rows are interleaved in pairs: a row is 2 * 128 elements of each pair.
-    /// let rows = map.components()[0].chain.digits();
-    /// assert_eq!(rows.iter().map(|digit| digit.stride).collect::<Vec<_>>(), [2048, 256, 1]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn components(&self) -> &[Component] {
         &self.components
@@ -59,14 +49,6 @@ impl IndexMap {
     /// The tiles of an Irreducible layout. `None` for all other layouts, which digits describe completely.
     ///
     /// The method needs the feature `plan`.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, ToIndexMap};
-    ///
-    /// let map = "f32[6,9,2]{2,1,0:T(2,3,2)(*,2,1)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert_eq!(map.levels().map(|tiles| tiles.levels().len()), Some(2));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn levels(&self) -> Option<&TileLevels> {
         self.levels.as_deref()

@@ -29,17 +29,6 @@ const MAX_REFINED: u64 = 1 << 20;
 const SEGMENT: u64 = 16;
 
 /// One loop of a copy, which walks over the same indices on both sides.
-///
-/// ```
-/// use tensor_layout::{plan::Loop, relayout::Relayout, BufferTensorDesc};
-///
-/// let (from, to): (BufferTensorDesc, BufferTensorDesc) = ("f32[3,4]:[4,1]".parse()?, "f32[3,4]:[1,3]".parse()?);
-/// let plan = Relayout::new(&from, &to)?;
-/// let copied = plan.passes().next().and_then(|pass| pass.boxes().next()).expect("a box");
-/// let extents: Vec<u64> = copied.loops().iter().map(Loop::extent).collect();
-/// assert_eq!(extents.iter().product::<u64>(), 12);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
     /// Each step adds a constant stride to the offset in the source, and another to the offset in the
@@ -67,7 +56,6 @@ pub enum Loop {
 }
 
 impl Loop {
-    /// Returns a loop with constant strides. The source is walked backwards if `backwards` is set.
     pub(crate) fn of_strides(extent: u64, source: u64, destination: u64, backwards: bool) -> Loop {
         match backwards {
             false => Loop::Strided { extent, source, destination },
@@ -95,7 +83,6 @@ impl Loop {
         Some(Loop::of_strides(extent, source, destination, backwards))
     }
 
-    /// Whether the elements of this loop are contiguous on both sides.
     pub(crate) fn is_packed(&self) -> bool {
         matches!(self, Loop::Strided { source: 1, destination: 1, .. })
     }
@@ -135,7 +122,6 @@ impl Segments {
         Segments { list: Vec::with_capacity(number), room: MAX_REFINED }
     }
 
-    /// Collects all segments of an iterator. The list has no room left: nothing can be pushed to it.
     pub(super) fn of(list: impl Iterator<Item = Segment>) -> Segments {
         Segments { list: list.collect(), room: 0 }
     }
@@ -201,7 +187,6 @@ fn refine_inside(
     Some(())
 }
 
-/// Refines two chains whose top boundaries do not divide each other.
 fn clash(
     extent: u64,
     source: &[Digit],

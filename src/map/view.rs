@@ -30,14 +30,6 @@ impl IndexMap {
     ///
     /// `rank_mismatch`, `axis_out_of_range` or
     /// `not_a_permutation` if `order` does not name every dimension once.
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
-    ///
-    /// let map = "f32[3,5]{1,0:T(2,2)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert_eq!(map.permute(&[1, 0])?.offset(&[3, 2])?, 17);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn permute(&self, order: &[usize]) -> Result<IndexMap, Error> {
         let rank = self.sizes.len();
         let new_of = checked::inverse_permutation(order, rank)?;
@@ -96,7 +88,6 @@ impl IndexMap {
         Ok(IndexMap { sizes, base, owns: Owns::Elements, ..self.clone() }.with_components(components))
     }
 
-    /// Returns the start, step and length that the slices keep of each dimension.
     pub(super) fn taken(
         &self,
         what: &'static str,

@@ -103,7 +103,6 @@ impl AxisOrder {
         self.axes.iter().take(self.rank()).map(|&axis| usize::from(axis))
     }
 
-    /// Returns the packed strides, in elements, for `sizes` in logical order.
     pub(super) fn strides(&self, sizes: &[u64]) -> Result<Dims, Error> {
         let rank = self.rank();
         if sizes.len() != rank {
@@ -165,15 +164,6 @@ impl FromStr for AxisOrder {
     /// `bad_axis_order` if a letter is repeated or there are more than
     /// [`MAX_RANK`](Self::MAX_RANK) letters. The letters must be letters of engines (G N O C I D H W) or a
     /// run a, b, c, ...
-    ///
-    /// ```
-    /// use tensor_layout::AxisOrder;
-    ///
-    /// // The axis that is outermost in memory first.
-    /// let order = "nhwc".parse::<AxisOrder>()?;
-    /// assert_eq!((order, order.axes().len()), (AxisOrder::NHWC, 4));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn from_str(letters: &str) -> Result<Self, Error> {
         AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), reason))
     }

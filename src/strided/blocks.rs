@@ -34,16 +34,6 @@ pub enum Blocks {
 
 /// `count` blocks of `length` elements. The first block begins at `start`, and the blocks are `stride`
 /// elements apart.
-///
-/// ```
-/// use tensor_layout::strided::{Blocks, UniformBlocks};
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let rows = BufferTensorDesc::new(DataType::F32, &[4, 6], Some(&[8, 1]))?;
-/// let Blocks::Uniform(UniformBlocks { start, length, count, stride }) = rows.blocks() else { panic!() };
-/// assert_eq!((start, length, count, stride), (0, 6, 4, 8));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UniformBlocks {
     /// The offset where the first block begins, in elements.
@@ -57,18 +47,6 @@ pub struct UniformBlocks {
 }
 
 /// Blocks of `length` elements whose starts are not one constant stride apart. A copy needs nested loops.
-///
-/// ```
-/// use tensor_layout::strided::Blocks;
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// // Two matrices, whose rows are padded and which are further apart than their rows.
-/// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3, 6], Some(&[100, 8, 1]))?;
-/// let Blocks::Many(blocks) = desc.blocks() else { panic!() };
-/// assert_eq!(blocks.length, 6);
-/// assert_eq!(blocks.starts.collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManyBlocks {
@@ -79,16 +57,6 @@ pub struct ManyBlocks {
 }
 
 /// Iterates over the blocks of [`Blocks`] in row-major order.
-///
-/// ```
-/// use tensor_layout::strided::BlockIter;
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// let rows = BufferTensorDesc::new(DataType::F32, &[2, 6], Some(&[8, 1]))?;
-/// let blocks: BlockIter = rows.blocks().into_iter();
-/// assert_eq!(blocks.collect::<Vec<_>>(), [0..6, 8..14]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone)]
 pub struct BlockIter(Starts);
 
@@ -151,14 +119,6 @@ impl IntoIterator for Blocks {
 impl BufferTensorDesc {
     /// Returns the contiguous blocks that the elements fill in row-major order. Each block is as
     /// long as possible.
-    ///
-    /// ```
-    /// use tensor_layout::{strided::Blocks, BufferTensorDesc, DataType};
-    ///
-    /// let packed = BufferTensorDesc::packed(DataType::F32, &[4, 6])?;
-    /// assert_eq!(packed.blocks(), Blocks::Single(0..24));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn blocks(&self) -> Blocks {
         if self.element_count() == 0 {

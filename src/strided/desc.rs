@@ -60,14 +60,6 @@ pub struct BufferTensorDesc {
 }
 
 /// The owner of the buffer of a tensor (`DML_TENSOR_FLAGS`).
-///
-/// ```
-/// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
-///
-/// let weights = BufferTensorDesc::packed(DataType::F32, &[64])?.with_flags(TensorFlags::OwnedByDirectml);
-/// assert_eq!(weights.flags(), TensorFlags::OwnedByDirectml);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum TensorFlags {
@@ -154,7 +146,6 @@ impl BufferTensorDesc {
         Ok(())
     }
 
-    /// Returns a tensor whose sizes and strides are still to be filled in and measured.
     #[inline]
     fn zeros(data_type: DataType, rank: usize) -> Self {
         Self::unmeasured(data_type, zeros(rank), zeros(rank))
@@ -186,7 +177,6 @@ impl BufferTensorDesc {
         self.set_extent(elements, span)
     }
 
-    /// Sets the strides of a packed row-major tensor, and measures it.
     #[inline]
     fn measure_packed(&mut self) -> Result<(), Error> {
         self.explicit_strides = false;
@@ -299,15 +289,6 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// `bad_alignment` for any other number.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType, TensorFlags};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3])?.with_base_offset_alignment(32)?;
-    /// assert_eq!((desc.base_offset_alignment(), desc.data_type()), (32, DataType::F32));
-    /// assert_eq!(desc.flags(), TensorFlags::None);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_base_offset_alignment(self, alignment: u32) -> Result<Self, Error> {
         let min = self.data_type.bits().div_ceil(8);
         if alignment != 0 && (!alignment.is_power_of_two() || alignment < min) {
@@ -350,14 +331,6 @@ impl BufferTensorDesc {
     ///
     /// `not_expressible` if the offset is not a whole number of elements, and the errors of
     /// [`with_base_offset`](Self::with_base_offset).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let weights = BufferTensorDesc::packed(DataType::S4, &[64, 32])?.with_base_offset_in_bytes(256)?;
-    /// assert_eq!((weights.base_offset(), weights.offset_in_bytes(&[0, 0])?), (512, 256));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_base_offset_in_bytes(self, bytes: impl TryInto<u64>) -> Result<Self, Error> {
         let bytes = bytes.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
         let (in_bits, bits) = (checked::wide_product(bytes, 8_u64), u128::from(self.data_type.bits()));
@@ -405,7 +378,6 @@ impl BufferTensorDesc {
         found.ok_or_else(|| Error::axis_out_of_range(axis, self.rank()))
     }
 
-    /// The size and the stride of each axis.
     pub(super) fn axes(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + ExactSizeIterator + Clone {
         self.sizes.iter().copied().zip(self.strides.iter().copied())
     }
@@ -456,14 +428,6 @@ impl BufferTensorDesc {
     ///
     /// `offset_inside_byte` if the element begins inside a
     /// byte. `overflow` if the offset does not fit a `usize`. The errors of [`offset`](Self::offset).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let rows = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?;
-    /// assert_eq!(rows.offset_in_bytes(&[1, 2])?, 28);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn offset_in_bytes<T: Integer>(&self, index: &[T]) -> Result<usize, Error> {
         let (elements, bits) = (self.offset(index)?, self.data_type.bits());
         let all = checked::wide_product(elements, bits);
@@ -511,7 +475,6 @@ impl BufferTensorDesc {
         Ok(offset)
     }
 
-    /// The fields that equality compares, without the sizes and strides.
     fn plain_fields(&self) -> (DataType, TensorFlags, u32, (u64, Owns), u64) {
         let begins = (self.base_offset, self.owns);
         (self.data_type, self.flags, self.base_offset_alignment, begins, self.larger_total)

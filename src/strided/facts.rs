@@ -60,15 +60,6 @@ pub struct Facts {
 
 impl BufferTensorDesc {
     /// Returns all six facts.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let padded = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.facts();
-    /// assert!(padded.padded && padded.in_order && !padded.packed);
-    /// assert_eq!(padded.overlapping, Some(false));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[inline]
     #[must_use]
     pub fn facts(&self) -> Facts {
@@ -100,14 +91,6 @@ impl BufferTensorDesc {
     ///
     /// The test compares two numbers: if no offset is skipped, and there are as many indices as offsets in
     /// the span, each offset is used exactly once.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = |strides: &[u64]| BufferTensorDesc::new(DataType::F32, &[2, 3], Some(strides));
-    /// assert!(desc(&[1, 2])?.is_packed() && !desc(&[5, 1])?.is_packed());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn is_packed(&self) -> bool {
         (self.element_count() == 0 || self.element_count() == self.span_elements().minus(self.base_offset()))
@@ -179,7 +162,6 @@ impl Walked {
     }
 }
 
-/// Computes `padded` and `steps_over` for strides that do not ascend from the last axis on.
 #[cold]
 fn sorted_walk(desc: &BufferTensorDesc) -> (bool, bool) {
     let mut axes: SmallVec<[(u64, u64); 8]> = desc.axes().filter(|&(size, _)| size > 1).collect();

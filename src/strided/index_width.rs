@@ -73,15 +73,6 @@ impl BufferTensorDesc {
     /// The width depends on the offsets and not on the number of elements. A small slice at the end of a
     /// large buffer needs the wide type, but a large broadcast may not need it. Kernels that multiply offsets
     /// by the size of an element need `byte_index_width` of an [`UploadReport`](crate::upload::UploadReport).
-    ///
-    /// ```
-    /// use tensor_layout::{strided::IndexWidth, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::new(DataType::U8, &[2, 8], Some(&[1_u64 << 31, 1]))?;
-    /// assert_eq!(desc.index_width(), IndexWidth::U32);
-    /// assert_eq!(desc.with_base_offset(1_u64 << 31)?.index_width(), IndexWidth::U64);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn index_width(&self) -> IndexWidth {
         IndexWidth::for_elements(self.span_elements())

@@ -20,7 +20,6 @@ pub trait Integer: Copy + TryInto<i128> {}
 
 impl<T: Copy + TryInto<i128>> Integer for T {}
 
-/// Converts sizes to `u64`.
 #[inline]
 pub(crate) fn sizes_of<T: Integer>(sizes: &[T]) -> Result<Dims, Error> {
     let mut converted = zeros(sizes.len());
@@ -51,7 +50,6 @@ pub(super) fn first_that_does_not_fit<T: Integer>(numbers: &[T], converted: &mut
     None
 }
 
-/// Returns the error for a number that does not fit a `u64`.
 #[cold]
 pub(super) fn natural<T: Integer>(what: &'static str, one_of_them: &'static str, axis: usize, number: T) -> Error {
     match number.try_into() {

@@ -22,7 +22,6 @@ impl BufferTensorDesc {
         self
     }
 
-    /// The first invariant that does not hold, in words. `None` if all invariants hold.
     pub(super) fn broken_invariant(&self) -> Option<String> {
         let (sizes, strides, bits) = (self.sizes(), self.strides(), self.data_type.bits());
         if sizes.len() != strides.len() {

@@ -105,14 +105,6 @@ impl FusedIterator for Offsets {}
 
 impl BufferTensorDesc {
     /// Iterates over the offset of every element in logical (row-major) order.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[1, 2]))?;
-    /// assert_eq!(desc.offsets().collect::<Vec<_>>(), [0, 2, 4, 1, 3, 5]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn offsets(&self) -> Offsets {
         Offsets::new(self.axes(), self.base_offset())

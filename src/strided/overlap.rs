@@ -9,18 +9,6 @@ use crate::short_sort::sort_by_key;
 
 /// The most search steps that [`BufferTensorDesc::overlap`](crate::BufferTensorDesc::overlap) takes before it
 /// returns [`Overlap::Undecided`].
-///
-/// ```
-/// use tensor_layout::strided::Overlap;
-/// use tensor_layout::strided::OVERLAP_WORK_LIMIT;
-/// use tensor_layout::{BufferTensorDesc, DataType};
-///
-/// // Strides that do not nest, and no overlap: found well within the limit.
-/// let interleaved = BufferTensorDesc::new(DataType::F32, &[4, 4], Some(&[3, 4]))?;
-/// assert_eq!(interleaved.overlap(), Overlap::No);
-/// println!("undecided after {OVERLAP_WORK_LIMIT} steps");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 pub const OVERLAP_WORK_LIMIT: u64 = 100_000;
 
 /// The result of a search for two different indices that share an offset.

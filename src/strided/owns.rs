@@ -90,20 +90,6 @@ impl BufferTensorDesc {
     /// slice that leaves out elements is a part, and every view of the slice is a part too. A tensor with a
     /// base offset is also a part, even if the offset was set to 0. The text of a part has a base offset, even
     /// if the offset is `+0`, and a part that is read from a text owns its elements alone.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let cache = BufferTensorDesc::packed(DataType::U8, &[2, 8, 4])?;
-    /// let tokens = cache.slice_axis(1, 0..3)?;
-    /// assert!(!cache.is_part() && tokens.is_part());
-    /// // An engine has the sizes and strides as its own numbers.
-    /// let (shape, strides): (&[usize], &[usize]) = (&[2, 3, 4], &[32, 4, 1]);
-    /// let own = BufferTensorDesc::new(DataType::U8, shape, Some(strides))?;
-    /// assert!(!own.is_part() && own.as_part() == tokens);
-    /// assert_eq!(own.as_part().to_string(), "u8[2,3,4]:[32,4,1]+0");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn is_part(&self) -> bool {
         self.owns != Owns::Buffer
@@ -126,21 +112,32 @@ impl BufferTensorDesc {
     /// element of this tensor that is not in the slice. `false` if the slice is empty, or if the strides do
     /// not nest.
     fn holds_no_other(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> bool {
-        let mut axes: SmallVec<[(u64, u64, Taken); 8]> = SmallVec::new();
-        for (axis, (size, stride)) in self.axes().enumerate() {
-            let taken = taken(axis).unwrap_or(Taken { start: 0, step: 1, length: size });
-            if taken.length == 0 || stride == 0 && taken.length != size {
-                return false;
-            }
+        let of = |axis: usize, size: u64| taken(axis).unwrap_or(Taken { start: 0, step: 1, length: size });
+        let misses = |(axis, (size, stride))| {
+            let length = of(axis, size).length;
             // The indices of a repeated axis are the same elements.
-            if size > 1 && stride != 0 {
-                axes.push((stride, size, taken));
-            }
+            length == 0 || stride == 0 && length != size
+        };
+        if self.axes().enumerate().any(misses) {
+            return false;
         }
-        sort_by_key(&mut axes, |&(stride, ..)| stride);
-        // From the smallest stride up: the largest offset of the axes so far, the offsets of the first and the
-        // last element of the slice, whether the axes so far are whole, and the distance from the last element
-        // to the next element of the tensor. Invariant 3 of the descriptor bounds every sum.
+        let axes = self.axes().enumerate().rev().filter(|&(_, (size, stride))| size > 1 && stride != 0);
+        let axes = axes.map(|(axis, (size, stride))| (stride, size, of(axis, size)));
+        if axes.clone().is_sorted_by_key(|(stride, ..)| stride) {
+            return self.holds_neighbours(axes);
+        }
+        let mut sorted: SmallVec<[(u64, u64, Taken); 8]> = axes.collect();
+        sort_by_key(&mut sorted, |&(stride, ..)| stride);
+        self.holds_neighbours(sorted.into_iter())
+    }
+
+    /// Does the work of [`holds_no_other`](Self::holds_no_other) for the stride, the size and the indices of
+    /// each axis longer than 1, the smallest stride first.
+    #[inline]
+    fn holds_neighbours(&self, axes: impl Iterator<Item = (u64, u64, Taken)>) -> bool {
+        // The largest offset of the axes so far, the offsets of the first and the last element of the slice,
+        // whether the axes so far are whole, and the distance from the last element to the next element of
+        // the tensor. Invariant 3 of the descriptor bounds every sum.
         let (mut largest, mut first, mut last, mut whole, mut next) = (0_u64, 0_u64, 0_u64, true, None);
         for (stride, size, Taken { start, step, length }) in axes {
             let neighbours = length == 1 || whole && (step == 1 || length == size);

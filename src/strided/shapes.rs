@@ -42,16 +42,6 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// The errors of [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let [nchw, nhwc] = [BufferTensorDesc::nchw, BufferTensorDesc::nhwc].map(|make| make(DataType::F32, [1, 3, 4, 4]));
-    /// assert_eq!((nchw?.strides(), nhwc?.strides()), (&[48, 16, 4, 1][..], &[48, 1, 12, 3][..]));
-    /// let [ncdhw, ndhwc] = [BufferTensorDesc::ncdhw, BufferTensorDesc::ndhwc].map(|make| make(DataType::F32, [1, 3, 2, 4, 4]));
-    /// assert_eq!((ncdhw?.strides()[1], ndhwc?.strides()[1]), (32, 1));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn nchw<T: Integer>(data_type: DataType, sizes: [T; 4]) -> Result<Self, Error> {
         Self::with_order(data_type, &sizes, AxisOrder::NCHW)
     }

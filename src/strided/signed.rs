@@ -53,14 +53,6 @@ impl BufferTensorDesc {
     /// `rank_mismatch` if there are not as many strides as sizes.
     /// `negative` for a negative size. `overflow` for the same reasons as
     /// [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let bgr = BufferTensorDesc::from_signed(DataType::F32, &[4_i64, 3], &[3_i64, -1])?;
-    /// assert_eq!((bgr.desc.strides(), bgr.reversed, bgr.first), (&[3, 1][..], vec![1], 2));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn from_signed<S: Integer, T: Integer>(
         data_type: DataType,
         sizes: &[S],
@@ -104,7 +96,6 @@ impl SignedDesc {
         Ok(SignedDesc { desc, first: self.first.max(first), ..self })
     }
 
-    /// Returns the descriptor, or an error if an axis runs backwards.
     #[cfg(any(feature = "dlpack", feature = "ndarray", feature = "pjrt"))]
     pub(crate) fn forwards(self) -> Result<BufferTensorDesc, Error> {
         match self.reversed.first() {

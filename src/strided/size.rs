@@ -96,7 +96,6 @@ impl BufferTensorDesc {
         if self.larger_total == 0 { rounded } else { rounded.max(self.larger_total.saturating_sub(self.first_byte())) }
     }
 
-    /// The byte in which the first element begins.
     fn first_byte(&self) -> u64 {
         let base = if self.elements == 0 { 0 } else { self.base_offset };
         exact(u64::try_from(checked::wide_product(base, self.data_type.bits()).div_euclid(8)).ok())
@@ -170,7 +169,6 @@ pub(super) fn extent(sizes: &[u64], strides: &[u64]) -> Result<(u64, u64), Error
     Ok((elements, checked::add(last, 1, ELEMENTS)?))
 }
 
-/// Returns the size in bytes of `elements` elements of `bits` bits, rounded up to a multiple of 4.
 #[inline]
 pub(super) fn size_in_bytes(elements: u64, bits: u32) -> Result<u64, Error> {
     let bytes = match elements.checked_mul(bits.into()) {

@@ -112,8 +112,6 @@ impl Slice {
     }
 }
 
-/// Converts an index of any integer type. An index that does not fit a `u64` becomes `u64::MAX`. That index
-/// is past the end of every axis, so `on_axis` refuses the slice.
 fn index<T: TryInto<u64>>(number: T) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }

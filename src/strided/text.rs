@@ -45,7 +45,6 @@ impl FromStr for BufferTensorDesc {
     }
 }
 
-/// Reads `[5,1]`, with an optional `+10`, and then the end of the text.
 fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<BufferTensorDesc, Error> {
     let start = cursor.position();
     cursor.expect("[", "`[` and the strides")?;
@@ -61,7 +60,6 @@ fn read_strides(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> 
     Ok(desc)
 }
 
-/// Reads `NHWC`, and then the end of the text.
 fn read_order(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<BufferTensorDesc, Error> {
     let start = cursor.position();
     let order = AxisOrder::read(cursor.word()).map_err(|reason| {

@@ -51,14 +51,6 @@ impl BufferTensorDesc {
     ///
     /// `rank_mismatch`, `axis_out_of_range` or
     /// `not_a_permutation` if `axes` does not name every axis once.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.permute(&[2, 0, 1])?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[4, 2, 3][..], &[1, 12, 4][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn permute(&self, axes: &[usize]) -> Result<Self, Error> {
         let rank = self.rank();
         if axes.len() != rank {
@@ -87,14 +79,6 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// `axis_out_of_range` if an axis does not exist.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[2, 3, 4])?.transpose(1, 2)?;
-    /// assert_eq!((desc.sizes(), desc.strides()), (&[2, 4, 3][..], &[12, 1, 4][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn transpose(&self, first: usize, second: usize) -> Result<Self, Error> {
         self.axis(first)?;
         self.axis(second)?;
@@ -192,15 +176,6 @@ impl BufferTensorDesc {
     ///
     /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do not
     /// change.
-    ///
-    /// ```
-    /// use tensor_layout::{strided::Side, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[3, 4])?;
-    /// assert_eq!(desc.rank_at_least(4, Side::Front).sizes(), [1, 1, 3, 4]);
-    /// assert_eq!(desc.rank_at_least(4, Side::Back).strides(), [4, 1, 0, 0]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn rank_at_least(&self, rank: usize, side: Side) -> Self {
         let missing = rank.saturating_sub(self.rank());

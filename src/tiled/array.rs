@@ -98,14 +98,6 @@ impl ArrayShape {
     ///
     /// `rank_mismatch`, `axis_out_of_range` or
     /// `not_a_permutation` if `order` does not name every dimension once.
-    ///
-    /// ```
-    /// use tensor_layout::ArrayShape;
-    ///
-    /// let shape: ArrayShape = "f32[3,<=5]{1,0:T(2,2)S(1)}".parse()?;
-    /// assert_eq!(shape.permute(&[1, 0])?.to_string(), "f32[<=5,3]{0,1:T(2,2)S(1)}");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn permute(&self, order: &[usize]) -> Result<ArrayShape, Error> {
         let rank = self.rank();
         let new_of = checked::inverse_permutation(order, rank)?;

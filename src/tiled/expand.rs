@@ -61,15 +61,6 @@ impl ArrayShape {
     /// # Errors
     ///
     /// `overflow` if the size passes 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::ArrayShape;
-    ///
-    /// let column: ArrayShape = "u32[12582912,1]{1,0:T(8,128)}".parse()?;
-    /// assert_eq!(column.logical_size_in_bytes()?, 48 << 20);
-    /// assert_eq!(column.physical_size_in_bytes()?, 6 << 30);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn physical_size_in_bytes(&self) -> Result<u64, Error> {
         checked::bytes_for(self.physical_elements()?, self.element_bits())
     }

@@ -49,12 +49,6 @@ impl ArrayShape {
     /// # Errors
     ///
     /// `overflow` if the size passes 64 bits.
-    ///
-    /// ```
-    /// let shape: tensor_layout::ArrayShape = "s4[3,5]{1,0:T(2,2)E(4)M(8)}".parse()?;
-    /// assert_eq!((shape.physical_size_in_bytes()?, shape.buffer_size_in_bytes()?), (12, 20));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn buffer_size_in_bytes(&self) -> Result<u64, Error> {
         checked::add(self.layout().metadata_prefix_bytes, self.physical_size_in_bytes()?, BYTES)
     }

@@ -41,15 +41,6 @@ pub enum Shape {
 impl Shape {
     /// Returns the arrays inside this shape that are stored in memory, each with the tuple indices
     /// that lead to it.
-    ///
-    /// ```
-    /// use tensor_layout::tiled::Shape;
-    ///
-    /// let shape: Shape = "(f32[3], (token[], s8[4]))".parse()?;
-    /// let arrays: Vec<_> = shape.arrays().into_iter().map(|(path, array)| (path, array.to_string())).collect();
-    /// assert_eq!(arrays, [(vec![0], "f32[3]{0}".to_owned()), (vec![1, 1], "s8[4]{0}".to_owned())]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn arrays(&self) -> Vec<(Vec<usize>, &ArrayShape)> {
         let mut found = Vec::new();

@@ -69,7 +69,6 @@ impl BufferTensorDesc {
         self.regroup(OPERATION, sizes)?.join_elements(data_type, parts)
     }
 
-    /// Returns another descriptor of these bytes, with elements of another type.
     fn of_type(&self, data_type: DataType, sizes: Dims, strides: Dims, base_offset: u64) -> Result<Self, Error> {
         let mut view = BufferTensorDesc { data_type, sizes, strides, base_offset, base_offset_alignment: 0, ..*self };
         view.explicit_strides = true;
@@ -115,7 +114,6 @@ impl BufferTensorDesc {
     }
 }
 
-/// The number of narrow elements in a wide element.
 fn ratio(wide: u32, narrow: u32) -> Result<u64, Error> {
     match wide.checked_div(narrow) {
         Some(parts) if wide.is_multiple_of(narrow) => Ok(parts.into()),

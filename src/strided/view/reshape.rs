@@ -42,8 +42,6 @@ impl BufferTensorDesc {
         self.regroup("a reshape", sizes_of(sizes)?)
     }
 
-    /// Does the work of [`reshape`](Self::reshape). `operation` is the name of the request in
-    /// the error message.
     pub(super) fn regroup(&self, operation: &'static str, sizes: Dims) -> Result<Self, Error> {
         let found = checked::product(&sizes, ELEMENTS)?;
         let expected = self.element_count();

@@ -94,14 +94,6 @@ impl BufferTensorDesc {
     ///
     /// `axis_out_of_range` if the axis does not exist, or
     /// `index_out_of_range` if the index is not below its size.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let row = BufferTensorDesc::packed(DataType::F32, &[4, 10])?.select(0, 3)?;
-    /// assert_eq!((row.sizes(), row.strides(), row.base_offset()), (&[10][..], &[1][..], 30));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn select(&self, axis: usize, index: impl Integer) -> Result<Self, Error> {
         let (size, _) = self.axis(axis)?;
         let index = index_of(index);
@@ -125,16 +117,6 @@ impl BufferTensorDesc {
     ///
     /// `axis_out_of_range` if the axis does not exist, or
     /// `size_mismatch` if the lengths do not add up to the size.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let qkv = BufferTensorDesc::packed(DataType::F16, &[8, 96])?;
-    /// let parts = qkv.split(1, &[32, 32, 32])?;
-    /// assert_eq!(parts.iter().map(|p| p.base_offset()).collect::<Vec<_>>(), [0, 32, 64]);
-    /// assert_eq!((parts[2].sizes(), parts[2].strides()), (&[8, 32][..], &[96, 1][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn split<T: Integer>(&self, axis: usize, lengths: &[T]) -> Result<Vec<Self>, Error> {
         let ((size, _), lengths) = (self.axis(axis)?, sizes_of(lengths)?);
         let mut total = 0;
