@@ -515,13 +515,15 @@ impl Hash for BufferTensorDesc {
         /// same time.
         const FACTORS: (u64, u64) = (0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb);
         let numbers = self.sizes.iter().zip(self.used_strides());
-        let (sizes, strides) =
-            numbers.fold((self.base_offset, u64::from(self.data_type.bits())), |sums, (size, stride)| {
+        let (sizes, strides) = numbers.fold(
+            (self.base_offset ^ self.larger_total.rotate_left(40), u64::from(self.data_type.bits())),
+            |sums, (size, stride)| {
                 (
                     sums.0.wrapping_mul(FACTORS.0).wrapping_add(*size),
                     sums.1.wrapping_mul(FACTORS.1).wrapping_add(stride),
                 )
-            });
+            },
+        );
         state.write_u64(sizes.wrapping_mul(FACTORS.1) ^ strides.wrapping_mul(FACTORS.0).rotate_left(32));
     }
 }

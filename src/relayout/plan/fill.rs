@@ -50,17 +50,22 @@ impl Fill {
     }
 
     /// Decides how `pattern` is written to the padding that the tensor owns. `None` if it does not own its
-    /// gaps, or if the gaps of a part cannot be written alone.
+    /// gaps, or if the gaps of a part cannot be written alone. Gaps that are no short list of boxes are filled
+    /// together with the elements, before these are copied.
     pub(crate) fn owned(map: &IndexMap, pattern: u128, direct: bool) -> Option<Fill> {
         if map.owns() == Owns::Buffer || !has_padding(map) {
             return Some(Self::new(map, Some(pattern), direct));
         }
         let bits = map.element_bits();
-        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) || !direct {
+        if map.owns() != Owns::Gaps || !bits.is_multiple_of(8) {
             return None;
         }
-        let (bytes, base) = (usize::try_from(bits / 8).ok()?, map.base());
-        let mut gaps = map.own_range().padding_boxes(MOST_PADDING_BOXES)?;
+        let (bytes, base, range) = (usize::try_from(bits / 8).ok()?, map.base(), map.own_range());
+        let Some(mut gaps) = range.padding_boxes(MOST_PADDING_BOXES) else {
+            let run = Loop::Strided { extent: range.physical_elements(), source: 0, destination: 1 };
+            let boxes = vec![CopyBox { source: 0, destination: base, loops: Loops::from_iter([run]) }];
+            return Some(Fill::Boxes { boxes, bytes, pattern, first: true });
+        };
         gaps.iter_mut().for_each(|gap| gap.base = gap.base.saturating_add(base));
         let boxes: Vec<CopyBox> = gaps.iter().map(|gap| destination_box(gap, gap.loops())).collect();
         Some(if boxes.is_empty() { Fill::Nothing } else { Fill::Boxes { boxes, bytes, pattern, first: false } })

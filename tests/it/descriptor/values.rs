@@ -35,7 +35,8 @@ fn equal_descriptors_are_one_key_of_a_map() {
         packed(&[1, 3, 5]).with_total_size_in_bytes(64).unwrap(),
         packed(&[1, 3, 5]).reinterpret(DataType::S32).unwrap(),
     ];
-    assert_eq!(hashes(&others).len(), 5);
+    // The hash takes the width of the type, and not the type.
+    assert_eq!(hashes(&others).len(), 4);
     assert_eq!(others.into_iter().collect::<HashSet<_>>().len(), 5);
 }
 
