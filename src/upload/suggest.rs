@@ -145,7 +145,7 @@ fn with_legal_strides(
 ) -> Result<BufferTensorDesc, Error> {
     let (sizes, had) = (desc.sizes(), desc.strides());
     let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;
-    let in_order = limits.ordered_strides || limits.packed_outside.is_some();
+    let in_order = limits.ordered_strides || limits.packed_outside.is_some() || limits.repeats_outermost_only;
     let order = inner_first(desc, limits, in_order);
     // If axes change their order, the gaps between them are not kept.
     let long = order.iter().filter(|&&axis| sizes.get(axis).is_some_and(|&size| size > 1));
@@ -155,7 +155,7 @@ fn with_legal_strides(
     for (depth, axis) in order.into_iter().enumerate() {
         let (Some(&size), Some(&old)) = (sizes.get(axis), had.get(axis)) else { continue };
         // An axis of stride 0 keeps this stride, unless the device requires the axes in order.
-        let repeated = old == 0 && size > 1 && !in_order && !limits.repeats_outermost_only;
+        let repeated = old == 0 && size > 1 && !in_order;
         let packed = limits.packed_outside.is_some_and(|packed| depth >= packed);
         let stride = if repeated {
             0

@@ -23,11 +23,10 @@ pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
     layout: String,
     /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal,
-    /// metal-tensor (for shaders) or metal-tensor:ml, vulkan-tensor, cuda-tensor-map (or :32, :64, :128 with
-    /// a swizzle), webnn or webnn:chromium, webgpu-uniform, vulkan-uniform, d3d12-constant or none. Limits of
-    /// the device at hand follow a colon (webgpu:max_binding=2GiB,offset_alignment=32), or are in a JSON
-    /// file, by its name (mine.json). If the device requires other strides, the nearest that it accepts are
-    /// suggested.
+    /// metal-tensor, cuda-tensor-map, webnn and others, which the error for an unknown name lists, or none. Limits
+    /// of the device at hand follow a colon (webgpu:max_binding=2GiB,minStorageBufferOffsetAlignment=32), or are in
+    /// a JSON file, by its name: fields of limits, or the numbers of `adapter.limits`. If the device requires other
+    /// strides, the nearest that it accepts are suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer, such as 4096 or 4MiB; without it, the smallest length that will do is
@@ -53,16 +52,29 @@ fn bytes(text: &str) -> Result<u64, String> {
     tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }
 
-/// Returns the limits with this name, or the limits in the JSON file of this name. An unknown name is wrong
-/// usage.
+/// Returns the limits with this name, or the limits in the JSON file of this name: the fields of limits, or what an
+/// API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
 pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
         let text =
             std::fs::read_to_string(name).map_err(|error| Stop::Unusable(format!("{name} cannot be read: {error}")))?;
-        return serde_json::from_str(&text).map_err(|error| Stop::Unusable(format!("{name} holds no limits: {error}")));
+        return serde_json::from_str(&text).or_else(|error| {
+            let refuse = |reason: String| Stop::Unusable(format!("{name} holds no limits: {reason}"));
+            let Ok(reported) = serde_json::from_str::<serde_json::Map<String, Value>>(&text) else {
+                return Err(refuse(error.to_string()));
+            };
+            let numbers = reported.into_iter().filter_map(|(name, number)| Some((name, number.as_u64()?)));
+            let (mut limits, ignored) = DeviceLimits::reported(numbers).map_err(|_| refuse(error.to_string()))?;
+            if !ignored.is_empty() {
+                limits.name = format!("{} (not used: {})", limits.name, ignored.join(", ")).into();
+            }
+            Ok(limits)
+        });
     }
-    // Only the name is made lower case: the unit `MiB` of a size keeps its capitals.
-    let (name, changes) = name.split_at(name.find('=').unwrap_or(name.len()));
+    // Only the name is made lower case: names of an API and the unit `MiB` of a size keep their capitals.
+    let changes =
+        name.find('=').and_then(|equals| name.get(..equals)).map_or(Some(name.len()), |start| start.rfind(':'));
+    let (name, changes) = name.split_at(changes.unwrap_or(name.len()));
     let text = name.to_ascii_lowercase() + changes;
     text.parse::<DeviceLimits>().map_err(|error| Stop::Unusable(error.to_string()))
 }
@@ -110,8 +122,6 @@ struct Answer {
     /// Whether the command line gives the length of the buffer.
     has_length: bool,
     suggestion: Option<Suggestion>,
-    /// Whether bytes move when the tensor is copied into the suggested layout.
-    moves: bool,
     /// In how many bindings the tensor can be bound, if it is too large for one.
     pieces: Option<usize>,
     /// The first index whose offset needs 32 bits or more, in elements and in bytes.
@@ -140,18 +150,10 @@ impl Answer {
         };
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
-        let packed = || BufferTensorDesc::packed(layout.to_index_map()?.data_type(), layout.to_index_map()?.sizes());
-        let suggestion = if wide {
-            packed().ok().and_then(|packed| suggest(&packed, limits).ok().flatten())
-        } else {
-            suggest(&desc, limits).ok().flatten()
-        };
-        let mut suggestion = suggestion.filter(|_| description.is_err());
-        if let Some(found) = suggestion.as_mut().filter(|_| wide) {
-            found.source_bytes = report.total_bytes;
-        }
-        let moves = suggestion.as_ref().is_some_and(|found| wide || found.moves_bytes());
-        let is_too_large = errors.iter().any(|error| error.code() == "binding_limit");
+        let suggestion = suggest(described, limits).ok().flatten().filter(|_| description.is_err());
+        let sizes = ["binding_limit", "buffer_limit", "binding_outside_buffer"];
+        let is_too_large = errors.iter().any(|error| error.code() == "binding_limit")
+            && errors.iter().all(|error| sizes.contains(&error.code()));
         let pieces = is_too_large.then(|| split_binding(described, limits).ok().map(|pieces| pieces.len())).flatten();
         let has_length = arguments.buffer.is_some();
         let first_wide = Wide::all(&desc);
@@ -165,7 +167,6 @@ impl Answer {
             needed,
             has_length,
             suggestion,
-            moves,
             pieces,
             first_wide,
         })
@@ -176,7 +177,7 @@ impl Answer {
         let errors = self.errors.iter().map(error_value);
         let suggestion = self.suggestion.as_ref().map(|found| {
             let layout = found.desc.to_string();
-            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": self.moves })
+            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": found.moves_bytes() })
         });
         Object::of("check")
             .with("ok", self.errors.is_empty())
@@ -226,7 +227,8 @@ impl Answer {
         }
         if let Some(found) = &self.suggestion {
             let (bytes, before) = (found.bytes, found.source_bytes);
-            let words = if self.moves { format!("{bytes} bytes instead of {before}") } else { "no byte moves".into() };
+            let words =
+                if found.moves_bytes() { format!("{bytes} bytes instead of {before}") } else { "no byte moves".into() };
             lines.push(format!("suggestion       {} ({words})", found.desc));
             if self.errors.iter().any(|error| error.code().contains("stride")) {
                 lines.push(
