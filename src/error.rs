@@ -324,6 +324,7 @@ impl Error {
         error
     }
 
+    #[cfg(any(feature = "relayout", feature = "ndarray"))]
     pub(crate) fn data_type_mismatch(expected: &'static str, found: &'static str) -> Error {
         let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
         let mixed = narrow(expected) != narrow(found);

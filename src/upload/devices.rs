@@ -174,6 +174,7 @@ impl FromStr for DeviceLimits {
             let (field, value) = change.split_once('=').unwrap_or((change, ""));
             limits = limits.with(field, value)?;
         }
+        limits.check()?;
         Ok(DeviceLimits { name: text.to_owned().into(), ..limits })
     }
 }

@@ -145,6 +145,3 @@ impl FromStr for FeatureLevel {
         found.ok_or_else(|| unknown_limits(&format!("directml:{text}")))
     }
 }
-
-#[cfg(test)]
-mod tests;

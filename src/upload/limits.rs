@@ -116,6 +116,7 @@ macro_rules! limit_fields {
         }
     };
 }
+#[cfg(feature = "serde")]
 pub(crate) use limit_fields;
 
 /// Defines the struct, the set without rules, and the setter by name.

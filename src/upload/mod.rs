@@ -4,8 +4,7 @@
 //! [`validate`] checks one tensor in one buffer and reports every problem at once. [`validate_bindings`] also
 //! checks the tensors of one dispatch against each other. [`pack_buffer`] places many tensors in one buffer
 //! so that both checks pass. [`split_binding`] divides a tensor that is too large for one binding into tensors
-//! that fit. [`suggest`] finds the nearest layout that a device accepts. [`Texture`] returns the offsets of
-//! the rows of a texture in a buffer that is copied to it.
+//! that fit. [`suggest`] finds the nearest layout that a device accepts.
 //!
 //! ```
 //! use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -37,7 +36,6 @@ mod split;
 mod strides;
 mod suggest;
 mod tensor;
-mod texture;
 mod validate;
 mod warning;
 mod write_units;
@@ -54,6 +52,5 @@ pub use pack::{PackedBuffer, pack_buffer};
 pub use report::{Errors, UploadReport};
 pub use split::{BindingPiece, PieceLayout, split_binding};
 pub use suggest::{Suggestion, suggest};
-pub use texture::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 pub use validate::{Role, UploadBuffer, validate, validate_description};
 pub use warning::Warning;

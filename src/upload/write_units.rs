@@ -102,6 +102,3 @@ fn tensor(part: UnitAxes, run: u128, unit: u128) -> Option<BufferTensorDesc> {
     let units = BufferTensorDesc::new(DataType::U8, &sizes, Some(&strides)).ok()?;
     units.with_base_offset(u64::try_from(first).ok()?).ok()
 }
-
-#[cfg(test)]
-mod tests;

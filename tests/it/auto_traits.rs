@@ -81,12 +81,7 @@ fn public_types_are_send_and_sync() {
     shared::<upload::DeviceLimits>();
     shared::<upload::PackedBuffer>();
     shared::<upload::Role>();
-    shared::<upload::Subresource>();
     shared::<upload::Suggestion>();
-    shared::<upload::Texture>();
-    shared::<upload::TextureApi>();
-    shared::<upload::TextureCopy>();
-    shared::<upload::TexturePlane>();
     shared::<upload::TypeLimits>();
     shared::<upload::UploadReport>();
     shared::<upload::Warning>();

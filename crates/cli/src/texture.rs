@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::Error;
-use tensor_layout::upload::{Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
+use tensor_layout_text::texture::{Format, Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 
 use crate::output::{Object, Output, Stop, Verdict};
 use crate::table::{Table, long_bytes};
@@ -12,11 +12,12 @@ use crate::table::{Table, long_bytes};
 pub(crate) struct Arguments {
     /// The width, the height and the depth of the texture in texels: 640x480, 64x64x64.
     extent: String,
-    /// The format by its components (r8, rg8, rgba8, r16 to rgba16, r32 to rgba32, bc1 to bc7, nv12, p010),
-    /// or the bytes of a texel or of a block (8@4x4).
+    /// The format by its components (rgba8, rg16, bc7, nv12), by its name in WebGPU, Vulkan, DXGI or Metal, or the
+    /// bytes of a texel or of a block (8@4x4).
     #[arg(long, value_name = "FORMAT")]
     format: String,
-    /// Whose rules: webgpu, d3d12, metal, vulkan, or vulkan:64 with a row length in texels.
+    /// Whose rules: webgpu, webgpu-write, d3d12, d3d12-unrestricted, metal, metal-linear, vulkan, or vulkan:64 with
+    /// a row length in texels.
     #[arg(long, value_name = "API")]
     api: String,
     /// Array layers: 6 for a cube.
@@ -65,7 +66,7 @@ fn copy(arguments: &Arguments) -> Result<TextureCopy, Error> {
             }
             _ => return Err(wrong(&arguments.format, "the bytes of a block and its texels, such as 8@4x4")),
         },
-        _ => TexturePlane::of_format(&arguments.format)?,
+        _ => arguments.format.parse::<Format>()?.planes,
     };
     let side = |place: usize| sides.get(place).copied().unwrap_or(1);
     let texture = Texture::new(planes, side(0), side(1));

@@ -5,6 +5,7 @@
 //! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
 //! | [`named`] | device layouts by their names |
 //! | [`draw`] | pictures of a layout |
+//! | [`texture`] | the rows of a texture in a buffer that is copied to it |
 //!
 //! # Notations
 //!
@@ -23,6 +24,7 @@ pub mod draw;
 pub mod named;
 mod notation;
 mod spell;
+pub mod texture;
 
 pub use notation::{
     Line, Notated, Notation, ViewStep, lines, offset_steps, onednn_size_in_bytes, read_list, text, text_in,

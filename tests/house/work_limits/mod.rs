@@ -187,9 +187,10 @@ fn words_and_pictures() {
 /// Textures have the largest numbers of levels, layers and texels.
 #[test]
 fn textures() {
-    use tensor_layout::upload::{Texture, TextureApi, TexturePlane};
-    for (format, api) in [("r8", TextureApi::WebGpu), ("nv12", TextureApi::D3d12), ("bc1", TextureApi::Metal)] {
-        let planes = || TexturePlane::of_format(format).unwrap();
+    use tensor_layout_text::texture::{Format, Texture, TextureApi};
+    for (format, api) in [("r8", "webgpu"), ("nv12", "d3d12"), ("bc1", "metal")] {
+        let api: TextureApi = api.parse().unwrap();
+        let planes = || format.parse::<Format>().unwrap().planes;
         for (width, height, layers) in [(u64::MAX, u64::MAX, 1), (1 << 20, 1 << 20, u64::MAX), (1, 1, 1 << 40)] {
             limited("Texture::in_buffer", format, || {
                 let texture = Texture::new(planes(), width, height);

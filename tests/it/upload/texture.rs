@@ -1,9 +1,13 @@
 //! Textures in buffers, by the numbers of each API's own rules.
 
-use tensor_layout::upload::{Texture, TextureApi, TextureCopy, TexturePlane};
+use tensor_layout_text::texture::{Format, Texture, TextureApi, TextureCopy, TexturePlane};
+
+fn api(name: &str) -> TextureApi {
+    name.parse().unwrap()
+}
 
 fn texture(format: &str, width: u64, height: u64) -> Texture {
-    Texture::new(TexturePlane::of_format(format).unwrap(), width, height)
+    Texture::new(format.parse::<Format>().unwrap().planes, width, height)
 }
 
 fn total(texture: &Texture, api: &str) -> u64 {
@@ -19,19 +23,19 @@ fn offsets(copy: &TextureCopy) -> Vec<u64> {
 #[test]
 fn direct3d_12() {
     let layers = Texture { layers: 2, ..texture("r8", 100, 3) };
-    let copy = layers.in_buffer(TextureApi::D3d12).unwrap();
+    let copy = layers.in_buffer(api("d3d12")).unwrap();
     assert_eq!(
         (offsets(&copy), copy.total_bytes, copy.offset_multiple, copy.row_multiple),
         (vec![0, 1024], 1636, 512, 256)
     );
     // A BC1 mip chain of 8 x 8 has 2 x 2 blocks of 8 bytes, and then one block.
-    let blocks = Texture { mip_levels: 3, ..texture("bc1", 8, 8) }.in_buffer(TextureApi::D3d12).unwrap();
+    let blocks = Texture { mip_levels: 3, ..texture("bc1", 8, 8) }.in_buffer(api("d3d12")).unwrap();
     let rows: Vec<_> =
         blocks.subresources.iter().map(|sub| (sub.offset, sub.rows, sub.row_bytes, sub.row_pitch)).collect();
     assert_eq!(rows, [(0, 2, 16, 256), (512, 1, 8, 256), (1024, 1, 8, 256)]);
     assert_eq!(blocks.total_bytes, 1032);
     // NV12 has a plane of brightness, and a plane of half the size with two colours.
-    let video = texture("nv12", 64, 64).in_buffer(TextureApi::D3d12).unwrap();
+    let video = texture("nv12", 64, 64).in_buffer(api("d3d12")).unwrap();
     assert_eq!(
         (offsets(&video), video.subresources[1].rows, video.subresources[1].row_bytes),
         (vec![0, 16_384], 32, 64)
@@ -40,7 +44,7 @@ fn direct3d_12() {
     // 512.
     assert_eq!((video.subresources[0].size_in_bytes(), video.total_bytes), (16_192, 16_384 + 31 * 256 + 64));
     // The images of a volume follow each other at the pitch of their rows.
-    let volume = Texture { depth: 3, ..texture("r32", 4, 2) }.in_buffer(TextureApi::D3d12).unwrap();
+    let volume = Texture { depth: 3, ..texture("r32", 4, 2) }.in_buffer(api("d3d12")).unwrap();
     assert_eq!((volume.subresources[0].image_pitch, volume.total_bytes), (512, 2 * 512 + 256 + 16));
 }
 
@@ -50,10 +54,10 @@ fn direct3d_12() {
 fn webgpu() {
     assert_eq!(total(&texture("r32", 10, 10), "webgpu"), 9 * 256 + 40);
     assert_eq!(total(&texture("r32", 10, 1), "webgpu"), 40);
-    let copy = texture("rgba16", 10, 10).in_buffer(TextureApi::WebGpu).unwrap();
+    let copy = texture("rgba16", 10, 10).in_buffer(api("webgpu")).unwrap();
     assert_eq!((copy.offset_multiple, copy.row_multiple, copy.total_bytes), (8, 256, 9 * 256 + 80));
     // One row of several layers has a pitch as well.
-    let layers = Texture { layers: 3, ..texture("r8", 10, 1) }.in_buffer(TextureApi::WebGpu).unwrap();
+    let layers = Texture { layers: 3, ..texture("r8", 10, 1) }.in_buffer(api("webgpu")).unwrap();
     assert_eq!((layers.subresources[0].row_pitch, layers.row_multiple), (256, 256));
     // The texture has 25 rows of blocks of 4 x 4.
     assert_eq!(total(&texture("bc7", 100, 100), "webgpu"), 24 * 512 + 400);
@@ -64,11 +68,11 @@ fn webgpu() {
 fn vulkan() {
     assert_eq!(total(&texture("r8", 2, 2), "vulkan:64"), 66);
     assert_eq!(total(&texture("r8", 2, 2), "vulkan"), 4);
-    let blocks = texture("bc1", 10, 8).in_buffer(TextureApi::Vulkan { row_length: 16 }).unwrap();
+    let blocks = texture("bc1", 10, 8).in_buffer(api("vulkan:16")).unwrap();
     assert_eq!((blocks.subresources[0].row_bytes, blocks.subresources[0].row_pitch, blocks.total_bytes), (24, 32, 56));
     assert_eq!(blocks.offset_multiple, 8);
     for row_length in [1, 9, 14] {
-        let error = texture("bc1", 10, 8).in_buffer(TextureApi::Vulkan { row_length }).unwrap_err();
+        let error = texture("bc1", 10, 8).in_buffer(api(&format!("vulkan:{row_length}"))).unwrap_err();
         assert_eq!((error.code(), error.to_string().contains("the row length in texels")), ("out_of_limits", true));
     }
 }
@@ -76,15 +80,15 @@ fn vulkan() {
 /// The offset and the bytes per row are multiples of a texel, or of a block.
 #[test]
 fn metal() {
-    let copy = texture("rgba8", 10, 10).in_buffer(TextureApi::Metal).unwrap();
+    let copy = texture("rgba8", 10, 10).in_buffer(api("metal")).unwrap();
     assert_eq!((copy.total_bytes, copy.offset_multiple, copy.row_multiple), (400, 4, 4));
-    let chain = Texture { mip_levels: 2, layers: 2, ..texture("r8", 3, 3) }.in_buffer(TextureApi::Metal).unwrap();
+    let chain = Texture { mip_levels: 2, layers: 2, ..texture("r8", 3, 3) }.in_buffer(api("metal")).unwrap();
     assert_eq!((offsets(&chain), chain.total_bytes), (vec![0, 9, 10, 19], 20));
 }
 
 #[test]
 fn what_is_no_texture_is_refused() {
-    let code = |texture: Texture| texture.in_buffer(TextureApi::Metal).unwrap_err();
+    let code = |texture: Texture| texture.in_buffer(api("metal")).unwrap_err();
     for (texture, says) in [
         (texture("r8", 0, 4), "the width of a texture is 0"),
         (Texture { layers: 0, ..texture("r8", 4, 4) }, "the number of layers of a texture is 0"),
@@ -101,6 +105,51 @@ fn what_is_no_texture_is_refused() {
     }
     assert_eq!(code(texture("rgba32", u64::MAX, 1)).code(), "overflow");
     assert_eq!(code(texture("rgba8", 1 << 40, 1 << 40)).code(), "overflow");
-    assert_eq!(TexturePlane::of_format("rgb8").unwrap_err().code(), "unknown_texture_format");
+    assert_eq!("rgb9".parse::<Format>().unwrap_err().code(), "unknown_texture_format");
     assert_eq!("opengl".parse::<TextureApi>().unwrap_err().code(), "unknown_texture_api");
+}
+
+/// What validation layers and drivers told: one row of WebGPU, whole blocks, depth and stencil, planes of Vulkan.
+#[test]
+fn rules_that_were_run() {
+    let copy = |format: &str, width, height, name: &str| texture(format, width, height).in_buffer(api(name));
+    let row = copy("r8", 100, 1, "webgpu").unwrap();
+    assert_eq!((row.subresources[0].row_pitch, row.total_bytes), (256, 100), "or left out, as nothing follows");
+    for (format, multiple) in [("rgba8", 4), ("bc7", 16), ("nv12", 2)] {
+        assert_eq!(copy(format, 8, 8, "vulkan").unwrap().row_multiple, multiple, "{format}");
+    }
+    for name in ["webgpu", "d3d12"] {
+        assert_eq!(copy("bc1", 10, 10, name).unwrap_err().code(), "size_unaligned", "{name}");
+    }
+    assert!(copy("bc1", 10, 10, "vulkan").is_ok());
+    for format in ["stencil8", "depth16unorm", "VK_FORMAT_D16_UNORM", "MTLPixelFormatStencil8"] {
+        assert_eq!(copy(format, 8, 8, "webgpu").unwrap().offset_multiple, 4, "{format}");
+    }
+    assert_eq!(copy("r8", 100, 3, "d3d12-unrestricted").unwrap().total_bytes, 300);
+    assert_eq!(copy("nv12", 64, 64, "d3d12-unrestricted").unwrap(), copy("nv12", 64, 64, "d3d12").unwrap());
+    assert_eq!(copy("r8", 2050, 2, "metal-linear").unwrap().subresources[0].row_pitch, 2304);
+    assert_eq!(copy("r8", 3, 3, "webgpu-write").unwrap().total_bytes, 9);
+    for (name, bytes) in [
+        ("rgba8unorm-srgb", 4),
+        ("bgra8unorm", 4),
+        ("rgb10a2uint", 4),
+        ("rg11b10ufloat", 4),
+        ("rgb9e5ufloat", 4),
+        ("r16float", 2),
+        ("VK_FORMAT_R8G8B8A8_SRGB", 4),
+        ("VK_FORMAT_A2B10G10R10_UNORM_PACK32", 4),
+        ("DXGI_FORMAT_R32G32B32A32_FLOAT", 16),
+        ("DXGI_FORMAT_B5G6R5_UNORM", 2),
+        ("MTLPixelFormatRGBA16Float", 8),
+        ("BC7_UNORM_SRGB", 16),
+        ("VK_FORMAT_BC1_RGB_UNORM_BLOCK", 8),
+        ("astc-5x4-unorm", 16),
+        ("etc2-rgb8unorm", 8),
+        ("eac-rg11snorm", 16),
+    ] {
+        assert_eq!(name.parse::<Format>().unwrap().planes[0].block_bytes, bytes, "{name}");
+    }
+    for name in ["", "unorm", "rgba", "8", "q8", "r3", "d24_unorm_s8_uint", "d32_sfloat_s8_uint"] {
+        assert_eq!(name.parse::<Format>().unwrap_err().code(), "unknown_texture_format", "{name}");
+    }
 }

@@ -445,3 +445,35 @@ fn limits_are_those_of_the_specifications() {
     assert!(directml.data_types.unwrap().contains(&DataType::F16));
     assert_eq!(DeviceLimits::none().max_binding, u64::MAX);
 }
+
+#[test]
+fn feature_levels_are_in_order_and_read_back() {
+    use tensor_layout::upload::FeatureLevel;
+    assert!(FeatureLevel::ALL.is_sorted());
+    assert_eq!(FeatureLevel::ALL.last(), Some(&FeatureLevel::LATEST));
+    assert_eq!(DeviceLimits::directml_level(FeatureLevel::LATEST), directml_at("6.4"));
+    let types = |level: &FeatureLevel| DeviceLimits::directml_level(*level).data_types.unwrap();
+    for level in FeatureLevel::ALL {
+        assert_eq!(level.to_string().parse(), Ok(*level));
+        assert_eq!(level.to_string().replace('.', "_").parse(), Ok(*level));
+        assert_eq!(FeatureLevel::try_from(u32::from(*level)), Ok(*level));
+        let number = format!("{:x}", u32::from(*level));
+        assert_eq!(level.to_string(), format!("{}.{}", &number[..1], &number[1..2]));
+        assert_eq!(directml_at(&level.to_string()), DeviceLimits::directml_level(*level));
+    }
+    // Later levels know all earlier types.
+    for pair in FeatureLevel::ALL.windows(2) {
+        assert!(types(&pair[1]).starts_with(&types(&pair[0])));
+    }
+    assert_eq!(FeatureLevel::try_from(0x7000).unwrap_err().code(), "unknown_limits");
+    assert_eq!("7.0".parse::<FeatureLevel>().unwrap_err().code(), "unknown_limits");
+    for name in ["", "DirectML", "directml:", "directml:9.9", "webgpu:1"] {
+        assert_eq!(name.parse::<DeviceLimits>().unwrap_err().code(), "unknown_limits", "{name}");
+    }
+}
+
+fn directml_at(level: &str) -> DeviceLimits {
+    let mut limits = named(&format!("directml:{level}"));
+    limits.name = format!("DirectML {level}").into();
+    limits
+}

@@ -181,6 +181,12 @@ fn checks_say_no_more_than_they_know() {
     assert!(run(&["check", "u8[3]", "--limits", "none"]).stdout.contains("bound            0..3 (3 bytes)"));
     let model = run(&["model", "examples/data/digits.safetensors", "--limits", "none"]).stdout;
     assert!(model.contains("8 of 8 identical\n") && !model.contains("accepted"), "{model}");
+    // Two offsets of 2^31 bytes and more, and the first that needs 2^32 elements.
+    let wide = run(&["check", "f32[1,288,2048,1536]", "--limits", "none"]).stdout;
+    assert!(wide.contains("2^31 bytes are first reached at index [0,170,1365,512], offset 2147483648\n"), "{wide}");
+    let wide = run(&["check", "u8[70000,70000]:[70000,1]", "--limits", "none", "--json"]).object();
+    let first = json!({ "unit": "elements", "bits": 32, "index": [61356, 47296], "offset": 4_294_967_296_u64 });
+    assert_eq!(wide["first_wide_index"][0], first, "{wide}");
     let web = run(&["check", "f32[2,3]:[12,2]", "--limits", "webnn"]).stdout;
     assert!(web.contains("f32[2,3]:[3,1]") && web.contains("all axes change at once"), "{web}");
 }

@@ -1,0 +1,449 @@
+//! `Texture`: the offsets of a texture's texels in a buffer that is copied to it or from it.
+//!
+//! A texture has *subresources*: a plane (NV12 has two), an array layer, a mip level. In a buffer each
+//! subresource is stored as rows of texel *blocks* (one texel, or 4 x 4 of a compressed format), image after
+//! image. Each API has its own rules for the row pitch and for the offset of a subresource:
+//!
+//! | `TextureApi` | row pitches are multiples of | a subresource begins at a multiple of | depth and stencil |
+//! |---|---|---|---|
+//! | `webgpu` | 256 bytes | the bytes of a block | 4 bytes |
+//! | `webgpu-write` (`writeTexture`) | the bytes of a block | any | |
+//! | `d3d12` | 256 bytes | 512 bytes | |
+//! | `d3d12-unrestricted` | the bytes of a block (256 for several planes) | the bytes of a block (512) | |
+//! | `vulkan`, `vulkan:ROW_LENGTH` | the bytes of a block, or a row length in texels | the bytes of a block (4 on a queue that only transfers) | 4 bytes |
+//! | `metal` | the bytes of a block | the bytes of a block | |
+//! | `metal-linear` (a texture over a buffer) | 256 bytes | 256 bytes | |
+//!
+//! The last row is never padded. WebGPU and Direct3D 12 refuse textures whose sides are no multiples of a block.
+//!
+//! ```text
+//! two layers, r8 100 x 3, Direct3D 12:   0 ──100   256 ──356   512 ──612    | 1024 ──1124  1280 ──1380  1536 ──1636
+//! ```
+//!
+//! Sources: WebGPU, *validating linear texture data* and *GPUTexelCopyBufferLayout*; Direct3D 12,
+//! *GetCopyableFootprints*, `D3D12_TEXTURE_DATA_PITCH_ALIGNMENT` and `..._PLACEMENT_ALIGNMENT`; Vulkan,
+//! *Buffer and Image Addressing* and the valid usage of *VkBufferImageCopy*; Metal, *MTLBlitCommandEncoder*,
+//! `copy(from:sourceOffset:sourceBytesPerRow:...)`.
+
+use std::str::FromStr;
+
+use tensor_layout::Error;
+use tensor_layout::checked::{self, BYTES};
+use tensor_layout::plan::Code;
+
+/// The rules of an API that copies between a buffer and a texture: a row of the table of this module.
+///
+/// ```
+/// use tensor_layout_text::texture::{Texture};
+///
+/// let webgpu: TextureApi = "webgpu".parse()?;
+/// assert_eq!(Texture::new("rgba8unorm".parse::<tensor_layout_text::texture::Format>()?.planes, 10, 10).in_buffer(webgpu)?.total_bytes, 9 * 256 + 40);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TextureApi {
+    name: &'static str,
+    /// Row pitches are multiples of this number of bytes, and of a block.
+    rows: u64,
+    /// Subresources begin at multiples of this number of bytes, or of a block for 0, or anywhere for 1.
+    begin: u64,
+    /// The same two numbers for formats of several planes.
+    planar: (u64, u64),
+    /// Depth and stencil begin at multiples of this number as well.
+    depth: u64,
+    /// Whether sides are whole blocks.
+    whole_blocks: bool,
+    /// The length of a row in texels, or 0 for the shortest.
+    row_length: u64,
+}
+
+/// The rows of the table: name, rows, begin, the two for planar formats, depth, whole blocks.
+const APIS: [(&str, u64, u64, (u64, u64), u64, bool); 7] = [
+    ("webgpu", 256, 0, (256, 0), 4, true),
+    ("webgpu-write", 1, 1, (1, 1), 1, true),
+    ("d3d12", 256, 512, (256, 512), 1, true),
+    ("d3d12-unrestricted", 1, 0, (256, 512), 1, true),
+    ("vulkan", 1, 0, (1, 0), 4, false),
+    ("metal", 1, 0, (1, 0), 1, false),
+    ("metal-linear", 256, 256, (256, 256), 1, false),
+];
+
+/// One plane of a format: the size of its blocks, and the divisor of the texture's width and height.
+///
+/// ```
+/// use tensor_layout_text::texture::{Format, TexturePlane};
+///
+/// let planes: Vec<TexturePlane> = "nv12".parse::<Format>()?.planes;
+/// assert_eq!((planes[1].block_bytes, planes[1].divisor), (2, 2));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TexturePlane {
+    /// The size of a block, in bytes.
+    pub block_bytes: u64,
+    /// The width of a block, in texels.
+    pub block_width: u64,
+    /// The height of a block, in texels.
+    pub block_height: u64,
+    /// The divisor of the texture's width and height in this plane: 2 for the colours of NV12.
+    pub divisor: u64,
+    /// Whether the plane holds depth or stencil, which some APIs place at multiples of 4 bytes.
+    pub is_depth: bool,
+}
+
+impl TexturePlane {
+    /// Returns a plane whose blocks are single texels of `bytes` bytes.
+    #[must_use]
+    pub const fn texels(bytes: u64) -> TexturePlane {
+        TexturePlane { block_bytes: bytes, block_width: 1, block_height: 1, divisor: 1, is_depth: false }
+    }
+
+    const fn blocks(bytes: u64, width: u64, height: u64) -> TexturePlane {
+        TexturePlane { block_width: width, block_height: height, ..TexturePlane::texels(bytes) }
+    }
+}
+
+/// A texture format, by its components (`rgba8`, `bc7`) or by its name in WebGPU (`rgba8unorm-srgb`), Vulkan
+/// (`VK_FORMAT_R8G8B8A8_UNORM`), DXGI (`DXGI_FORMAT_R10G10B10A2_UNORM`) or Metal (`MTLPixelFormatBGRA8Unorm`).
+///
+/// ```
+/// use tensor_layout_text::texture::{Format, TexturePlane};
+///
+/// let planes = |name: &str| name.parse::<Format>().map(|format| format.planes);
+/// assert_eq!(planes("VK_FORMAT_R16G16B16A16_SFLOAT")?, [TexturePlane::texels(8)]);
+/// assert_eq!(planes("rgb10a2unorm")?, [TexturePlane::texels(4)]);
+/// assert_eq!(planes("bc1-rgba-unorm")?[0].block_bytes, 8);
+/// assert!(planes("stencil8")?[0].is_depth);
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Format {
+    /// The planes of the format, nearly always one.
+    pub planes: Vec<TexturePlane>,
+}
+
+/// Formats whose names are not lists of components, by the start of their names: the bytes of a block, its sides.
+const BLOCKS: &[(&str, u64, u64)] = &[
+    ("bc1", 8, 4),
+    ("bc2", 16, 4),
+    ("bc3", 16, 4),
+    ("bc4", 8, 4),
+    ("bc5", 16, 4),
+    ("bc6h", 16, 4),
+    ("bc7", 16, 4),
+    ("etc2rgba8", 16, 4),
+    ("etc2r8g8b8a8", 16, 4),
+    ("etc2r", 8, 4),
+    ("eacrg11", 16, 4),
+    ("eacr11g11", 16, 4),
+    ("eacr11", 8, 4),
+];
+
+/// Depth and stencil, by the start of their names, and the bytes of a texel.
+const DEPTHS: &[(&str, u64)] = &[("depth16", 2), ("d16", 2), ("depth32", 4), ("d32", 4), ("stencil8", 1), ("s8", 1)];
+
+/// Words of names that do not change where a texel is.
+const WORDS: &[&str] =
+    &["unorm", "snorm", "uint", "sint", "ufloat", "sfloat", "float", "srgb", "typeless", "pack16", "pack32"];
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// # Errors
+    ///
+    /// `unknown_texture_format` for a name whose blocks are not known.
+    fn from_str(name: &str) -> Result<Format, Error> {
+        let lower: String = name.to_ascii_lowercase().chars().filter(|c| !matches!(c, '_' | '-')).collect();
+        let prefixes = ["vkformat", "dxgiformat", "mtlpixelformat"];
+        let lower = prefixes.iter().find_map(|prefix| lower.strip_prefix(prefix)).unwrap_or(&lower);
+        let two = |bytes: u64| {
+            vec![
+                TexturePlane::texels(bytes),
+                TexturePlane { divisor: 2, ..TexturePlane::texels(bytes.saturating_mul(2)) },
+            ]
+        };
+        let one = |plane| Ok(Format { planes: vec![plane] });
+        match lower {
+            "nv12" => return Ok(Format { planes: two(1) }),
+            "p010" => return Ok(Format { planes: two(2) }),
+            _ => {}
+        }
+        if let Some(&(_, bytes)) = DEPTHS
+            .iter()
+            .find(|(start, _)| lower.starts_with(start))
+            .filter(|_| !lower.ends_with("s8uint") || lower == "s8uint")
+        {
+            return one(TexturePlane { is_depth: true, ..TexturePlane::texels(bytes) });
+        }
+        if let Some(&(_, bytes, side)) = BLOCKS.iter().find(|(start, ..)| lower.starts_with(start)) {
+            return one(TexturePlane::blocks(bytes, side, side));
+        }
+        if let Some(sides) = lower.strip_prefix("astc") {
+            let (width, rest) = sides.split_once('x').unwrap_or_default();
+            let height = rest.trim_end_matches(|c: char| !c.is_ascii_digit());
+            if let (Ok(width), Ok(height)) = (width.parse(), height.parse()) {
+                return one(TexturePlane::blocks(16, width, height));
+            }
+        }
+        match component_bits(lower) {
+            Some(bits) if bits > 0 && bits.is_multiple_of(8) => one(TexturePlane::texels(bits.div_euclid(8))),
+            _ => Err(Code::UnknownTextureFormat.because(
+                name.to_owned(),
+                "names no texture format: expected components such as rgba8, rg16, r32, bc1 to bc7, nv12 or p010, a name of WebGPU, \
+                 Vulkan, DXGI or Metal, or give the bytes of a block",
+            )),
+        }
+    }
+}
+
+/// Returns the bits of a texel whose name lists components: `rgba8`, `r5g6b5`, `rgb10a2unorm`.
+fn component_bits(name: &str) -> Option<u64> {
+    let (mut rest, mut bits) = (name, 0_u64);
+    while let Some(word) = WORDS.iter().find(|word| rest.ends_with(**word)) {
+        rest = rest.strip_suffix(word)?;
+    }
+    while !rest.is_empty() {
+        let letters = rest.find(|c: char| c.is_ascii_digit())?;
+        let (components, after) = rest.split_at_checked(letters)?;
+        let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, after) = after.split_at_checked(digits)?;
+        if components.is_empty() || !components.chars().all(|c| "rgbaxe".contains(c)) {
+            return None;
+        }
+        bits = bits.checked_add(number.parse::<u64>().ok()?.checked_mul(checked::count(components.len()))?)?;
+        rest = after;
+    }
+    Some(bits)
+}
+
+/// A texture, in texels. Start from [`Texture::new`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Texture {
+    /// The planes of the format, nearly always one.
+    pub planes: Vec<TexturePlane>,
+    /// The width of mip level 0, in texels.
+    pub width: u64,
+    /// The height of mip level 0, in texels. The height of a 1D texture is 1.
+    pub height: u64,
+    /// The depth of mip level 0 of a 3D texture, in texels. The depth of any other texture is 1.
+    pub depth: u64,
+    /// The number of array layers: 6 for a cube, 1 for a 3D texture.
+    pub layers: u64,
+    /// The number of mip levels. Each side of a level is half the side of the previous level, rounded down,
+    /// and at least 1 texel.
+    pub mip_levels: u64,
+}
+
+/// The position of one subresource in the buffer. Offsets and pitches are in bytes.
+///
+/// ```
+/// use tensor_layout_text::texture::{Subresource, Texture, TexturePlane};
+///
+/// let copy = Texture::new(vec![TexturePlane::texels(1)], 100, 3).in_buffer("d3d12".parse()?)?;
+/// let only: Subresource = copy.subresources[0];
+/// assert_eq!((only.row_bytes, only.row_pitch, only.size_in_bytes()), (100, 256, 2 * 256 + 100));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Subresource {
+    /// The number of the plane in the format, counted from 0.
+    pub plane: u64,
+    /// The number of the array layer, counted from 0.
+    pub layer: u64,
+    /// The number of the mip level, counted from 0.
+    pub mip_level: u64,
+    /// The offset of the subresource in the buffer, in bytes.
+    pub offset: u64,
+    /// The number of rows of blocks in one image.
+    pub rows: u64,
+    /// The number of images: the depth of the mip level.
+    pub images: u64,
+    /// The number of bytes of a row that hold blocks.
+    pub row_bytes: u64,
+    /// The distance from one row to the next, in bytes.
+    pub row_pitch: u64,
+    /// The distance from one image to the next, in bytes.
+    pub image_pitch: u64,
+}
+
+impl Subresource {
+    /// The number of bytes from the first byte of the subresource to its last. The last row has no padding.
+    #[must_use]
+    pub fn size_in_bytes(&self) -> u64 {
+        let rows = self.images.saturating_sub(1).saturating_mul(self.image_pitch);
+        rows.saturating_add(self.rows.saturating_sub(1).saturating_mul(self.row_pitch)).saturating_add(self.row_bytes)
+    }
+}
+
+/// The offsets of a texture's subresources in a buffer, and the rules for them, from [`Texture::in_buffer`].
+///
+/// ```
+/// use tensor_layout_text::texture::{Texture, TextureCopy, TexturePlane};
+///
+/// let texture = Texture::new(vec![TexturePlane::texels(1)], 100, 3);
+/// let copy: TextureCopy = texture.in_buffer("d3d12".parse()?)?;
+/// assert_eq!((copy.total_bytes, copy.offset_multiple, copy.row_multiple), (612, 512, 256));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextureCopy {
+    /// The subresources, ordered by plane, then by layer, then by mip level, as Direct3D numbers them.
+    pub subresources: Vec<Subresource>,
+    /// The number of bytes that the buffer must have.
+    pub total_bytes: u64,
+    /// The offset of the whole texture in a larger buffer must be a multiple of this number, in bytes.
+    pub offset_multiple: u64,
+    /// A row pitch must be a multiple of this number, in bytes. The number is 1 if there is only one row.
+    pub row_multiple: u64,
+}
+
+/// The most subresources that a copy may have. A texture with more subresources is refused.
+const MOST_SUBRESOURCES: u64 = 1 << 20;
+
+impl Texture {
+    /// Returns a 2D texture with one layer and one mip level.
+    #[must_use]
+    pub fn new(planes: Vec<TexturePlane>, width: u64, height: u64) -> Texture {
+        Texture { planes, width, height, depth: 1, layers: 1, mip_levels: 1 }
+    }
+
+    /// Returns the rows, pitches and offsets of every subresource in a buffer, by the rules of an API (see
+    /// the table of this module).
+    ///
+    /// # Errors
+    ///
+    /// `out_of_limits` for a number that is 0, more mip levels than the largest side allows, layers of
+    /// a 3D texture, a row length that is below the width or not a whole number of blocks, or more than 2²⁰
+    /// subresources. `overflow` if a number of bytes passes 64 bits.
+    ///
+    /// ```
+    /// use tensor_layout_text::texture::{Subresource, Texture, TextureCopy, TexturePlane};
+    ///
+    /// // Two layers of 100 x 3 bytes: the second at 1024, 1636 bytes in all.
+    /// let texture = Texture { layers: 2, ..Texture::new(vec![TexturePlane::texels(1)], 100, 3) };
+    /// let copy: TextureCopy = texture.in_buffer("d3d12".parse()?)?;
+    /// let second: Subresource = copy.subresources[1];
+    /// assert_eq!((second.offset, second.row_pitch, second.size_in_bytes(), copy.total_bytes), (1024, 256, 612, 1636));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn in_buffer(&self, api: TextureApi) -> Result<TextureCopy, Error> {
+        self.check(api)?;
+        let mut found = TextureCopy { subresources: Vec::new(), total_bytes: 0, offset_multiple: 1, row_multiple: 1 };
+        for (plane, number) in self.planes.iter().zip(0..) {
+            let (rows_of, begins_at) = api.multiples(plane, self.planes.len() > 1);
+            for (layer, mip_level) in
+                (0..self.layers).flat_map(|layer| (0..self.mip_levels).map(move |mip| (layer, mip)))
+            {
+                let side = |texels: u64| (texels >> mip_level).max(1);
+                let blocks = |texels: u64, block: u64| side(texels).div_ceil(plane.divisor).div_ceil(block);
+                let (rows, images) = (blocks(self.height, plane.block_height), side(self.depth));
+                let row_bytes = checked::mul(blocks(self.width, plane.block_width), plane.block_bytes, BYTES)?;
+                let least = match api.row_length {
+                    0 => 0,
+                    texels => row_length(plane, side(self.width).div_ceil(plane.divisor), texels)?,
+                };
+                let row_pitch = round_up(row_bytes.max(least), rows_of)?;
+                let image_pitch = checked::mul(row_pitch, rows, BYTES)?;
+                let offset = round_up(found.total_bytes, begins_at)?;
+                let own = Subresource {
+                    plane: number,
+                    layer,
+                    mip_level,
+                    offset,
+                    rows,
+                    images,
+                    row_bytes,
+                    row_pitch,
+                    image_pitch,
+                };
+                checked::mul(image_pitch, images, BYTES)?;
+                found.total_bytes = checked::add(offset, own.size_in_bytes(), BYTES)?;
+                found.offset_multiple = common(found.offset_multiple, begins_at);
+                found.row_multiple = common(found.row_multiple, rows_of);
+                found.subresources.push(own);
+            }
+        }
+        Ok(found)
+    }
+
+    fn check(&self, api: TextureApi) -> Result<(), Error> {
+        let within = |what, value: u64, max: u64| {
+            if value >= 1 && value <= max { Ok(()) } else { Err(Error::out_of_limits(what, value, 1, max)) }
+        };
+        within("the number of planes of a texture", checked::count(self.planes.len()), 4)?;
+        within("the width of a texture", self.width, u64::MAX)?;
+        within("the height of a texture", self.height, u64::MAX)?;
+        within("the depth of a texture", self.depth, u64::MAX)?;
+        within("the number of layers of a texture", self.layers, if self.depth > 1 { 1 } else { MOST_SUBRESOURCES })?;
+        let largest = self.width.max(self.height).max(self.depth);
+        within(
+            "the number of mip levels of a texture",
+            self.mip_levels,
+            u64::from(u64::BITS.saturating_sub(largest.leading_zeros())),
+        )?;
+        let count = self.layers.saturating_mul(self.mip_levels).saturating_mul(checked::count(self.planes.len()));
+        within("the number of subresources of a texture", count, MOST_SUBRESOURCES)?;
+        for plane in &self.planes {
+            within("the bytes of a texel block", plane.block_bytes, 64)?;
+            within("the width of a texel block", plane.block_width, 64)?;
+            within("the height of a texel block", plane.block_height, 64)?;
+            within("the divisor of a plane", plane.divisor, 64)?;
+            for (axis, side, block) in [(0, self.width, plane.block_width), (1, self.height, plane.block_height)] {
+                if api.whole_blocks && !side.is_multiple_of(block.saturating_mul(plane.divisor)) {
+                    return Err(Code::SizeUnaligned.at(axis, side, block.saturating_mul(plane.divisor)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl TextureApi {
+    /// The numbers that row pitches and offsets of subresources are multiples of, in bytes.
+    fn multiples(&self, plane: &TexturePlane, is_planar: bool) -> (u64, u64) {
+        let (rows, begin) = if is_planar { self.planar } else { (self.rows, self.begin) };
+        let begin = if begin == 0 { plane.block_bytes } else { begin };
+        (common(rows, plane.block_bytes), if plane.is_depth { common(begin, self.depth) } else { begin })
+    }
+}
+
+/// The least common multiple of two small numbers.
+fn common(a: u64, b: u64) -> u64 {
+    a.checked_div(checked::gcd(a, b)).unwrap_or(1).saturating_mul(b)
+}
+
+fn round_up(value: u64, multiple: u64) -> Result<u64, Error> {
+    value.checked_next_multiple_of(multiple).ok_or_else(|| Error::overflow(BYTES, 64))
+}
+
+/// Returns the bytes of a row of `texels` texels. The row must hold `width` texels and consist of whole
+/// blocks.
+fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Error> {
+    let (what, min) = ("the row length in texels", width.next_multiple_of(plane.block_width));
+    if texels < width || !texels.is_multiple_of(plane.block_width) {
+        return Err(Error::out_of_limits(what, texels, min, u64::MAX));
+    }
+    checked::mul(texels.div_ceil(plane.block_width), plane.block_bytes, BYTES)
+}
+
+impl FromStr for TextureApi {
+    type Err = Error;
+
+    /// Reads a name of the table, or `vulkan:64` with a row length in texels.
+    fn from_str(text: &str) -> Result<TextureApi, Error> {
+        let (known, length) = match text.strip_prefix("vulkan:") {
+            Some(length) => ("vulkan", length.parse().ok()),
+            None => (text, Some(0)),
+        };
+        let row = APIS.iter().find(|row| row.0 == known).zip(length);
+        let (&(name, rows, begin, planar, depth, whole_blocks), row_length) = row.ok_or_else(|| {
+            let names = APIS.map(|row| row.0).join(", ");
+            let reason = format!("copies no textures: expected {names}, or vulkan:ROW_LENGTH in texels");
+            Code::UnknownTextureApi.because(text.to_owned(), reason)
+        })?;
+        Ok(TextureApi { name, rows, begin, planar, depth, whole_blocks, row_length })
+    }
+}
