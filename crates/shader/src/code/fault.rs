@@ -54,6 +54,3 @@ impl fmt::Display for Fault {
 
 /// The result of an evaluation. The fault is boxed, so that the `Result` stays small.
 pub(super) type Outcome<T> = Result<T, Box<Fault>>;
-
-#[cfg(test)]
-mod tests;

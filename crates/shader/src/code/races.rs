@@ -54,6 +54,3 @@ impl Uses {
         !writers.by_another(invocation) && !readers.by_another(invocation)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,8 +10,8 @@ use super::super::profile::Profile;
 use super::form::Form;
 use super::gather::Gather;
 use super::general::{General, Task};
-use super::options::ProgramOptions;
 use super::pass::{Pass, Shader};
+use super::plan::ProgramOptions;
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 

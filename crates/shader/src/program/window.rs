@@ -68,6 +68,3 @@ impl Window {
         self.words.end.saturating_sub(self.words.start)
     }
 }
-
-#[cfg(test)]
-mod tests;
