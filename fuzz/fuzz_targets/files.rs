@@ -6,9 +6,6 @@ use libfuzzer_sys::fuzz_target;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 
-#[path = "../../crates/cli/src/index_text.rs"]
-#[allow(dead_code, reason = "the command line uses more of it")]
-mod index_text;
 #[path = "../../crates/cli/src/npy.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod npy;
@@ -17,6 +14,12 @@ mod npy;
 mod file;
 
 use file::{Header, Model};
+
+mod table {
+    pub(crate) fn write_list(numbers: &[u64]) -> String {
+        format!("{numbers:?}")
+    }
+}
 
 // The first byte: whole files, files whose lengths fit their headers, headers alone.
 fuzz_target!(|data: &[u8]| {
@@ -86,12 +89,13 @@ fn numpy(file: &[u8]) {
         }
     };
     assert!(start <= file.len());
-    let Ok(map) = header.layout().and_then(|layout| layout.to_index_map()) else { return };
-    let own = npy::Header::of(&map, "it").unwrap();
-    // Where both orders are the same, the first is taken.
-    assert_eq!((own.data_type, &own.sizes), (header.data_type, &header.sizes));
-    assert_eq!(header.check(&map, "it"), Ok(()));
-    // A type that NumPy does not know is written as the unsigned integer that it was read as.
+    if let Ok(map) = header.layout().and_then(|layout| layout.to_index_map()) {
+        let own = npy::Header::of(&map, "it").unwrap();
+        // Where both orders are the same, the first is taken.
+        assert_eq!((own.data_type, &own.sizes), (header.data_type, &header.sizes));
+        assert_eq!(header.check(&map, "it"), Ok(()));
+    }
+    let header = npy::Header { opaque: None, ..header };
     let written = header.write().unwrap();
-    assert_eq!(npy::read_header(&written), Ok((npy::Header { opaque: None, ..header }, written.len())));
+    assert_eq!(npy::read_header(&written), Ok((header, written.len())));
 }

@@ -13,10 +13,8 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
 use crate::describe::min_size_in_bytes;
-use crate::index_text::write_list;
-use crate::output::{Object, Output, Stop, Verdict, each_layout, error_value};
-use crate::table::long_bytes;
-use crate::terminal::{Ink, painted};
+use crate::output::{Ink, Object, Output, Stop, Verdict, each_layout, error_value, painted};
+use crate::table::{long_bytes, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -8,7 +8,6 @@ use tensor_layout::relayout::{Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
 
-use crate::index_text::write_list;
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
@@ -16,7 +15,7 @@ use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
 use crate::pieces::{Pieces, progress_bar};
 use crate::reversed;
 use crate::rule::layout_or_rule;
-use crate::table::{long_bytes, wrapped};
+use crate::table::{long_bytes, wrapped, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -7,10 +7,10 @@ use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::draw::Picture;
 
-use crate::index_text::read_list;
 use crate::input::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Object, Output, Stop, Verdict, each_layout};
+use crate::table::read_list;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

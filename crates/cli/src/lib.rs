@@ -9,7 +9,6 @@ mod describe;
 mod draw;
 #[cfg(feature = "hlo")]
 mod hlo;
-mod index_text;
 mod input;
 mod manual;
 mod model;
@@ -25,7 +24,6 @@ mod same;
 #[cfg(feature = "shader")]
 mod shader;
 mod table;
-mod terminal;
 mod texture;
 mod view;
 
@@ -35,9 +33,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use output::{Output, Stop, Verdict};
+use output::{Colours, Ink, Output, Stop, Verdict, painted_error};
 use tensor_layout::relayout::KernelLevel;
-use terminal::{Colours, Ink, painted_error};
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
 ///
@@ -163,7 +160,7 @@ fn expanded_braces(words: &[OsString]) -> Option<String> {
 #[must_use]
 pub fn main() -> ExitCode {
     let (mut out, mut err) = (BufWriter::new(io::stdout()), io::stderr());
-    terminal::attach(Colours::Auto);
+    output::attach(Colours::Auto);
     ExitCode::from(run_as(Host::Program, std::env::args_os(), &mut out, &mut err))
 }
 
@@ -197,7 +194,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Err(status) => return status,
     };
     if host == Host::Program {
-        terminal::attach(cli.color);
+        output::attach(cli.color);
     }
     if let Err(error) = KernelLevel::requested() {
         let warning = painted_error("warning:", Ink::Yellow);

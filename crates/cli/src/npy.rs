@@ -6,8 +6,6 @@ use py_literal::Value;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
-use crate::index_text::write_list;
-
 /// What the header of a .npy file says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
@@ -168,3 +166,4 @@ impl Header {
         Ok(())
     }
 }
+use crate::table::write_list;

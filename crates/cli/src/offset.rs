@@ -7,8 +7,8 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
 
-use crate::index_text::{read_list, read_number, write_list};
 use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
+use crate::table::{read_list, read_number, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

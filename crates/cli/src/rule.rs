@@ -9,8 +9,8 @@ use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::named::{NamedLayout, full_name};
 
-use crate::index_text::write_list;
 use crate::reversed;
+use crate::table::write_list;
 
 /// A rule that gives a tensor its layout.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,8 @@ use clap::Args;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
-use crate::index_text::write_list;
-use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
-use crate::terminal::{Ink, painted};
+use crate::output::{Ink, Object, Output, Stop, Verdict, each_line, painted, two_columns};
+use crate::table::write_list;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

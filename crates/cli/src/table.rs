@@ -1,6 +1,8 @@
-//! Aligned columns, wrapped lines, and numbers of bytes as text.
+//! Aligned columns, wrapped lines, lists of numbers and numbers of bytes as text.
 
-use crate::terminal::{self, Ink, painted};
+use crate::output::{Ink, painted, width};
+use tensor_layout::Error;
+pub(crate) use tensor_layout_text::read_list;
 
 /// A table of text. Each column is as wide as its longest cell.
 #[derive(Debug)]
@@ -25,7 +27,7 @@ impl<'a> Table<'a> {
     /// is left out. On a terminal, the lines fit in its width: texts are shortened in the middle, and if that
     /// is not enough, columns with `?` are left out, the last first.
     pub(crate) fn lines(&self) -> Vec<String> {
-        self.lines_within(terminal::width().unwrap_or(usize::MAX))
+        self.lines_within(width().unwrap_or(usize::MAX))
     }
 
     fn lines_within(&self, most: usize) -> Vec<String> {
@@ -168,4 +170,18 @@ pub(crate) fn pattern(name: &str) -> String {
 /// Returns a name from a file with `?` for each control character, which could move the cursor.
 pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// Reads a number of at least 0. `what` says in an error what the number stands for.
+pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
+    match read_list(text, what)?.as_slice() {
+        [number] if !text.contains('[') => Ok(*number),
+        _ => Err(Error::parse(text.to_owned(), 1, what.to_owned(), "a list")),
+    }
+}
+
+/// Writes numbers as `[2,3]`.
+pub(crate) fn write_list(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }

@@ -6,9 +6,9 @@ use tensor_layout::AnyLayout;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
 
-use crate::index_text::write_list;
 use crate::output::{Object, Output, Stop, Verdict, each_layout};
 use crate::reversed;
+use crate::table::write_list;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -7,11 +7,9 @@ use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::named::known_as;
 use tensor_layout_text::{Line, Notated, Notation};
 
-use crate::index_text::write_list;
-use crate::output::Object;
+use crate::output::{Ink, Object, painted};
 use crate::reversed;
-use crate::table::{long_bytes, percent_wasted};
-use crate::terminal::{Ink, painted};
+use crate::table::{long_bytes, percent_wasted, write_list};
 
 pub(super) struct Description {
     layout: Notated,

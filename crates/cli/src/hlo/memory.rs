@@ -1,16 +1,16 @@
 //! The first part of the output of `hlo`: the peak of each memory space, and the arrays that are alive there.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
 use tensor_layout_hlo::{
-    BufferAssignment, BufferUse, InstructionPlace, LiveMemory, MemoryTotal, SpaceUse, memory_name,
+    BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
 };
 
-use super::group::Group;
-use super::space::{small, space_name};
+use super::{small, space_name};
 use crate::output::{Object, Output, Stop};
-use crate::table::{Table, long_bytes, percent, short_bytes};
+use crate::table::{Table, long_bytes, pattern, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
 
@@ -279,4 +279,60 @@ fn with_total(object: Object, total: &MemoryTotal) -> Object {
         .with("temp_bytes", small(total.temp_bytes))
         .with("constant_bytes", small(total.constant_bytes))
         .with("peak_bytes", small(total.peak_bytes))
+}
+
+/// Buffers of the same shape and use whose names differ only in numbers.
+struct Group<'a> {
+    /// The first buffer of the group. The row shows its shape and its size.
+    first: &'a LiveBuffer,
+    count: u64,
+}
+
+impl<'a> Group<'a> {
+    /// Sorts buffers into groups. The group with the most bytes in all comes first.
+    fn of(buffers: &'a [LiveBuffer]) -> Vec<Group<'a>> {
+        let mut found: Vec<Group<'a>> = Vec::new();
+        let mut places = HashMap::new();
+        for buffer in buffers {
+            let name = buffer.place.op_name.as_deref().map_or_else(|| stem(&buffer.place.instruction), pattern);
+            let source = buffer.place.source.as_ref().map(|source| (&source.file, source.line));
+            let key = (buffer.used_as, &buffer.place.opcode, &buffer.shape, name, source, buffer.tuple_index.len());
+            let place = *places.entry(key).or_insert(found.len());
+            match found.get_mut(place) {
+                Some(group) => group.count += 1,
+                None => found.push(Group { first: buffer, count: 1 }),
+            }
+        }
+        found.sort_by_key(|group| std::cmp::Reverse(group.bytes()));
+        found
+    }
+
+    fn bytes(&self) -> u128 {
+        u128::from(self.first.bytes) * u128::from(self.count)
+    }
+
+    /// Returns the name of the instruction. If the group has several buffers, `*` replaces the numbers in the
+    /// name.
+    fn instruction(&self) -> String {
+        let place = &self.first.place;
+        if self.count > 1 {
+            return format!("{}*", stem(&place.instruction).trim_end_matches('*'));
+        }
+        let part: String = self.first.tuple_index.iter().map(|index| format!("{{{index}}}")).collect();
+        format!("{}{part}", place.instruction)
+    }
+
+    /// Returns the operation of the source program. If the group has several buffers, `*` replaces the
+    /// numbers in it.
+    fn op_name(&self) -> String {
+        let name = self.first.place.op_name.as_deref().unwrap_or_default();
+        if self.count > 1 { pattern(name) } else { name.to_owned() }
+    }
+}
+
+/// Returns the name of an instruction with `*` for its numbers, without the number that XLA appends after a
+/// point.
+fn stem(name: &str) -> String {
+    let unnumbered = name.rsplit_once('.').filter(|(_, number)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    pattern(unnumbered.map_or(name, |(stem, _)| stem))
 }

@@ -2,7 +2,7 @@
 
 use tensor_layout_hlo::{BufferTable, Module, SpaceTotal, memory_name};
 
-use super::space::{small, space_name};
+use super::{small, space_name};
 use crate::output::{Object, Output, Stop, error_value};
 use crate::table::{Table, counted, percent, percent_wasted, short_bytes};
 

@@ -1,7 +1,6 @@
 //! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod file;
-mod layers;
 mod plan;
 mod report;
 mod rules;
@@ -21,11 +20,10 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 use crate::check::limits;
 use crate::input::{Bytes, is_standard};
 use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder};
-use crate::output::{Output, Stop, Verdict};
+use crate::output::{Ink, Output, Stop, Verdict, painted_error};
 use crate::pieces::{PIECE, progress_bar};
 use crate::rule::Rule;
 use crate::table::{printable, short_bytes};
-use crate::terminal::{Ink, painted_error};
 
 use file::{Header, Model, Tensor};
 use plan::{Answer, Plan};
