@@ -1,23 +1,10 @@
-//! Reads and writes bit fields, for elements that do not start on a byte.
+//! Writes bit fields, for elements that do not start on a byte.
 //!
 //! Bits are numbered from the low end of byte 0 upwards, so the first of two 4-bit elements is the low half
 //! of its byte. ONNX, WebNN, DLPack and XLA's CPU backend use this order. DirectML's pages do not name an
 //! order.
 
 use crate::checked::Exact;
-
-/// Reads the `width` bits (at most 128) that start `start` bits into `bytes`.
-///
-/// Returns `None` if the field is not inside `bytes` or is wider than 128 bits.
-pub(crate) fn read_bits(bytes: &[u8], start: u64, width: u32) -> Option<u128> {
-    let field = Field::new(bytes.len(), start, width)?;
-    let mut value = 0_u128;
-    for (&byte, (low, count, position)) in bytes.get(field.first..)?.iter().zip(field.parts()) {
-        let part = u128::from(byte.checked_shr(low)?) & mask(count);
-        value |= part.checked_shl(position)?;
-    }
-    Some(value)
-}
 
 /// Writes the low `width` bits (at most 128) of `value`, `start` bits into `bytes`, and leaves
 /// every other bit as it is.

@@ -16,4 +16,4 @@ pub(crate) use data_type::bits_in_words;
 pub use data_type::{DataType, ElementKind, Naming};
 
 #[cfg(feature = "relayout")]
-pub(crate) use bits::{read_bits, write_bits};
+pub(crate) use bits::write_bits;

@@ -3,7 +3,6 @@
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
@@ -12,8 +11,6 @@ use smallvec::SmallVec;
 use crate::checked::{self, Dims, OFFSET, exact};
 use crate::error::Error;
 use crate::short_sort::sort_by_key;
-
-use super::desc::BufferTensorDesc;
 
 /// The logical order of the letters that engines use: groups, batch or output channels, channels or input
 /// channels, depth, height, width.
@@ -109,35 +106,6 @@ impl AxisOrder {
             return Err(Error::rank_mismatch("sizes", rank, sizes.len()));
         }
         packed_strides(sizes, self.axes().rev())
-    }
-}
-
-/// The orders that engines have names for, by rank. The batch is first or last, and the channels are before
-/// or after the other axes.
-const NAMED_ORDERS: [&[&str]; 2] = [&["NCHW", "NHWC", "CHWN", "HWCN"], &["NCDHW", "NDHWC", "CDHWN", "DHWCN"]];
-
-impl BufferTensorDesc {
-    /// Returns every axis order with a name in engines in which this tensor is packed: `NCHW`, `NHWC`, `CHWN`
-    /// and `HWCN`, or the same orders with a depth. There may be several orders, because the strides of axes
-    /// of size 1 are free. The list is empty if the rank is not 4 or 5, or if the tensor is packed in none of
-    /// the orders.
-    ///
-    /// ```
-    /// use tensor_layout::BufferTensorDesc;
-    ///
-    /// let gray: BufferTensorDesc = "f32[63,1,3,3]:[9,1,3,1]".parse()?;
-    /// let names: Vec<String> = gray.axis_orders().iter().map(ToString::to_string).collect();
-    /// assert_eq!(names, ["NCHW", "NHWC"]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn axis_orders(&self) -> Vec<AxisOrder> {
-        let names = self.rank().checked_sub(4).and_then(|place| NAMED_ORDERS.get(place)).copied().unwrap_or_default();
-        let fits = |order: &AxisOrder| {
-            Self::with_order(self.data_type(), self.sizes(), *order)
-                .is_ok_and(|packed| self.base_offset() == 0 && packed.used_strides().eq(self.used_strides()))
-        };
-        names.iter().filter_map(|name| AxisOrder::read(name).ok()).filter(fits).collect()
     }
 }
 

@@ -23,7 +23,6 @@
 mod desc;
 
 mod axes;
-mod blocks;
 mod facts;
 mod free_strides;
 mod index_width;
@@ -41,7 +40,6 @@ mod text;
 mod view;
 
 pub use axes::AxisOrder;
-pub use blocks::{BlockIter, Blocks, ManyBlocks, UniformBlocks};
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;

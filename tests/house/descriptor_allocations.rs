@@ -28,7 +28,6 @@ fn nothing_up_to_rank_8_allocates() {
         assert_free("overlap_with", || desc.overlap_with(&BufferTensorDesc::packed(DataType::F32, &[0]).unwrap()));
         assert_free("coalesce", || desc.coalesce());
         assert_free("offsets", || desc.offsets().last());
-        assert_free("blocks", || desc.blocks().into_iter().last());
         assert_free("reshape", || packed.reshape(&[packed.element_count()]).unwrap());
         assert_free("rank_at_least", || desc.rank_at_least(8, Side::Front));
         // An output with gaps has a warning, and the list of warnings is allocated.

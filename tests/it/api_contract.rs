@@ -2,7 +2,6 @@
 //! text, and errors are sorted into kinds.
 
 use tensor_layout::map::same_layout;
-use tensor_layout::strided::Blocks;
 use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ErrorKind, ToIndexMap};
 
@@ -103,22 +102,6 @@ fn slices_have_one_grammar() {
         let error = text.parse::<Slices>().unwrap_err();
         assert_eq!((error.code(), error.column()), ("parse", Some(column)), "{text}: {error}");
     }
-}
-
-#[test]
-fn blocks_are_a_value() {
-    let whole = desc(&[4, 6], &[6, 1]);
-    let columns = whole.slice_axis(1, 1..3).unwrap();
-    let blocks = columns.blocks();
-    assert_eq!(blocks.clone().into_iter().count(), 4);
-    assert_eq!(blocks, columns.blocks());
-    assert_ne!(blocks, whole.blocks());
-    assert_eq!(whole.slice_axis(0, 2..2).unwrap().blocks(), Blocks::Empty);
-    // These lists are as long as memory. Comparing the lists does not walk through them.
-    let huge = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
-    let same = desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 8, 1]);
-    assert_eq!(huge.blocks(), same.blocks());
-    assert_ne!(huge.blocks(), desc(&[1 << 30, 1 << 20, 3], &[1 << 32, 9, 1]).blocks());
 }
 
 #[test]

@@ -26,17 +26,13 @@ fn public_types_are_send_and_sync() {
     shared::<element::ElementKind>();
     shared::<element::Naming>();
     shared::<tensor_layout::cursor::Cursor<'_>>();
-    shared::<strided::BlockIter>();
-    shared::<strided::Blocks>();
     shared::<strided::IndexWidth>();
-    shared::<strided::ManyBlocks>();
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
     shared::<strided::Side>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
     shared::<strided::Slices>();
-    shared::<strided::UniformBlocks>();
     shared::<tiled::Extent>();
     shared::<tiled::Layout>();
     shared::<tiled::SplitConfig>();

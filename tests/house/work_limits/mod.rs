@@ -113,12 +113,13 @@ fn descriptors() {
     each_desc("facts", |desc| (desc.facts(), desc.overlap(), desc.is_packed(), desc.index_width()));
     each_desc("overlap_with", |desc| desc.overlap_with(desc));
     each_desc("offsets", |desc| (desc.offsets().nth(1_000_000_000), desc.offsets().last(), desc.offsets().count()));
-    each_desc("blocks", |desc| desc.blocks().into_iter().take(1000).count());
     each_desc("coalesce", BufferTensorDesc::coalesce);
     each_desc("reshape", |desc| desc.reshape(&[desc.element_count()]));
     each_desc("ranks", |desc| (desc.rank_at_least(64, Side::Front), desc.rank_at_least(64, Side::Back)));
     each_desc("reinterpret", |desc| (desc.reinterpret(DataType::U8), desc.reinterpret(DataType::F64)));
-    each_desc("free strides", |desc| (desc.axis_orders(), desc.clone().with_canonical_strides().strides().len()));
+    each_desc("free strides", |desc| {
+        (tensor_layout_text::axis_orders(desc), desc.clone().with_canonical_strides().strides().len())
+    });
     each_desc("parts", |desc| {
         (desc.as_part(), desc.clone().with_base_offset_in_bytes(77_u64), desc.offset_in_bytes(&vec![0; desc.rank()]))
     });

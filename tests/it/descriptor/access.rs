@@ -1,9 +1,8 @@
-//! Access to a tensor: offsets, blocks and index widths, against brute force.
+//! Access to a tensor: offsets and index widths, against brute force.
 
 use crate::literal::cases;
 use proptest::prelude::*;
 use tensor_layout::strided::IndexWidth;
-use tensor_layout::strided::{Blocks, UniformBlocks};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn strided(sizes: &[u64], strides: &[u64]) -> BufferTensorDesc {
@@ -38,35 +37,13 @@ proptest! {
         prop_assert_eq!(desc.offsets().collect::<Vec<_>>(), expected);
     }
 
-    #[test]
-    fn blocks_are_the_offsets_in_stretches(desc in desc()) {
-        let blocks = desc.blocks();
-        let stretches: Vec<_> = blocks.clone().into_iter().collect();
-        let run = stretches.first().map_or(0, |block| block.end - block.start);
-        let flat: Vec<u64> = stretches.iter().cloned().flatten().collect();
-        prop_assert_eq!(flat, desc.offsets().collect::<Vec<_>>());
-        prop_assert!(stretches.iter().all(|s| s.end - s.start == run));
-        match blocks {
-            Blocks::Empty => prop_assert!(stretches.is_empty()),
-            Blocks::Single(_) => prop_assert_eq!(stretches.len(), 1),
-            Blocks::Uniform(UniformBlocks { count, .. }) => prop_assert!(count > 1),
-            Blocks::Many(_) => prop_assert!(stretches.len() > 2),
-        }
-    }
-
 }
 
 #[test]
 fn iterators_know_how_many_are_left() {
     for desc in [strided(&[3, 4], &[5, 1]), strided(&[3, 2, 2], &[40, 9, 3]), strided(&[12], &[1]), strided(&[0], &[1])]
     {
-        let (all, blocks): (Vec<u64>, _) = (desc.offsets().collect(), desc.blocks());
-        let stretches: Vec<_> = blocks.clone().into_iter().collect();
-        let mut iterator = blocks.into_iter();
-        for taken in 0..=stretches.len() {
-            assert_eq!(iterator.size_hint(), (stretches.len() - taken, Some(stretches.len() - taken)), "{desc}");
-            iterator.next();
-        }
+        let all: Vec<u64> = desc.offsets().collect();
         for skipped in 0..=all.len() {
             let mut offsets = desc.offsets();
             assert_eq!(offsets.nth(skipped), all.get(skipped).copied(), "{desc}");

@@ -118,11 +118,5 @@ fn facts_of_all_small_matrices() {
         assert_eq!(facts(&desc)[4], offsets.is_sorted(), "{desc}");
         assert_eq!(facts(&desc)[5], live.last().is_none_or(|&stride| stride == 1), "{desc}");
         assert_eq!(single_facts(&desc), those_of(facts(&desc)), "{desc}");
-        // The longest runs into which all elements are divided, in the order of the indices.
-        let in_runs_of =
-            |run: &usize| offsets.chunks(*run).all(|run| run.windows(2).all(|pair| pair[1] == pair[0] + 1));
-        let whole = (1..=offsets.len()).filter(|run| offsets.len().is_multiple_of(*run)).filter(in_runs_of).max();
-        let run = desc.blocks().into_iter().next().map_or(0, |block| block.end - block.start);
-        assert_eq!(run, whole.unwrap_or(0) as u64, "{desc}");
     }
 }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use tensor_layout::strided::Blocks;
 use tensor_layout::strided::{Slice, Slices};
 use tensor_layout::{AxisOrder, BufferTensorDesc, DataType, Error};
 
@@ -91,16 +90,4 @@ fn slices_are_a_list_of_slices() {
     assert_eq!(slices.to_string(), "[2:5,::2]");
     assert_eq!(Slices::from(Vec::from(slices.clone())), slices);
     assert_eq!(Vec::from(slices), [Slice { start: 2, end: Some(5), step: 1 }, Slice { start: 0, end: None, step: 2 }]);
-}
-
-/// Two matrices have three padded rows each, and are further apart than their rows. They are six blocks of 6
-/// elements.
-#[test]
-fn stretches_that_no_step_describes_have_a_length_and_starts() {
-    let desc = strided(&[2, 3, 6], &[100, 8, 1]);
-    let Blocks::Many(blocks) = desc.blocks() else { panic!("{:?}", desc.blocks()) };
-    assert_eq!(blocks.length, 6);
-    assert_eq!(blocks.starts.collect::<Vec<_>>(), [0, 8, 16, 100, 108, 116]);
-    let walked: Vec<_> = desc.blocks().into_iter().collect();
-    assert_eq!((walked.len(), walked[3].clone()), (6, 100..106));
 }

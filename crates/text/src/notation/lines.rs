@@ -12,7 +12,7 @@ use crate::spell::{raise, spell};
 use crate::spell::tiles::insert_missing;
 
 use super::strided::{Strided, list, text_of};
-use super::{Notated, Notation, bits_in_words, cute, directml, numpy, onednn, type_and_sizes};
+use super::{Notated, Notation, axis_orders, bits_in_words, cute, directml, numpy, onednn, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
 ///
@@ -209,7 +209,7 @@ impl Writer {
         let (Ok(strided), Ok(text)) = (&self.strided, &first.text) else { return Vec::new() };
         let desc = BufferTensorDesc::new(strided.data_type, &strided.sizes, Some(&strided.strides));
         let head = type_and_sizes(strided.data_type, &strided.sizes);
-        let texts = desc.iter().flat_map(BufferTensorDesc::axis_orders).map(|order| format!("{head}:{order}"));
+        let texts = desc.iter().flat_map(axis_orders).map(|order| format!("{head}:{order}"));
         let others = texts.filter(|other| other != text);
         others.map(|text| Line { notation: Notation::AxisOrder, text: Ok(text) }).collect()
     }

@@ -1,5 +1,6 @@
 //! One reader and one writer for every notation of a layout.
 
+mod axis_orders;
 mod convert;
 mod cute;
 mod directml;
@@ -12,6 +13,7 @@ mod steps;
 mod strided;
 mod view_step;
 
+pub use axis_orders::axis_orders;
 pub use lines::{Line, lines, text, text_in};
 pub use list::read_list;
 pub use onednn::onednn_size_in_bytes;
