@@ -1,6 +1,7 @@
 """Mats of ncnn, by its own packing: pip install ncnn==1.0.20261020 numpy==2.4.6"""
 
 import ctypes
+import itertools
 import re
 
 import ncnn
@@ -11,11 +12,14 @@ from record import RUNS, numbers, places, row, write
 TYPES = {"f32": numpy.float32, "f16": numpy.float16, "s8": numpy.int8}
 
 
+def address(mat):
+    return int(re.search(r"data=(?:0x)+([0-9a-f]+)", repr(mat)).group(1), 16)
+
+
 def memory(mat, dtype):
     """The Mat's elements as they lie in memory, and its size in bytes."""
-    address = int(re.search(r"data=(?:0x)+([0-9a-f]+)", repr(mat)).group(1), 16)
     size = mat.total() * mat.elemsize
-    raw = (ctypes.c_char * size).from_address(address)
+    raw = (ctypes.c_char * size).from_address(address(mat))
     return [int(x) if abs(x) < 1e6 else 0 for x in numpy.frombuffer(raw, dtype).astype(numpy.float64)], size
 
 
@@ -43,4 +47,17 @@ for name, dtype in TYPES.items():
             read = [memory(mat, dtype) for _, mat in mats]
             layout = f"ncnn.elempack{elempack}:{name}{sizes}".replace(" ", "")
             rows.append(row(layout, places([memory for memory, _ in read], sizes), read[0][1]))
+
+# Batches: where ncnn puts the images of a Mat that it makes itself, and its own distance of channels.
+for name, size in [("f32", 4), ("f16", 2), ("s8", 1)]:
+    for n, c, h, w in [(2, 16, 3, 5), (3, 16, 1, 7), (2, 32, 20, 9), (3, 16, 8, 8)]:
+        for elempack in [1, 4, 8, 16]:
+            mat = ncnn.Mat()
+            mat.create(w, h, c // elempack, elemsize=size * elempack, elempack=elempack, n=n)
+            images = [address(mat.batch(image)) - address(mat) for image in range(n)]
+            offsets = {
+                (image, channel, y, x): images[image] // size + (channel // elempack * mat.cstep + y * w + x) * elempack + channel % elempack
+                for image, channel, y, x in itertools.product(range(n), range(c), range(h), range(w))
+            }
+            rows.append(row(f"ncnn.batch_elempack{elempack}:{name}[{n},{c},{h},{w}]", offsets))
 write(__file__, f"ncnn {ncnn.__version__}", rows)

@@ -6,7 +6,7 @@ use tensor_layout::checked::{self, Exact};
 use tensor_layout::Error;
 use tensor_layout::map::IndexMap;
 
-use super::extents::{Extent, extents, own_component, row_length, tile_length};
+use super::{Extent, extents, own_component, row_length, tile_length};
 
 /// The most elements, logical or physical, that a whole picture shows. Of a larger layout only a part can be
 /// drawn ([`Picture::corner`]).

@@ -11,7 +11,7 @@ use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use super::rule::{LayoutPart, Rule, refused};
-use super::table::{Row, find, rows};
+use super::{Row, find, rows};
 
 /// A layout for which a device or a library has a name: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///

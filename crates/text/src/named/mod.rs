@@ -26,8 +26,194 @@
 
 mod layout;
 mod rule;
-mod table;
-
+use core::fmt;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
 pub use rule::LayoutPart;
-pub use table::{Row, rows};
+use rule::Values;
+use std::sync::OnceLock;
+use tensor_layout::Error;
+use tensor_layout::element::DataType;
+
+/// A row of the table: the rule for the layouts of a name, and the source of the rule.
+///
+/// ```
+/// use tensor_layout_text::named;
+///
+/// let row = named::rows().iter().find(|row| row.name == "nvidia.sf_128x4").unwrap();
+/// assert_eq!(row.memory, "[..][R/128][C/4][r%32][(r%128)/32][c%4]");
+/// assert_eq!((row.padding, row.align), ("must be zero", 16));
+/// assert!(row.source.contains("to_blocked"));
+/// ```
+#[derive(Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Row {
+    /// The system and the name, `tensorrt.kCHW32`, without the numbers that some names take. Several rows may
+    /// have the same name: for other ranks or numbers, or for sizes that the row before does not accept.
+    pub name: String,
+    /// A description of this system's layouts.
+    pub about: &'static str,
+    /// The numbers after the name: the word for each number (empty if the number is fixed), and the values
+    /// that it may have.
+    pub numbers: Vec<(&'static str, Vec<u64>)>,
+    /// The logical axes in the order of the sizes: `..,N,K`, with `..` for any axes in front.
+    pub axes: &'static str,
+    /// The types that the row accepts: `any`, names, or widths as in `16-bit`.
+    pub types: &'static str,
+    /// The digits of an offset in memory order, the slowest first. The head of the table explains the
+    /// notation.
+    pub memory: &'static str,
+    /// The conditions for the sizes, separated by `;`.
+    pub needs: &'static str,
+    /// Other names of the same system, separated by commas.
+    pub other: &'static str,
+    /// The padding that the system demands or writes: `must be zero`, `zero`, `undefined`, `not stated` or
+    /// `none`.
+    pub padding: &'static str,
+    /// The start of the buffer must be a multiple of this number, in bytes. 0 stands for the bytes of an
+    /// element.
+    pub align: u64,
+    /// The source of the rule.
+    pub source: &'static str,
+    /// How the rule is known: `run, ` and the package with its version, `compiled, ` and what, or `read`.
+    pub known: &'static str,
+    /// The facts about the layout that were not checked, or that the source leaves open.
+    pub open: &'static str,
+}
+
+/// Returns the rows of the table.
+#[must_use]
+pub fn rows() -> &'static [Row] {
+    static ROWS: OnceLock<Vec<Row>> = OnceLock::new();
+    ROWS.get_or_init(|| parse(include_str!("layouts.txt")))
+}
+
+fn parse(table: &'static str) -> Vec<Row> {
+    let (mut system, mut about) = ("", "");
+    let [mut padding, mut align, mut source, mut known, mut open] = [""; 5];
+    let mut rows = Vec::new();
+    for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if !line.contains('|') {
+            let (key, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.trim();
+            match key {
+                "padding" => padding = value,
+                "align" => align = value,
+                "source" => source = value,
+                "known" => known = value,
+                "open" => open = value,
+                _ => [system, about, padding, align, source, known, open] = [key, value, "", "1", "", "", ""],
+            }
+            continue;
+        }
+        let mut cells = line.split('|').map(str::trim);
+        let [name, axes, types, memory, needs, other] = [(); 6].map(|()| cells.next().unwrap_or_default());
+        let (name, numbers) = name.split_once('<').unwrap_or((name, ""));
+        let number = |text: &'static str| {
+            let (word, values) = text.split_once('=').unwrap_or(("", text));
+            (word, values.split(',').filter_map(|value| value.parse().ok()).collect())
+        };
+        let numbers = numbers.trim_end_matches('>').split(';').filter(|text| !text.is_empty()).map(number).collect();
+        let (name, align) =
+            (format!("{system}.{name}"), if align == "element" { 0 } else { align.parse().unwrap_or(1) });
+        #[rustfmt::skip]
+        rows.push(Row { name, about, numbers, axes, types, memory, needs, other, padding, align, source, known, open });
+    }
+    rows
+}
+
+impl fmt::Display for Row {
+    /// Writes the name with the numbers that it takes: `ggml.q8_0x4.qs<bl=4,8>`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |(word, values): &(&str, Vec<u64>)| {
+            let values: Vec<String> = values.iter().map(u64::to_string).collect();
+            if word.is_empty() { values.join(",") } else { format!("{word}={}", values.join(",")) }
+        };
+        let numbers: Vec<String> = self.numbers.iter().map(number).collect();
+        match numbers.is_empty() {
+            true => f.pad(&self.name),
+            false => f.pad(&format!("{}<{}>", self.name, numbers.join(";"))),
+        }
+    }
+}
+
+impl Row {
+    /// The axes of the row that have a name, without `..`.
+    fn axes(&self) -> impl DoubleEndedIterator<Item = &'static str> {
+        self.axes.split(',').filter(|axis| *axis != "..")
+    }
+
+    /// The number of axes that `..` stands for, out of `rank` axes.
+    fn leading(&self, rank: usize) -> usize {
+        rank.saturating_sub(self.axes().count())
+    }
+
+    fn has_rank(&self, rank: usize) -> bool {
+        let named = self.axes().count();
+        if self.axes.starts_with("..") { rank >= named } else { rank == named }
+    }
+
+    fn is_for(&self, data_type: DataType) -> bool {
+        let matches = |word: &str| match word.strip_suffix("-bit") {
+            Some(bits) => bits.parse() == Ok(data_type.bits()),
+            None => word == "any" || word == data_type.to_string(),
+        };
+        self.types.split(' ').any(matches)
+    }
+
+    fn takes(&self, numbers: &[u64]) -> bool {
+        let mut pairs = self.numbers.iter().zip(numbers);
+        numbers.len() == self.numbers.len() && pairs.all(|((_, values), number)| values.contains(number))
+    }
+
+    /// Returns the values of the words in the rule. The sizes have the rank of the row, and the row accepts
+    /// the numbers.
+    fn values(&self, data_type: DataType, sizes: &[u64], numbers: &[u64]) -> Values<'_> {
+        let mut values = Values::default();
+        self.axes().rev().zip(sizes.iter().rev()).for_each(|(axis, &size)| values.set(axis, size));
+        self.numbers.iter().zip(numbers).for_each(|((word, _), &number)| values.set(word, number));
+        if data_type.bits().is_multiple_of(8) {
+            values.set("es", u64::from(data_type.bits().div_ceil(8)));
+        }
+        values
+    }
+
+    /// Returns the first condition that is not met, with its numbers, as half a sentence.
+    fn unmet(&self, values: &Values<'_>) -> Result<Option<String>, Error> {
+        for need in self.needs.split(';').map(str::trim).filter(|need| !need.is_empty()) {
+            let (sum, wanted) = need.split_once('=').unwrap_or((need, ""));
+            let value = values.evaluate(sum)?;
+            if !wanted.split(',').any(|wanted| wanted.trim().parse() == Ok(value)) {
+                let spoken: Vec<String> =
+                    values.spoken(sum).map(|(word, value)| format!("{word} is {value}")).collect();
+                return Ok(Some(format!("needs {}, and {}", need.replace(',', " or "), spoken.join(" and "))));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Returns the rows of a name, which may be short (`kCHW32`), or the reason why the name is wrong.
+fn find(name: &str) -> Result<Vec<&'static Row>, String> {
+    let short = |row: &'static Row| row.name.split_once('.').map_or("", |(_, short)| short);
+    let others = |row: &'static Row| row.other.split(", ").filter(|other| !other.is_empty());
+    let exact: Vec<_> = rows().iter().filter(|row| row.name == name).collect();
+    if !exact.is_empty() {
+        return Ok(exact);
+    }
+    let found: Vec<_> =
+        rows().iter().filter(|row| short(row) == name || others(row).any(|other| other == name)).collect();
+    let mut names: Vec<&str> = found.iter().map(|row| row.name.as_str()).collect();
+    names.dedup();
+    match names.as_slice() {
+        [_] => Ok(found),
+        [_, _, ..] => Err(format!("one of the layouts of this name: {}", names.join(" or "))),
+        [] => {
+            let lower = name.to_ascii_lowercase();
+            let spellings = rows()
+                .iter()
+                .flat_map(|row| others(row).chain([row.name.as_str(), short(row)]).map(move |word| (word, row)));
+            let nearest = spellings.min_by_key(|(word, _)| strsim::osa_distance(&word.to_ascii_lowercase(), &lower));
+            Err(format!("the name of a layout: the nearest is {}", nearest.map_or("", |(_, row)| row.name.as_str())))
+        }
+    }
+}

@@ -8,7 +8,7 @@ use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::strided::Slice;
 
-use super::table::Row;
+use super::Row;
 
 /// Some indices of a tensor, with the offsets of their elements.
 ///

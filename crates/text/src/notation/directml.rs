@@ -15,8 +15,8 @@ use tensor_layout::strided::{BufferTensorDesc, TensorFlags};
 
 use super::{bits_in_words, unsupported};
 
-use super::list::signed;
 use super::strided::{Strided, list};
+use super::view_step::signed;
 
 /// The most dimensions of a tensor (`DML_TENSOR_DIMENSION_COUNT_MAX1`, feature level 3.0). Tensors with more
 /// dimensions are neither written nor read.

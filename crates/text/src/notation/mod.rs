@@ -1,11 +1,9 @@
 //! One reader and one writer for every notation of a layout.
 
 mod axis_orders;
-mod convert;
 mod cute;
 mod directml;
 mod lines;
-mod list;
 mod numpy;
 mod onednn;
 mod read;
@@ -15,11 +13,9 @@ mod view_step;
 
 pub use axis_orders::axis_orders;
 pub use lines::{Line, lines, text, text_in};
-pub use list::read_list;
 pub use onednn::onednn_size_in_bytes;
 pub use steps::offset_steps;
-use strided::text_of;
-pub use view_step::ViewStep;
+pub use view_step::{ViewStep, read_list};
 
 use core::fmt;
 use core::str::FromStr;
@@ -27,46 +23,55 @@ use core::str::FromStr;
 use tensor_layout::Error;
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::plan::{Besides, StorageRule};
-use tensor_layout::strided::{AxisOrder, BufferTensorDesc};
-use tensor_layout::{AnyLayout, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::strided::BufferTensorDesc;
+use tensor_layout::{AnyLayout, ArrayShape, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::named::NamedLayout;
 
-/// A notation for layouts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Notation {
+macro_rules! notations {
+    ($($(#[$about:meta])* $variant:ident $name:literal $title:literal;)*) => {
+        /// A notation for layouts.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Notation {$(
+            $(#[$about])*
+            $variant,
+        )*}
+
+        impl Notation {
+            /// Every notation.
+            pub const ALL: &'static [Notation] = &[$(Notation::$variant),*];
+
+            /// The short name, and the name for people.
+            fn names(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Notation::$variant => ($name, $title),)*
+                }
+            }
+        }
+    };
+}
+
+notations! {
     /// XLA's notation: `f32[3,5]{1,0:T(2,2)}`.
-    Xla,
+    Xla "xla" "XLA";
     /// Sizes and strides: `f32[2,3]:[5,1]`.
-    Strides,
+    Strides "strides" "sizes and strides";
     /// Sizes and an axis order: `f16[8,64,56,56]:NHWC`.
-    AxisOrder,
+    AxisOrder "axis_order" "axis order";
     /// Sizes and a oneDNN tag: `f32[2,35,9,9]:nChw16c`.
-    OneDnn,
+    OneDnn "onednn" "oneDNN tag";
     /// CuTe's notation: `f32((8,2),128):((1,1024),8)`.
-    CuTe,
+    CuTe "cute" "CuTe";
     /// Byte strides, as in NumPy and PyTorch: `ndarray(shape=(2,3), dtype=float32, strides=(20,4))`.
-    Numpy,
+    Numpy "numpy" "NumPy";
     /// `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON: `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`.
-    Directml,
+    Directml "directml" "DirectML";
     /// A [named layout](crate::named): `tensorrt.kCHW32:s8[2,33,3,2]`.
-    Named,
+    Named "named" "named layout";
 }
 
 impl Notation {
-    /// Every notation.
-    pub const ALL: &'static [Notation] = &[
-        Notation::Xla,
-        Notation::Strides,
-        Notation::AxisOrder,
-        Notation::OneDnn,
-        Notation::CuTe,
-        Notation::Numpy,
-        Notation::Directml,
-        Notation::Named,
-    ];
-
     /// The name for people: `sizes and strides`. `Display` writes the short name, which `FromStr` reads.
     ///
     /// ```
@@ -78,32 +83,14 @@ impl Notation {
     /// ```
     #[must_use]
     pub fn title(self) -> &'static str {
-        match self {
-            Notation::Xla => "XLA",
-            Notation::Strides => "sizes and strides",
-            Notation::AxisOrder => "axis order",
-            Notation::OneDnn => "oneDNN tag",
-            Notation::CuTe => "CuTe",
-            Notation::Numpy => "NumPy",
-            Notation::Directml => "DirectML",
-            Notation::Named => "named layout",
-        }
+        self.names().1
     }
 }
 
 impl fmt::Display for Notation {
     /// Writes `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Notation::Xla => "xla",
-            Notation::Strides => "strides",
-            Notation::AxisOrder => "axis_order",
-            Notation::OneDnn => "onednn",
-            Notation::CuTe => "cute",
-            Notation::Numpy => "numpy",
-            Notation::Directml => "directml",
-            Notation::Named => "named",
-        })
+        f.pad(self.names().0)
     }
 }
 
@@ -114,13 +101,10 @@ impl FromStr for Notation {
     fn from_str(name: &str) -> Result<Self, Error> {
         let name = name.to_ascii_lowercase();
         let long = if name == "order" { "axis_order" } else { &name };
-        Notation::ALL.iter().copied().find(|notation| notation.to_string() == long).ok_or_else(|| {
-            Error::parse(
-                name.clone(),
-                1,
-                "a notation: xla, strides, order, onednn, cute, numpy, directml or named",
-                format!("`{name}`"),
-            )
+        Notation::ALL.iter().copied().find(|notation| notation.names().0 == long).ok_or_else(|| {
+            let expected = "a notation: xla, strides, order, onednn, cute, numpy, directml or named";
+            let found = format!("`{name}`");
+            Error::parse(name, 1, expected, found)
         })
     }
 }
@@ -130,20 +114,10 @@ impl FromStr for Notation {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Notated {
     layout: AnyLayout,
-    spelling: Spelling,
-}
-
-/// The facts about the text of a layout that the layout itself does not have.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Spelling {
-    Xla,
-    Strides,
-    AxisOrder(AxisOrder),
-    OneDnn(String),
-    CuTe,
-    Numpy,
-    Directml,
-    Named(Box<NamedLayout>),
+    notation: Notation,
+    /// The text in canonical form.
+    text: String,
+    rule: StorageRule,
 }
 
 impl Notated {
@@ -178,22 +152,13 @@ impl Notated {
     /// ```
     #[must_use]
     pub fn alignment(&self) -> u64 {
-        self.storage_rule().alignment
+        self.rule.alignment
     }
 
     /// The notation of the text that was read.
     #[must_use]
     pub fn notation(&self) -> Notation {
-        match self.spelling {
-            Spelling::Xla => Notation::Xla,
-            Spelling::Strides => Notation::Strides,
-            Spelling::AxisOrder(_) => Notation::AxisOrder,
-            Spelling::OneDnn(_) => Notation::OneDnn,
-            Spelling::CuTe => Notation::CuTe,
-            Spelling::Numpy => Notation::Numpy,
-            Spelling::Directml => Notation::Directml,
-            Spelling::Named(_) => Notation::Named,
-        }
+        self.notation
     }
 
     /// Returns the layout in one notation, as [`text_in`] does. In its own notation, the result is the text
@@ -203,7 +168,7 @@ impl Notated {
     ///
     /// The errors of [`text_in`].
     pub fn text_in(&self, notation: Notation) -> Result<String, Error> {
-        if notation == self.notation() { Ok(self.to_string()) } else { text_in(&self.layout, notation) }
+        if notation == self.notation { Ok(self.text.clone()) } else { text_in(&self.layout, notation) }
     }
 }
 
@@ -223,31 +188,13 @@ impl Besides for Notated {
     }
 
     fn storage_rule(&self) -> StorageRule {
-        match &self.spelling {
-            Spelling::Named(named) => named.storage_rule(),
-            _ => StorageRule::NONE,
-        }
+        self.rule
     }
 }
 
 impl fmt::Display for Notated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.layout, &self.spelling) {
-            (AnyLayout::Strided(desc), Spelling::AxisOrder(order)) => {
-                write!(f, "{}:{order}", type_and_sizes(desc.data_type(), desc.sizes()))
-            }
-            (AnyLayout::Tiled(shape), Spelling::OneDnn(tag)) => {
-                write!(f, "{}:{tag}", type_and_sizes(shape.data_type(), shape.sizes()))
-            }
-            (_, Spelling::Named(named)) => named.fmt(f),
-            // A layout that was read in one of these notations can also be written in it.
-            (layout, Spelling::Numpy | Spelling::Directml | Spelling::CuTe) => {
-                f.write_str(&text_in(layout, self.notation()).map_err(|_| fmt::Error)?)
-            }
-            (AnyLayout::Strided(desc), _) => desc.fmt(f),
-            (AnyLayout::Tiled(shape), _) => shape.fmt(f),
-            (AnyLayout::Mapped(map), _) => f.write_str(&text_of(map).map_err(|_| fmt::Error)?),
-        }
+        f.write_str(&self.text)
     }
 }
 
@@ -283,4 +230,44 @@ pub(crate) fn digits_by_dimension(map: &IndexMap) -> Option<Vec<Vec<(u64, u64)>>
         *dimensions.get_mut(*component.dims().first()?)? = digits.collect();
     }
     Some(dimensions)
+}
+
+impl From<Notated> for AnyLayout {
+    fn from(notated: Notated) -> AnyLayout {
+        notated.layout
+    }
+}
+
+impl From<&Notated> for AnyLayout {
+    fn from(notated: &Notated) -> AnyLayout {
+        notated.layout.clone()
+    }
+}
+
+/// Converts the layout as if its text had been read.
+impl From<ArrayShape> for Notated {
+    fn from(shape: ArrayShape) -> Notated {
+        Notated { text: shape.to_string(), layout: shape.into(), notation: Notation::Xla, rule: StorageRule::NONE }
+    }
+}
+
+/// Converts the layout as if its text had been read.
+impl From<BufferTensorDesc> for Notated {
+    fn from(desc: BufferTensorDesc) -> Notated {
+        Notated { text: desc.to_string(), layout: desc.into(), notation: Notation::Strides, rule: StorageRule::NONE }
+    }
+}
+
+/// Converts the layout as if its text had been read. A layout that no single index map can express is
+/// refused.
+impl TryFrom<NamedLayout> for Notated {
+    type Error = Error;
+
+    fn try_from(named: NamedLayout) -> Result<Notated, Error> {
+        let layout = match named.as_descriptor() {
+            Some(desc) => desc.into(),
+            None => named.to_index_map()?.into(),
+        };
+        Ok(Notated { layout, notation: Notation::Named, text: named.to_string(), rule: named.storage_rule() })
+    }
 }

@@ -12,8 +12,8 @@ use tensor_layout::element::{DataType, Naming};
 use tensor_layout::map::{IndexMap, Mode};
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error};
 
-use super::list::signed;
 use super::strided::{Strided, tuple};
+use super::view_step::signed;
 use super::{bits_in_words, unsupported};
 
 /// The words with which a text in NumPy's notation begins.

@@ -4,12 +4,12 @@ use core::str::FromStr;
 
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
-use tensor_layout::plan::read_type_and_sizes;
+use tensor_layout::plan::{StorageRule, read_type_and_sizes};
 use tensor_layout::{AnyLayout, AxisOrder, Error};
 
 use crate::named::NamedLayout;
 
-use super::{Notated, Spelling, cute, directml, numpy, onednn};
+use super::{Notated, Notation, cute, directml, numpy, onednn, text_in, type_and_sizes};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -22,25 +22,25 @@ impl FromStr for Notated {
         let mut cursor = Cursor::new(text);
         if cursor.peek() == Some(b'{') {
             let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
-            return at_end(&mut cursor, layout, Spelling::Directml);
+            return at_end(&mut cursor, layout, Notation::Directml, None);
         }
         if numpy::begins(&mut cursor) {
             let layout = numpy::read(&mut cursor)?;
-            return at_end(&mut cursor, layout, Spelling::Numpy);
+            return at_end(&mut cursor, layout, Notation::Numpy, None);
         }
         if let Some(data_type) =
             DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'('))
         {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
-            return at_end(&mut cursor, layout, Spelling::CuTe);
+            return at_end(&mut cursor, layout, Notation::CuTe, None);
         }
         cursor.move_to(0);
-        let Ok((data_type, sizes)) = read_type_and_sizes(&mut cursor) else { return own(text, Spelling::Xla) };
+        let Ok((data_type, sizes)) = read_type_and_sizes(&mut cursor) else { return own(text) };
         if !cursor.eat(":") {
-            return own(text, Spelling::Xla);
+            return own(text);
         }
         if cursor.peek() == Some(b'[') {
-            return own(text, Spelling::Strides);
+            return own(text);
         }
         // An axis order such as `NHWC`, or a oneDNN tag. A tag has digits for its blocks (`nChw16c`), or
         // letters that no axis order has (`ldnc`, or more than 8 letters).
@@ -49,11 +49,17 @@ impl FromStr for Notated {
         let order = word.parse::<AxisOrder>();
         let has_blocks = word.contains(|c: char| c.is_ascii_digit());
         match order {
-            Ok(order) if !has_blocks => own(text, Spelling::AxisOrder(order)),
+            Ok(order) if !has_blocks => {
+                let text_in_order = format!("{}:{order}", type_and_sizes(data_type, &sizes));
+                Ok(Notated { notation: Notation::AxisOrder, text: text_in_order, ..own(text)? })
+            }
             order => {
                 cursor.move_to(start);
                 match onednn::read_tag(&mut cursor, data_type, &sizes) {
-                    Ok(shape) => at_end(&mut cursor, AnyLayout::Tiled(shape), Spelling::OneDnn(word.to_owned())),
+                    Ok(shape) => {
+                        let text = format!("{}:{word}", type_and_sizes(data_type, &sizes));
+                        at_end(&mut cursor, AnyLayout::Tiled(shape), Notation::OneDnn, Some(text))
+                    }
                     Err(error) if has_blocks => Err(error),
                     Err(_) => {
                         let reason = order.err().map(|error| error.to_string()).unwrap_or_default();
@@ -69,12 +75,23 @@ impl FromStr for Notated {
 }
 
 /// Reads one of the library's own notations.
-fn own(text: &str, spelling: Spelling) -> Result<Notated, Error> {
-    Ok(Notated { layout: text.parse()?, spelling })
+fn own(text: &str) -> Result<Notated, Error> {
+    Ok(match text.parse()? {
+        AnyLayout::Strided(desc) => desc.into(),
+        AnyLayout::Tiled(shape) => shape.into(),
+        AnyLayout::Mapped(_) => unreachable!("an index map has no text of its own"),
+    })
 }
 
-/// Returns the layout, after a check that the text ends at the cursor.
-fn at_end(cursor: &mut Cursor<'_>, layout: AnyLayout, spelling: Spelling) -> Result<Notated, Error> {
+/// Returns the layout, after a check that the text ends at the cursor. `text` is its canonical form, if writing
+/// the layout would not give it.
+fn at_end(
+    cursor: &mut Cursor<'_>,
+    layout: AnyLayout,
+    notation: Notation,
+    text: Option<String>,
+) -> Result<Notated, Error> {
     cursor.end("nothing more")?;
-    Ok(Notated { layout, spelling })
+    let text = text.map_or_else(|| text_in(&layout, notation), Ok)?;
+    Ok(Notated { layout, notation, text, rule: StorageRule::NONE })
 }

@@ -3,14 +3,13 @@
 mod carried;
 pub(crate) mod memory_order;
 pub(crate) mod tiles;
-mod wanted;
 
 use tensor_layout::checked::{self, BYTES, Exact, OFFSET};
 use tensor_layout::{ArrayShape, BufferTensorDesc, Error, IndexMap, ToIndexMap};
 
+use carried::Wanted;
 use memory_order::{MemoryOrder, Room};
 use tiles::{Blocked, radix_sort};
-use wanted::Wanted;
 
 /// A strided tensor as a tiled shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +130,7 @@ pub fn spell(map: &IndexMap) -> Result<ArrayShape, Error> {
 /// ```
 pub fn spell_view(map: &IndexMap, operand: &ArrayShape) -> Result<ArrayShape, Error> {
     let own = operand.to_index_map()?;
-    if wanted::is_spelling(operand, map) {
+    if carried::is_spelling(operand, map) {
         return Ok(operand.clone());
     }
     let wanted = Wanted::view(map, &own, operand);
