@@ -213,7 +213,7 @@ fn every_kernel_of(types: &[DataType], named: &[&str]) {
 
 /// What plans of copies of whole bytes say of their loops and kernels.
 const BYTES: &[&str] =
-    &["Runs {", "by: Repeat", "table of ", "Transpose {", "micro_tile: Some", " x -", "Reverse {", "pass 2 of "];
+    &["Runs {", "by: Repeat", "table of ", "Transpose {", "micro_tile: Some", " x -", "blocks of ", "pass 2 of "];
 
 #[test]
 fn elements_of_1_to_4_bits() {

@@ -81,7 +81,8 @@ impl Atom {
 const LONGEST_BLOCK: usize = 1 << 10;
 
 /// Equal blocks, permuted in the same way. Block `i` begins `i * source_step` bytes after the first block on
-/// the source, and right after block `i - 1` on the destination.
+/// the source, and right after block `i - 1` on the destination. If the step is negative, the last block has
+/// the lowest address, where the span of the permutation begins.
 ///
 /// The fields are private, and [`BlockLoops::permuted`] sets them together. The vector kernel is sound only
 /// if the offsets in its tables are right.
@@ -109,7 +110,7 @@ struct Shape {
     /// Size of a destination block in bytes.
     block: usize,
     /// The distance from one block to the next on the source, in bytes.
-    source_step: usize,
+    source_step: isize,
     /// How many bytes of the source a block spans.
     source_span: usize,
     gathers: Gathers,
@@ -140,7 +141,7 @@ pub struct BlockLoops {
     /// Size of a destination block in bytes.
     block: usize,
     /// The distance from one block to the next on the source, in bytes.
-    source_step: usize,
+    source_step: isize,
     /// The index of the first atom on the source and on the destination.
     start: (usize, usize),
 }
@@ -148,6 +149,8 @@ pub struct BlockLoops {
 impl BlockLoops {
     /// Finds the blocks in a loop nest, whose loops are given outer to inner. Strides count atoms. `start` is
     /// the index of the first atom on the source and on the destination.
+    ///
+    /// A chain of one loop that goes backwards is a reversal: each block is an atom.
     ///
     /// Returns `None` if no chain of loops fills the destination without a gap, as several blocks of at most
     /// 1 KiB each. Also returns `None` if blocks are not whole bytes, or do not begin at whole bytes.
@@ -167,11 +170,11 @@ impl BlockLoops {
             filled = filled.checked_mul(loops[chain].extent)?;
             chain += 1;
         }
-        let inside = chain.checked_sub(1).filter(|&inside| inside > 0)?;
+        let inside = chain.checked_sub(1).filter(|&inside| inside > 0 || loops[inside].source < 0)?;
         if !block.is_multiple_of(per_byte) || !start.1.is_multiple_of(per_byte) {
             return None;
         }
-        let source_step = usize::try_from(in_bytes(atom, loops[inside].source)?).ok()?;
+        let source_step = in_bytes(atom, loops[inside].source)?;
         Some(BlockLoops { atom, loops, inside, block: block / per_byte, source_step, start })
     }
 
@@ -189,7 +192,7 @@ impl BlockLoops {
 
     /// The distance from one block to the next on the source, in bytes.
     #[must_use]
-    pub fn source_step(&self) -> usize {
+    pub fn source_step(&self) -> isize {
         self.source_step
     }
 
@@ -213,15 +216,18 @@ impl BlockLoops {
         let odd = first % per_byte;
         let sources = sources_of(&loops[..inside], before + odd)?;
         let source_span = (odd + before + after) / per_byte + 1;
-        let sizes = [block, source_step, source_span];
-        let gathers = Gathers::new(atom, &sources, sizes, blocks, [register, most_windows])?;
+        let gathers =
+            Gathers::new(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
+        // The span of the blocks begins at the lowest of them.
+        let behind = if source_step < 0 { (blocks - 1).checked_mul(source_step.unsigned_abs())? } else { 0 };
+        let lowest = (first / per_byte).checked_sub(behind)?;
         loops.drain(..=inside);
         for Stride { source, destination, .. } in &mut loops {
             (*source, *destination) = (in_bytes(atom, *source)?, in_bytes(atom, *destination)?);
         }
         let shape = Shape { atom, sources, block, source_step, source_span, gathers };
         let permutation = BlockPermutation { blocks, shape: Arc::new(shape) };
-        Some(PermutedBlocks { permutation, outer: loops, start: (first / per_byte, start.1 / per_byte) })
+        Some(PermutedBlocks { permutation, outer: loops, start: (lowest, start.1 / per_byte) })
     }
 }
 
@@ -240,7 +246,7 @@ impl BlockPermutation {
 
     /// The distance from one block to the next on the source, in bytes.
     #[must_use]
-    pub fn source_step(&self) -> usize {
+    pub fn source_step(&self) -> isize {
         self.shape.source_step
     }
 
@@ -256,15 +262,21 @@ impl BlockPermutation {
         self.shape.gathers.groups().iter().map(|group| group.rounds).max().unwrap_or(0)
     }
 
-    /// How many bytes all blocks span on the source and on the destination, from the start of the first
-    /// block. `None` if the number overflows.
+    /// How many bytes all blocks span on the source and on the destination. `None` if the number overflows.
     #[must_use]
     pub fn span(&self) -> (Option<usize>, Option<usize>) {
-        let last = self.blocks.saturating_sub(1).checked_mul(self.shape.source_step);
+        let last = self.blocks.saturating_sub(1).checked_mul(self.source_step().unsigned_abs());
         (last.and_then(|last| last.checked_add(self.shape.source_span)), self.blocks.checked_mul(self.shape.block))
     }
 
-    /// Returns the permutation of some of the blocks, and the offsets of the first of these blocks, in bytes
+    /// Where the span of some of the blocks begins in the span of all blocks, in bytes on the source.
+    #[inline(always)]
+    pub(crate) fn source_of(&self, blocks: Range<usize>) -> usize {
+        let before = if self.source_step() < 0 { self.blocks - blocks.end } else { blocks.start };
+        before * self.source_step().unsigned_abs()
+    }
+
+    /// Returns the permutation of some of the blocks, and the offsets of the span of these blocks, in bytes
     /// on the source and on the destination. A thread copies such a part. `None` if the range is empty or not
     /// inside.
     #[must_use]
@@ -272,7 +284,7 @@ impl BlockPermutation {
         if blocks.is_empty() || blocks.end > self.blocks {
             return None;
         }
-        let start = (blocks.start * self.shape.source_step, blocks.start * self.shape.block);
+        let start = (self.source_of(blocks.clone()), blocks.start * self.shape.block);
         Some((BlockPermutation { blocks: blocks.len(), shape: Arc::clone(&self.shape) }, start))
     }
 

@@ -36,7 +36,6 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod block_permutation;
-mod byte_table;
 mod copy;
 mod destination;
 pub mod kernel;
@@ -52,7 +51,6 @@ mod simd;
 mod x86_64;
 
 pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
-pub use byte_table::{shuffles_plane, shuffles_reversed};
 pub use copy::{Access, Copies, Copy, Prefetch};
 pub use destination::Destination;
 pub use kernel::Misfit;

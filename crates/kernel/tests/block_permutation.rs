@@ -82,9 +82,12 @@ fn case(random: &mut Random) -> Case {
     }
     for step in &mut loops[inner..] {
         filled = (filled + gap(random)).next_multiple_of(per_byte);
-        let repeated = random.below(12) == 0;
-        step.source = if repeated { 0 } else { signed(filled) };
-        if !repeated {
+        let form = random.below(12);
+        step.source = [0, -signed(filled)].get(form).copied().unwrap_or(signed(filled));
+        if form == 1 {
+            front += filled * (step.extent - 1);
+        }
+        if form > 0 {
             filled *= step.extent;
         }
     }
@@ -200,6 +203,23 @@ fn small_planes_need_few_windows() {
     // In 8 x 8, 64 bytes are two columns, which need all 256 bytes. Four planes of 4 x 4 bytes are one
     // register.
     assert_eq!([[8, 8, 4], [4, 4, 1]].map(|shape| windows(shape, 64)), [4, 1]);
+}
+
+/// A run of units in the opposite order is a block for each unit.
+#[test]
+fn reversals_are_blocks_that_step_backwards() {
+    for unit in [1, 2, 3, 4, 8, 16] {
+        let step = signed(unit);
+        let reversed = Stride { extent: 1000, source: -step, destination: step };
+        let start = (unit * 999, 0);
+        let loops = [reversed, Stride { extent: unit, source: 1, destination: 1 }];
+        for register in [32, 64] {
+            let blocks = permuted(Atom::Byte, start, &loops, register).unwrap();
+            assert_eq!((blocks.start, blocks.permutation.blocks()), ((0, 0), 1000));
+            assert_eq!(blocks.permutation.source_step(), -step);
+            assert!(blocks.permutation.windows() <= 2);
+        }
+    }
 }
 
 #[test]

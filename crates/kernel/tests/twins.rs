@@ -1,8 +1,8 @@
 //! Random copies at every level, including vectors in plain Rust. Each level copies the same bytes as safe
-//! Rust, and the kernel that was asked for is the kernel that ran.
+//! Rust.
 
 use strided_copy::kernel::{
-    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, Panels, Plane, PlaneRuns, Reverse, Rows,
+    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, Panels, Plane, PlaneRuns, Rows,
     RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
 };
 use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, fences};
@@ -77,25 +77,24 @@ fn signed(bytes: usize) -> isize {
 
 /// A plane, and how it is transposed. Some planes have the form that a special kernel needs.
 fn plane(random: &mut Random) -> (Plane, Transpose) {
-    let form = random.below(10);
+    let form = random.below(9);
     let unit = match form {
         0 | 1 => random.pick(&[1, 2, 4, 8]),
-        2 => random.pick(&[3, 5, 6, 7, 12, 16, 20]),
-        3 => 16,
-        4 => random.pick(&[32, 64, 128]),
+        2 => 16,
+        3 => random.pick(&[32, 64, 128]),
         _ => random.pick(&[1, 1, 2, 2, 4, 4, 4, 8, 8, 16, 16, 3, 5, 6, 12, 20, 24, 32, 40, 64, 100, 128]),
     };
     let few = random.pick(&[2, 3, 4, 8, 16]);
     let (mut columns, mut rows) = match (form, random.below(3)) {
-        (0, _) | (2 | 5, 0) => (random.extent(), few),
-        (1, _) | (2 | 5, 1) => (few, random.extent()),
+        (0, _) | (4, 0) => (random.extent(), few),
+        (1, _) | (4, 1) => (few, random.extent()),
         _ => (random.extent(), random.extent()),
     };
     while unit * columns * rows > 300_000 {
         (columns, rows) = if columns > rows { (columns / 3 + 1, rows) } else { (columns, rows / 3 + 1) };
     }
     let micro_tile = match unit {
-        _ if form < 5 => None,
+        _ if form < 4 => None,
         2 if random.below(6) == 0 => Some(MicroTile { rows: 2, columns: 1, element: 1 }),
         4 if random.below(4) == 0 => Some(MicroTile { rows: 2, columns: 2, element: 1 }),
         8 if random.below(4) == 0 => Some(MicroTile { rows: 2, columns: 2, element: 2 }),
@@ -104,11 +103,11 @@ fn plane(random: &mut Random) -> (Plane, Transpose) {
     };
     let mut source = random.axis(rows, columns * unit);
     let mut destination = random.axis(columns, rows * unit);
-    if form == 0 || form == 2 && rows == few {
+    if form == 0 {
         destination = Axis::new(columns, signed(rows * unit));
-    } else if form == 1 || form == 2 {
+    } else if form == 1 {
         source = Axis::new(rows, signed(columns * unit));
-    } else if form == 3 || form == 4 {
+    } else if form == 2 || form == 3 {
         source = Axis::new(rows, signed(random.pitch(columns * unit)));
         destination = Axis::new(columns, signed(random.pitch(rows * unit).next_multiple_of(64)));
     }
@@ -116,9 +115,8 @@ fn plane(random: &mut Random) -> (Plane, Transpose) {
     let by = match form {
         0 => Transpose::Interleave(Rows::Direct),
         1 => Transpose::Deinterleave(random.rows()),
-        2 => Transpose::Shuffle,
-        3 => Transpose::Lanes,
-        4 => runs(random, &plane),
+        2 => Transpose::Lanes,
+        3 => runs(random, &plane),
         _ => transpose(random, &plane),
     };
     (plane, by)
@@ -165,14 +163,13 @@ fn panels(random: &mut Random, plane: &Plane) -> Panels {
 }
 
 fn transpose(random: &mut Random, plane: &Plane) -> Transpose {
-    match random.below(12) {
+    match random.below(11) {
         0 => Transpose::Units,
         1 => Transpose::Lanes,
         2 => Transpose::Interleave(Rows::Direct),
         3 | 4 => Transpose::Deinterleave(random.rows()),
-        5 => Transpose::Shuffle,
-        6 => Transpose::Panel { scattered: random.below(2) == 0 },
-        7 | 8 if !is_in_register(plane.unit) => runs(random, plane),
+        5 => Transpose::Panel { scattered: random.below(2) == 0 },
+        6 | 7 if !is_in_register(plane.unit) => runs(random, plane),
         _ => Transpose::Panels(panels(random, plane)),
     }
 }
@@ -187,7 +184,7 @@ fn kernel(random: &mut Random) -> Kernel {
     let signed = random.below(2) == 0;
     let change = if random.below(2) == 0 { WidthChange::Pack } else { WidthChange::Unpack { signed } };
     let bits = random.pick(&[1, 2, 4]);
-    match random.below(14) {
+    match random.below(13) {
         0..=2 => {
             let run = if random.below(3) == 0 { random.pick(&[1, 2, 4, 8, 12, 16, 32]) } else { random.extent() };
             let mut count = count(random, run, 40);
@@ -216,12 +213,7 @@ fn kernel(random: &mut Random) -> Kernel {
             let rows = BitInterleave { bits, row, pitch: random.pitch(row), direction };
             Kernel::InterleaveBits { rows, by: random.rows() }
         }
-        6 => {
-            let (unit, extent) = (1 + random.below(16), random.extent());
-            let by = random.pick(&[Reverse::Registers, Reverse::Shuffle, Reverse::Runs]);
-            Kernel::Reverse { unit, extent, count: count(random, unit * extent, 20), by }
-        }
-        7 => Kernel::ChangeWidth(WidthRow { bits, change, packed: random.extent() }),
+        6 | 7 => Kernel::ChangeWidth(WidthRow { bits, change, packed: random.extent() }),
         _ => {
             let (plane, by) = plane(random);
             Kernel::Transpose { plane, by }
@@ -307,6 +299,6 @@ fn every_level_copies_what_safe_rust_does() {
             }
         }
     }
-    let rare: Vec<_> = kinds.iter().filter(|(_, count)| **count < cases / 1000).collect();
-    assert!(kinds.len() == 21 && rare.is_empty(), "{kinds:?}");
+    let rare: Vec<_> = kinds.iter().filter(|(_, count)| **count < cases / 200).collect();
+    assert!(kinds.len() == 17 && rare.is_empty(), "{kinds:?}");
 }

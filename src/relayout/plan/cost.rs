@@ -14,7 +14,7 @@
 //! The numbers were found on a Zen 5, unless another machine is named. No number was found on ARM. "By trial"
 //! means the best of the neighbouring powers of two.
 
-pub(crate) use strided_copy::kernel::{JOINED_RUN, LONGEST_REVERSED, MICRO_TILE, MOST_INTERLEAVED};
+pub(crate) use strided_copy::kernel::{JOINED_RUN, MICRO_TILE, MOST_INTERLEAVED};
 pub(crate) use strided_copy::{LINE, PAGE};
 
 /// The size of a copy, in bytes read and written, from which on it uses non-temporal stores. It is between
@@ -79,13 +79,6 @@ pub(crate) const SMALL: usize = 64;
 /// The most 16-byte units of a plane that is transposed only in blocks of 16-byte units. On either side, 16
 /// KiB stay in the L1 cache. By trial.
 pub(crate) const FEW_LANES: usize = 1 << 10;
-
-/// The least length of a destination row, in bytes, for which the table of a byte shuffle is worth its cost.
-/// By trial.
-pub(crate) const LEAST_SHUFFLED: usize = 256;
-
-/// The size of a plane, in bytes, below which a byte shuffle prefetches the next plane. By trial.
-pub(crate) const SMALL_SHUFFLED: usize = 1 << 16;
 
 // --- Planes of runs -----------------------------------------------------------------------------------
 

@@ -1,14 +1,15 @@
 //! Boxes of many small blocks whose elements are permuted, and the choice of boxes that are permuted block by
 //! block.
 
-use strided_copy::kernel::{Kernel, Loop as ByteLoop, Stride};
-use strided_copy::{Access, Atom, BlockLoops, Copy, PermutedBlocks, Prefetch};
+use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
+use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlocks, Prefetch};
 
+use crate::checked;
 use crate::error::Error;
 use crate::map::{CopyBox, Loop};
 
-use super::machine::Site;
-use super::select;
+use super::machine::{Knobs, Site};
+use super::select::{self, NestLoops, front_to_back};
 
 /// Blocks that have fewer bytes than this together are not permuted, because planning the tables takes 3 to
 /// 25 us (Zen 3).
@@ -23,6 +24,12 @@ const CALLED_FROM: usize = 1 << 9;
 /// planes of 16 x 8 numbers of 16 bits).
 const MOST_WINDOWS: usize = 6;
 
+/// The longest unit of a reversal that is permuted, in bytes.
+const LONGEST_REVERSED: usize = 16;
+
+/// Fewer bytes than this in an iteration are not reversed or interleaved by tables. By trial.
+const LEAST_SHUFFLED: usize = 256;
+
 /// The most boxes of a copy that get tables. Further boxes get another kernel. The tables of a box take up to
 /// 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
@@ -34,7 +41,8 @@ pub(super) const MOST_BOXES: usize = 256;
 /// `overflow` if an iteration ends after the last address.
 pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
     let PermutedBlocks { permutation, outer, start } = blocks;
-    let loops = outer.into_iter().map(ByteLoop::Strided).collect();
+    let mut loops: Vec<_> = outer.into_iter().map(ByteLoop::Strided).collect();
+    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
     let access = Access { streaming: site.streaming, prefetch: Prefetch::None };
     select::checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)
 }
@@ -58,10 +66,8 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     let mut loops = Vec::with_capacity(copy.loops.len().saturating_add(1));
     for outer in &copy.loops {
         let (extent, source, destination, backwards) = outer.strides()?;
-        if backwards {
-            return None;
-        }
         let (source, destination) = (step(source)?, step(destination)?);
+        let source = if backwards { source.checked_neg()? } else { source };
         loops.push(Stride { extent: usize::try_from(extent).ok()?, source, destination });
     }
     loops.push(Stride { extent: usize::try_from(each).ok()?, source: 1, destination: 1 });
@@ -69,7 +75,7 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     let blocks = BlockLoops::of(atom, start, loops)?;
     // The tables are made last, because they take longer than the rest of planning.
     let bytes = blocks.blocks().checked_mul(blocks.block())?;
-    let dense = blocks.source_step() == blocks.block();
+    let dense = blocks.source_step().unsigned_abs() == blocks.block();
     let most_windows = match atom {
         Atom::Nibble => usize::MAX,
         Atom::Byte if dense => MOST_WINDOWS,
@@ -79,6 +85,63 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
         return None;
     }
     blocks.permuted(site.knobs.level.register(), most_windows)
+}
+
+/// Returns the blocks of a nest whose units of `unit` bytes are in the opposite order on the two sides, and where
+/// their first iteration begins. The loops that are left are outside of the blocks. `None` for other nests, and
+/// for few bytes, which are copied unit by unit.
+pub(super) fn reversed(
+    loops: &mut NestLoops,
+    unit: usize,
+    start: (usize, usize),
+    knobs: &Knobs,
+) -> Option<(BlockPermutation, (usize, usize))> {
+    let step = isize::try_from(unit).ok()?;
+    let is_reversed = |stride: Stride| stride.source == -step && stride.destination == step;
+    if !knobs.level.has_vectors()
+        || unit > LONGEST_REVERSED
+        || !loops.iter().filter_map(ByteLoop::stride).any(is_reversed)
+    {
+        return None;
+    }
+    let mut strides = loops.iter().map(ByteLoop::stride).collect::<Option<Vec<_>>>()?;
+    strides.push(Stride { extent: unit, source: 1, destination: 1 });
+    let blocks = BlockLoops::of(Atom::Byte, start, strides)?;
+    if blocks.blocks().saturating_mul(blocks.block()) < LEAST_SHUFFLED {
+        return None;
+    }
+    let PermutedBlocks { permutation, outer, start } = blocks.permuted(knobs.level.register(), MOST_WINDOWS)?;
+    loops.clear();
+    loops.extend(outer.into_iter().map(ByteLoop::Strided));
+    Some((permutation, start))
+}
+
+/// Returns the blocks of a plane that interleaves two to four rows of runs whose length no register holds whole
+/// units of, such as 3 bytes. `None` for other planes.
+pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutation> {
+    let Plane { unit, columns, rows, micro_tile: None } = plane else { return None };
+    let (unit, register) = (*unit, site.register());
+    if !site.knobs.level.has_vectors()
+        || is_in_register(unit)
+        || !(3..=register.div_euclid(2)).contains(&unit)
+        || !(2..=4).contains(&rows.extent)
+        || plane.destination_row().saturating_mul(columns.extent) < LEAST_SHUFFLED
+    {
+        return None;
+    }
+    let stride = |extent, source: usize, destination: usize| {
+        Some(Stride { extent, source: isize::try_from(source).ok()?, destination: isize::try_from(destination).ok()? })
+    };
+    // A pitch that is negative is another plane.
+    plane.interleaves().filter(|&pitch| pitch >= 0)?;
+    let loops = vec![
+        stride(columns.extent, unit, plane.destination_row())?,
+        stride(rows.extent, rows.stride()?, unit)?,
+        stride(unit, 1, 1)?,
+    ];
+    let PermutedBlocks { permutation, outer, .. } =
+        BlockLoops::of(Atom::Byte, (0, 0), loops)?.permuted(register, MOST_WINDOWS)?;
+    outer.is_empty().then_some(permutation)
 }
 
 /// Whether some loop goes from block to block without a gap, on both sides. This check is cheap. It comes

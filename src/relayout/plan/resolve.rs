@@ -2,7 +2,7 @@
 //! No other file makes these choices.
 //!
 //! [`select`](super::select) takes loops out of a box until one iteration of the remaining loops is a
-//! [`Shape`]: runs of bytes, a plane to be transposed, a row to be reversed, rows of bits. A shape says
+//! [`Shape`]: runs of bytes, a plane to be transposed, blocks to be permuted, rows of bits. A shape says
 //! *what* is copied. [`resolve`] considers the shape, the loops around it, the size of the whole copy
 //! ([`Site`]) and the machine, and returns a [`Kernel`], which says *what runs*. Nothing is decided after
 //! that. The kernel crate dispatches on the kernel once, and `explain` prints it.
@@ -10,9 +10,9 @@
 //! ```text
 //! shape      kernels, the first that fits
 //! runs       one run repeated; words; scattered lines (in L2); halves (in a cache); memcpy; line by line
+//! blocks     permuted in registers
 //! plane      16-byte blocks; interleave or deinterleave in registers; unit by unit; one panel; panels
-//!   of runs  byte shuffle; panels (lines that do not fit); lines in source order; few columns; pieces
-//! reversed   inside registers; byte shuffle; run by run
+//!   of runs  blocks permuted in registers; panels (lines that do not fit); lines in source order; few columns; pieces
 //! bits       interleaved in registers; unpacked or packed in registers
 //! ```
 //!
@@ -21,17 +21,18 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
-    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, Plane, Reverse, Rows, Runs, Stride, Transpose,
+    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, Plane, Rows, Runs, Stride, Transpose,
     WidthChange, WidthRow, has_shuffle, is_in_register,
 };
-use strided_copy::{Access, Prefetch, shuffles_plane, shuffles_reversed};
+use strided_copy::{Access, BlockPermutation, Prefetch};
 
 use super::cost::{
-    FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LEAST_SHUFFLED, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW,
-    PAGE, PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL, SMALL_SHUFFLED,
+    FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE,
+    PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL,
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
+use super::permutation;
 
 /// The shape of an iteration: the part of the copy that one iteration of the loops makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +43,8 @@ pub(crate) enum Shape {
     Table { run: usize, offsets: Offsets, count: Stride },
     /// A plane to be transposed.
     Plane(Plane),
-    /// Runs of `extent` units of `unit` bytes, each to be reversed.
-    Reverse { unit: usize, extent: usize, count: Stride },
+    /// Blocks whose bytes are permuted.
+    Blocks(BlockPermutation),
     /// Rows of bits to be interleaved or deinterleaved.
     Bits(BitInterleave),
     /// A row of elements to be unpacked or packed.
@@ -56,14 +57,14 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
     let (kernel, prefetch) = match shape {
         Shape::Runs { run, count } => runs(run, count, site),
         Shape::Table { run, offsets, count } => (Kernel::Table { run, offsets, count }, Prefetch::None),
-        Shape::Plane(plane) => {
-            let (by, prefetch) = transpose(&plane, loops, site);
-            (Kernel::Transpose { plane, by }, prefetch)
-        }
-        Shape::Reverse { unit, extent, count } => {
-            let (by, prefetch) = reverse(unit, extent, count, site);
-            (Kernel::Reverse { unit, extent, count, by }, prefetch)
-        }
+        Shape::Plane(plane) => match permutation::interleaved(&plane, site) {
+            Some(blocks) => (Kernel::PermuteBlocks(blocks), Prefetch::None),
+            None => {
+                let (by, prefetch) = transpose(&plane, loops, site);
+                (Kernel::Transpose { plane, by }, prefetch)
+            }
+        },
+        Shape::Blocks(blocks) => (Kernel::PermuteBlocks(blocks), Prefetch::None),
         Shape::Bits(rows) => {
             let (by, prefetch) = match rows.direction {
                 Direction::Interleave | Direction::Pack => {
@@ -117,34 +118,11 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
     (Kernel::Runs { run, count, by }, prefetch)
 }
 
-/// Chooses the code for runs whose units are in the opposite order.
-fn reverse(unit: usize, extent: usize, count: Stride, site: Site<'_>) -> (Reverse, Prefetch) {
-    let run = unit * extent;
-    let register = site.register();
-    let strides = (usize::try_from(count.source), usize::try_from(count.destination));
-    let side_by_side = strides == (Ok(run), Ok(run)) && run <= register;
-    let whole = if side_by_side { run * count.extent } else { run };
-    let in_row = if site.prefetch { Prefetch::InRow(number(PREFETCH_IN_RUN)) } else { Prefetch::None };
-    if !site.streaming && whole >= register {
-        (Reverse::Registers, in_row)
-    } else if side_by_side && whole >= LEAST_SHUFFLED && shuffles_reversed(unit, extent, count, register) {
-        (Reverse::Shuffle, shuffle_ahead(whole, 1, whole, site))
-    } else {
-        (Reverse::Runs, in_row)
-    }
-}
-
 fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, micro_tile } = plane;
     let (unit, columns, rows) = (*unit, columns.extent, rows.extent);
     let register = site.register();
     if !is_in_register(unit) {
-        let interleaves = (2..=4).contains(&rows) && plane.interleaves().is_some();
-        let least = if interleaves { unit * columns * rows } else { unit * rows };
-        if least >= LEAST_SHUFFLED && shuffles_plane(plane, register) {
-            let (separated, row) = if interleaves { (1, unit * columns) } else { (columns, unit * columns * rows) };
-            return (Transpose::Shuffle, shuffle_ahead(unit * columns * rows, separated, row, site));
-        }
         return panels::of_runs(plane, loops, site);
     }
     if unit == 16
@@ -226,22 +204,6 @@ fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch 
     }
 }
 
-/// Returns the prefetch of a byte shuffle. An iteration writes `bytes` bytes to `rows` rows, from source rows
-/// of `source_row` bytes.
-fn shuffle_ahead(bytes: usize, rows: usize, source_row: usize, site: Site<'_>) -> Prefetch {
-    if !site.prefetch {
-        Prefetch::None
-    } else if bytes < SMALL_SHUFFLED || source_row < LONG_RUN {
-        // Prefetching further ahead in the rows of a small plane would run past the end of the plane, so the
-        // next plane is prefetched.
-        iterations_ahead(bytes)
-    } else if rows == 1 {
-        Prefetch::None
-    } else {
-        Prefetch::InRow(number(PREFETCH_IN_RUN))
-    }
-}
-
 /// Whether prefetches are useless, because the hardware prefetcher follows the reads of these loops. This is
 /// so on a Zen 4. On a fifth-generation Xeon, copies of this kind are faster with prefetches.
 fn is_followed(shape: &Shape, loops: &[Loop], knobs: &Knobs) -> bool {
@@ -253,7 +215,6 @@ fn is_followed(shape: &Shape, loops: &[Loop], knobs: &Knobs) -> bool {
 fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
     let own = match shape {
         Shape::Runs { run, count } => after_each_other(*run, count),
-        Shape::Reverse { unit, extent, count } => after_each_other(unit * extent, count),
         // The two halves of a destination line come from two source rows, which are read in turns.
         Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
         Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {

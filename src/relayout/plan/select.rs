@@ -7,7 +7,7 @@
 //! * A *plane* to be transposed, if the run is short, one loop is packed on the source and another loop on
 //!   the destination. Both loops go into the plane, so that every cache line is used up while it is in the
 //!   cache.
-//! * A *reversed run*, if one loop is packed on both sides and goes backwards.
+//! * *Blocks*, if a loop is packed on both sides and goes backwards: the units in the opposite order.
 //! * Contiguous *runs* otherwise. If they follow no stride, they are at a table of offsets.
 //!
 //! [`resolve`](super::resolve) then decides which code runs an iteration.
@@ -23,10 +23,9 @@ use crate::error::Error;
 use crate::map::{self, CopyBox};
 use crate::short_sort::sort_by_key;
 
-use super::cost::{
-    JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_REVERSED, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE,
-};
+use super::cost::{JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE};
 use super::machine::{Knobs, Site};
+use super::permutation;
 use super::resolve::{Shape, resolve};
 
 /// Returns the copy of a box. An element has `bytes` whole bytes.
@@ -103,6 +102,9 @@ fn shape(
     knobs: &Knobs,
 ) -> (Shape, (usize, usize)) {
     let run = contiguous_run(loops, element);
+    if let Some((blocks, start)) = permutation::reversed(loops, run, (source, destination), knobs) {
+        return (Shape::Blocks(blocks), start);
+    }
     let shape = innermost_shape(loops, run, &mut source, knobs);
     (shape, (source, destination))
 }
@@ -133,17 +135,6 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
 /// Takes the innermost loops out of `loops` and into a shape. If such a loop goes backwards, the shape begins
 /// at its lowest address, and `source` moves to that address.
 fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Shape {
-    let backwards = |step: &Loop| {
-        let packed = |step: Stride| step.source.checked_neg() == stride(run) && Some(step.destination) == stride(run);
-        step.stride().is_some_and(packed)
-    };
-    if run <= LONGEST_REVERSED
-        && let Some(index) = loops.iter().position(backwards)
-    {
-        let extent = take(loops, index, source).extent;
-        let count = innermost(loops);
-        return Shape::Reverse { unit: run, extent, count };
-    }
     // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
     // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
     // kernels copy them in the order of the source (`in_source_order`).

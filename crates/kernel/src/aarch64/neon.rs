@@ -165,19 +165,6 @@ unsafe impl Vector for Pair {
     }
 
     #[inline(always)]
-    unsafe fn reverse_lanes(self) -> Self {
-        Pair(self.1, self.0)
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe {
-            Pair(vqtbl2q_u8(uint8x16x2_t(low.0, high.0), index.0), vqtbl2q_u8(uint8x16x2_t(low.1, high.1), index.1))
-        }
-    }
-
-    #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Pair(vorrq_u8(self.0, other.0), vorrq_u8(self.1, other.1)) }
@@ -206,12 +193,6 @@ unsafe impl Vector for Pair {
     unsafe fn prefetch_near(from: *const u8) {
         // SAFETY: a prefetch never faults and changes nothing that a program sees.
         unsafe { asm!("prfm pldl1keep, [{}]", in(reg) from, options(nostack, readonly, preserves_flags)) }
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch_to_write(to: *const u8) {
-        // SAFETY: a prefetch never faults and changes nothing that a program sees.
-        unsafe { asm!("prfm pstl1keep, [{}]", in(reg) to, options(nostack, readonly, preserves_flags)) }
     }
 
     #[inline(always)]

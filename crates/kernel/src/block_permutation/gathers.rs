@@ -54,7 +54,7 @@ pub(crate) struct Group {
 /// # Invariants
 ///
 /// 1. Every window of `window` bytes is inside the source bytes of a period, which are `(blocks - 1) *
-///    source_step + span`.
+///    |source_step| + span`.
 /// 2. Every entry of `offsets` is at least a vector in front of the end of a period on the destination.
 /// 3. The number of entries of `offsets` is the number of vectors of all groups. For each of these vectors,
 ///    the other tables have: an offset for each shuffle, round and lane; a vector of indices for each shuffle
@@ -93,18 +93,25 @@ pub(crate) struct Tables {
 
 impl Gathers {
     /// Makes the tables for `blocks` blocks of `block` destination bytes. On the source, the blocks begin
-    /// `step` bytes apart and each spans `span` bytes. `sources` has the source index of each atom of a
+    /// `step` bytes apart, which may be negative, and each spans `span` bytes. `sources` has the source index of each atom of a
     /// destination block. Returns `None` if a lane needs more than `most_windows` windows, or the tables
     /// would be too large.
     pub(super) fn new(
         atom: Atom,
         sources: &[u32],
-        [block, step, span]: [usize; 3],
+        [block, span]: [usize; 2],
+        step: isize,
         blocks: usize,
         [register, most_windows]: [usize; 2],
     ) -> Option<Gathers> {
         let blocks = period(block, blocks, register)?;
-        let source = Source::new(atom, sources, step, blocks, (blocks - 1).checked_mul(step)?.checked_add(span)?)?;
+        let source = Source::new(
+            atom,
+            sources,
+            step,
+            blocks,
+            (blocks - 1).checked_mul(step.unsigned_abs())?.checked_add(span)?,
+        )?;
         // One shuffle of whole registers can put the bytes of four registers in any order, so this shuffle is
         // tried first.
         let whole = [register, register, most_windows.min(MOST_REGISTERS)];
@@ -285,7 +292,7 @@ struct Source<'a> {
 impl Source<'_> {
     /// The source of `blocks` blocks that begin `step` bytes apart and span `span` bytes together. `None` if
     /// the index of an atom does not fit 32 bits.
-    fn new(atom: Atom, sources: &[u32], step: usize, blocks: usize, span: usize) -> Option<Source<'_>> {
+    fn new(atom: Atom, sources: &[u32], step: isize, blocks: usize, span: usize) -> Option<Source<'_>> {
         let per_byte = atom.per_byte();
         u32::try_from(span.checked_mul(per_byte)?).ok()?;
         if blocks == 1 {
@@ -293,7 +300,8 @@ impl Source<'_> {
         }
         let mut atoms = Vec::with_capacity(blocks * sources.len());
         for block in 0..blocks {
-            let begins = u32::try_from(block * step * per_byte).ok()?;
+            let before = if step < 0 { blocks - 1 - block } else { block };
+            let begins = u32::try_from(before * step.unsigned_abs() * per_byte).ok()?;
             atoms.extend(sources.iter().map(|source| begins + source));
         }
         Some(Source { atom, atoms: Cow::Owned(atoms), span })

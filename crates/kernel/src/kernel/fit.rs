@@ -9,8 +9,8 @@
 //! 2. **Form.** Runs, rows and columns are not empty, units are short enough for registers, and strides
 //!    inside a kernel are not negative. So a kernel may compute `extent - 1`, divide by a unit, and read
 //!    whole runs.
-//! 3. **Code.** There is code for the kernel's choices: a byte table that fits the register, a shuffle for
-//!    the number of rows, or a staging buffer with room for the panels ([`Panels::fit`](super::Panels::fit)
+//! 3. **Code.** There is code for the kernel's choices: a shuffle for the number of rows, or a staging buffer
+//!    with room for the panels ([`Panels::fit`](super::Panels::fit)
 //!    has the argument for panels).
 //! 4. **Non-temporal stores** are made only by a copy that streams, because a fence runs after such a copy.
 //!
@@ -22,10 +22,8 @@ use std::fmt;
 use super::panels::is_in_register;
 use super::plane::MICRO_TILE;
 use super::{
-    JOINED_RUN, Kernel, LONGEST_REVERSED, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Reverse, Rows, RunOrder,
-    Runs, Stride, Transpose,
+    JOINED_RUN, Kernel, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Rows, RunOrder, Runs, Stride, Transpose,
 };
-use crate::byte_table::ByteTable;
 use crate::line::LINE;
 
 /// Why a copy cannot be made.
@@ -95,15 +93,11 @@ impl Kernel {
             // private.
             Kernel::PermuteBlocks(_) => true,
             Kernel::ChangeWidth(row) => matches!(row.bits, 1 | 2 | 4) && row.packed > 0,
-            Kernel::Reverse { unit, extent, count, .. } => {
-                (1..=LONGEST_REVERSED).contains(unit) && *extent > 0 && count.ascends()
-            }
         }
     }
 
     /// Checks conditions 3 and 4 of the [module](self), for registers of `register` bytes.
     fn has_code(&self, context: Context<'_>, register: usize) -> bool {
-        let streaming = context.streaming;
         match self {
             &Kernel::Runs { run, count, by } => match by {
                 Runs::Repeat => repeats(run, count) && run <= register,
@@ -113,18 +107,7 @@ impl Kernel {
                 Runs::Lines { .. } | Runs::Memcpy => true,
             },
             Kernel::Table { .. } | Kernel::PermuteBlocks(_) | Kernel::ChangeWidth(_) => true,
-            Kernel::Transpose { plane, by } => by.has_code(plane, context, register),
-            &Kernel::Reverse { unit, extent, count, by } => match by {
-                // Registers are loaded whole. So a run has at least the bytes of a register, or all runs of
-                // an iteration have, if they are side by side.
-                Reverse::Registers => {
-                    let bytes = if side_by_side(unit, extent, count, register) { count.extent } else { 1 };
-                    !streaming && unit * extent * bytes >= register
-                }
-                Reverse::Shuffle => ByteTable::reversing(unit, extent, count, register).is_some(),
-                // With ordinary stores, `Reverse::Runs` copies only runs that are shorter than a register.
-                Reverse::Runs => streaming || unit * extent < register,
-            },
+            Kernel::Transpose { plane, by } => by.has_code(plane, context),
             Kernel::InterleaveBits { by, .. } => match self.separated_rows() {
                 Some((row, pitch)) => by.has_code(row, pitch, context),
                 None => *by == Rows::Direct,
@@ -138,15 +121,8 @@ fn repeats(run: usize, count: Stride) -> bool {
     count.source == 0 && usize::try_from(count.destination) == Ok(run) && run.is_power_of_two()
 }
 
-/// Whether runs of units follow each other without a gap on both sides, and no run is longer than a register.
-pub(crate) fn side_by_side(unit: usize, extent: usize, count: Stride, register: usize) -> bool {
-    let run = unit * extent;
-    let strides = (usize::try_from(count.source), usize::try_from(count.destination));
-    strides == (Ok(run), Ok(run)) && run <= register
-}
-
 impl Transpose {
-    fn has_code(&self, plane: &Plane, context: Context<'_>, register: usize) -> bool {
+    fn has_code(&self, plane: &Plane, context: Context<'_>) -> bool {
         let Plane { unit, columns, rows, micro_tile } = plane;
         let whole_units = micro_tile.is_none();
         match self {
@@ -161,7 +137,6 @@ impl Transpose {
                 let pitch = plane.deinterleaves().filter(|_| whole_units && has_shuffle(*unit, columns.extent));
                 pitch.is_some_and(|pitch| by.has_code(plane.destination_row(), pitch, context))
             }
-            Transpose::Shuffle => whole_units && ByteTable::of(plane, register).is_some(),
             Transpose::Panel { .. } => is_in_register(*unit) && rows.extent.max(columns.extent) <= MOST_ROWS,
             Transpose::Panels(panels) => panels.fit(plane, context.streaming),
             Transpose::Runs(runs) => whole_units && runs.has_code(plane, context),
@@ -222,4 +197,4 @@ impl Rows {
 }
 
 // A 16-byte lane holds a whole micro-tile.
-const _: () = assert!(MICRO_TILE <= LONGEST_UNIT && LONGEST_REVERSED <= 16);
+const _: () = assert!(MICRO_TILE <= LONGEST_UNIT);

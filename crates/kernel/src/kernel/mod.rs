@@ -27,7 +27,7 @@ pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
 pub use width::{WidthChange, WidthRow};
 
-pub(crate) use fit::{Context, side_by_side};
+pub(crate) use fit::Context;
 pub use fit::{Misfit, fills_lines, has_shuffle};
 pub(crate) use panels::{MOST_ROWS, STAGE, STAGED_PITCH, count};
 pub(crate) use reach::Reach;
@@ -36,9 +36,6 @@ use crate::block_permutation::BlockPermutation;
 
 /// The longest unit that is transposed, in bytes: two cache lines.
 pub const LONGEST_UNIT: usize = 2 * crate::line::LINE;
-
-/// The longest unit that is reversed in registers, in bytes: half of the shortest vector.
-pub const LONGEST_REVERSED: usize = 16;
 
 /// The most rows that are interleaved into one row. There are shuffles for 2, 3, 4, 8 and 16 rows of units.
 pub const MOST_INTERLEAVED: usize = 16;
@@ -80,17 +77,6 @@ pub enum Kernel {
     },
     /// Permutes the bytes, or the halves of bytes, of many small blocks.
     PermuteBlocks(BlockPermutation),
-    /// Reverses the units of each of `count.extent` runs.
-    Reverse {
-        /// The length of a unit in bytes. The order of the bytes of a unit is kept.
-        unit: usize,
-        /// How many units a run has.
-        extent: usize,
-        /// The number of runs, and their strides, which are at least 0.
-        count: Stride,
-        /// The code that reverses the runs.
-        by: Reverse,
-    },
     /// Interleaves rows of elements of 1, 2 or 4 bits, or deinterleaves a row.
     InterleaveBits {
         /// The rows.
@@ -138,9 +124,6 @@ pub enum Transpose {
     Interleave(Rows),
     /// One dense row of the source is deinterleaved, in registers, into a few rows of the destination.
     Deinterleave(Rows),
-    /// A byte table interleaves or deinterleaves a few rows of runs, for lengths of a run that no shuffle of
-    /// whole units has, such as 3 bytes.
-    Shuffle,
     /// Blocks are transposed in registers. The whole plane is one panel, and is in a cache.
     Panel {
         /// Whether the blocks are in an order that hardware prefetchers do not follow.
@@ -189,17 +172,6 @@ pub enum Rows {
     /// With non-temporal stores: a staging buffer collects this many iterations. In every destination row,
     /// the runs of these iterations continue each other.
     Joined(u16),
-}
-
-/// How the units of runs are reversed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reverse {
-    /// One register at a time is reversed. It holds whole units, or whole short runs.
-    Registers,
-    /// A byte table reverses short runs that are side by side.
-    Shuffle,
-    /// Runs are reversed one by one. Each vector is shuffled from two registers.
-    Runs,
 }
 
 impl Kernel {

@@ -123,7 +123,6 @@ impl Kernel {
         Some(match self {
             Kernel::Runs { run, count, .. } => (*run, [counted(count), Step::ONCE]),
             Kernel::Table { run, offsets, count } => (*run, [counted(count), Step::Listed(offsets, side)]),
-            Kernel::Reverse { unit, extent, count, .. } => (unit.checked_mul(*extent)?, [counted(count), Step::ONCE]),
             Kernel::Transpose { plane, .. } if source => (plane.source_row(), [Step::Axis(&plane.rows), Step::ONCE]),
             Kernel::Transpose { plane, .. } => (plane.destination_row(), [Step::Axis(&plane.columns), Step::ONCE]),
             Kernel::PermuteBlocks(permutation) => {

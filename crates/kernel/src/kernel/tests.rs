@@ -26,10 +26,6 @@ fn width(bits: usize, change: WidthChange, packed: usize) -> Kernel {
     Kernel::ChangeWidth(WidthRow { bits, change, packed })
 }
 
-fn reverse(unit: usize, extent: usize, count: Stride) -> Kernel {
-    Kernel::Reverse { unit, extent, count, by: Reverse::Runs }
-}
-
 /// Each kernel, with the number of bytes that one iteration writes, and the bytes that it spans on either
 /// side.
 fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
@@ -50,7 +46,6 @@ fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
         (width(4, unpack, 10), 20, (10, 20)),
         (width(2, unpack, 10), 40, (10, 40)),
         (width(1, WidthChange::Pack, 10), 10, (80, 10)),
-        (reverse(4, 6, by(3, 100, 50)), 72, (224, 124)),
     ]
 }
 
@@ -104,9 +99,6 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
         width(0, WidthChange::Pack, 10),
         width(8, WidthChange::Pack, 10),
         width(4, WidthChange::Pack, 0),
-        reverse(0, 2, Stride::ONCE),
-        reverse(LONGEST_REVERSED + 1, 2, Stride::ONCE),
-        reverse(4, 0, Stride::ONCE),
     ] {
         assert_eq!(kernel.fit(SAFE), Err(Misfit::Form), "{kernel:?}");
     }

@@ -11,7 +11,7 @@ pub(super) fn permute_blocks(
 ) {
     let (atoms, block) = (permutation.sources(), permutation.block());
     for number in 0..permutation.blocks() {
-        let from = &iteration.source[number * permutation.source_step()..];
+        let from = &iteration.source[permutation.source_of(number..number + 1)..];
         let to = iteration.to + number * block;
         match permutation.atom() {
             Atom::Byte => {

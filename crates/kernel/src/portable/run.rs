@@ -1,4 +1,4 @@
-//! Copies, reversals and transposes of whole bytes, and the dispatch to the other portable kernels.
+//! Copies and transposes of whole bytes, and the dispatch to the other portable kernels.
 
 use super::Iteration;
 use super::block_permutation::permute_blocks;
@@ -31,14 +31,6 @@ pub(crate) fn run(kernel: &Kernel, source: &[u8], destination: &mut Destination<
             None => transpose(iteration, destination, plane),
         },
         Kernel::InterleaveBits { rows, .. } => interleave_bits(iteration, destination, rows),
-        Kernel::Reverse { unit, extent, count, .. } => {
-            for i in 0..count.extent {
-                let (from, to) = at(*count, i);
-                for index in 0..*extent {
-                    iteration.copy(from + (extent - 1 - index) * unit, destination, to + index * unit, *unit);
-                }
-            }
-        }
         Kernel::PermuteBlocks(permutation) => permute_blocks(iteration, destination, permutation),
         Kernel::ChangeWidth(row) => change_width(iteration, destination, row),
     }

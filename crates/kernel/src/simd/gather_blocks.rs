@@ -46,15 +46,15 @@ pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &Blo
 #[inline(never)]
 unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutation, blocks: Range<usize>) {
     let mut stage = [MaybeUninit::uninit(); LONGEST_PERIOD];
-    let (block, source_step) = (permutation.block(), permutation.source_step());
+    let block = permutation.block();
     let at_once = (LONGEST_PERIOD / block).max(1);
     for first in blocks.clone().step_by(at_once) {
-        let Some((part, _)) = permutation.part(first..(first + at_once).min(blocks.end)) else { return };
+        let Some((part, (start, _))) = permutation.part(first..(first + at_once).min(blocks.end)) else { return };
         let (Some(span), Some(bytes)) = part.span() else { return };
         // SAFETY: the span of the part is inside the span of the permutation on both sides. The first `bytes`
         // bytes of the buffer were just written.
         unsafe {
-            let source = std::slice::from_raw_parts(from.add(first * source_step), span);
+            let source = std::slice::from_raw_parts(from.add(start), span);
             let destination = &mut Destination::uninitialised(&mut stage[..bytes]);
             portable::run(&Kernel::PermuteBlocks(part), source, destination, (0, 0));
             std::ptr::copy_nonoverlapping(stage.as_ptr().cast(), to.add(first * block), bytes);
@@ -85,7 +85,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
         assert!(gathers.register() == V::BYTES && gathers.of_registers() == WHOLE, "tables of other vectors");
         let (blocks, of_period) = (permutation.blocks(), gathers.blocks());
         assert!(of_period > 0 && blocks >= of_period, "less than a period");
-        let (step, block) = (permutation.source_step(), permutation.block());
+        let block = permutation.block();
         let bytes = of_period * block;
         assert!(bytes <= LONGEST_PERIOD, "a period that is longer than the staging buffer");
         let period = Period::<V, LANES, WHOLE> { gathers, tables: gathers.tables(), vector: PhantomData };
@@ -99,7 +99,7 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 // and writable. The buffer holds `staged` bytes of the destination from `run` on, and has
                 // room for one more period.
                 unsafe {
-                    let from = iteration.from.add(begin * step);
+                    let from = iteration.from.add(permutation.source_of(begin..begin + of_period));
                     if !walk.streaming {
                         period.permute(from, iteration.to.add(begin * block));
                         continue;

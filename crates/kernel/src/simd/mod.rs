@@ -14,7 +14,6 @@
 //! effect.
 
 mod block;
-mod byte_shuffle;
 mod copy;
 mod edge;
 mod exchange_bits;
@@ -27,8 +26,6 @@ mod order;
 mod part;
 mod plane;
 mod prefetch;
-mod reverse;
-mod reverse_vector;
 mod run;
 mod run_panel;
 mod runs;

@@ -1,20 +1,16 @@
 //! The dispatch from each kind of kernel to its code.
 
 use super::block::{NEITHER, of_unit};
-use super::byte_shuffle::shuffle_bytes;
 use super::copy::{CopyRuns, CopyTable};
 use super::gather_blocks::gather_blocks;
 use super::interleave::{InterleaveRows, Shuffling};
 use super::plane::{StagedPlanes, one_panel, panels};
-use super::reverse::ReverseRuns;
-use super::reverse_vector::ReverseRegisters;
 use super::runs::TransposeRuns;
 use super::shuffles::{of_bits, of_bytes, of_width};
 use super::transpose::{TransposeLanes, transpose_units};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
-use crate::byte_table::ByteTable;
-use crate::kernel::{BitInterleave, Kernel, Plane, Reverse, Rows, Transpose, WidthChange, WidthRow};
+use crate::kernel::{BitInterleave, Kernel, Plane, Rows, Transpose, WidthChange, WidthRow};
 
 /// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
@@ -46,13 +42,6 @@ impl RunKernel<'_> {
                 &Kernel::Table { run, ref offsets, count } => apart::<V, _>(CopyTable { walk, run, offsets, count }),
                 Kernel::Transpose { plane, by } => transpose::<V>(walk, plane, *by),
                 Kernel::PermuteBlocks(permutation) => gather_blocks::<V>(walk, permutation),
-                &Kernel::Reverse { unit, extent, count, by } => match by {
-                    Reverse::Registers => apart::<V, _>(ReverseRegisters { walk, unit, extent, count }),
-                    Reverse::Shuffle => {
-                        shuffle_bytes::<V>(walk, ByteTable::reversing(unit, extent, count, V::BYTES));
-                    }
-                    Reverse::Runs => apart::<V, _>(ReverseRuns { walk, unit, run: unit * extent, count }),
-                },
                 &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } => {
                     let shuffling = some(of_bits::<V>(bits, direction));
                     let pitch = pitch.cast_signed();
@@ -78,7 +67,7 @@ impl RunKernel<'_> {
 unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
     let Plane { unit, columns, rows, .. } = plane;
     // SAFETY: the contract of this function. `Kernel::fit` checked the requirements of each arm on the plane:
-    // constant pitches, a dense side, a shuffle for the number of rows, a byte table, or units that registers
+    // constant pitches, a dense side, a shuffle for the number of rows, or units that registers
     // hold.
     unsafe {
         match by {
@@ -94,7 +83,6 @@ unsafe fn transpose<V: Vector>(walk: &Walk<'_>, plane: &Plane, by: Transpose) {
                 let (row, shuffling) = (plane.destination_row(), some(of_bytes::<V>(*unit, columns.extent, false)));
                 apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: *unit, pitch, signed: false, by });
             }
-            Transpose::Shuffle => shuffle_bytes::<V>(walk, ByteTable::of(plane, V::BYTES)),
             Transpose::Panel { scattered } => one_panel(walk, plane, of_unit::<V, NEITHER>(*unit), scattered),
             Transpose::Panels(cut) => panels::<V>(StagedPlanes::of::<V>(walk, plane, &cut)),
             Transpose::Runs(runs) => apart::<V, _>(TransposeRuns { walk, plane, runs }),

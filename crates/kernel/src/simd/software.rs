@@ -159,17 +159,6 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
         Software(self.0.map(|byte| (byte ^ sign).wrapping_sub(sign)))
     }
 
-    unsafe fn reverse_lanes(self) -> Self {
-        Self::from_bytes([self], |i| SIZE - 16 - i / 16 * 16 + i % 16)
-    }
-
-    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        Self::from_bytes([low, high], |i| {
-            let chosen = usize::from(index.0[i]);
-            chosen / 16 * SIZE + i / 16 * 16 + chosen % 16
-        })
-    }
-
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
         // SAFETY: the trait's contract.
         Software(std::array::from_fn(|i| unsafe {
@@ -199,8 +188,6 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     unsafe fn prefetch(_: *const u8) {}
 
     unsafe fn prefetch_near(_: *const u8) {}
-
-    unsafe fn prefetch_to_write(_: *const u8) {}
 
     unsafe fn shuffle<const REGISTERS: usize>(registers: [Self; REGISTERS], index: Self) -> Self {
         Self::from_bytes(registers, |byte| usize::from(index.0[byte]))

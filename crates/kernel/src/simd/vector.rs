@@ -139,13 +139,6 @@ pub(crate) unsafe trait Vector: Copy {
         unsafe { self.shuffle_in_lanes(Self::repeat(order.as_ptr(), 16)) }
     }
 
-    /// Reverses the order of the lanes.
-    unsafe fn reverse_lanes(self) -> Self;
-
-    /// Shuffles bytes inside every lane: byte `i` of the result is byte `index[i]`, below 32, of the 32 bytes
-    /// that the lanes of `low` and `high` have together.
-    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self;
-
     /// Loads `BYTES / 2` bytes from either pointer.
     #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
@@ -168,9 +161,6 @@ pub(crate) unsafe trait Vector: Copy {
 
     /// Prefetches the line at `from` into the L1 cache. `from` may be any address.
     unsafe fn prefetch_near(from: *const u8);
-
-    /// Prefetches the line at `to` for writing. `to` may be any address.
-    unsafe fn prefetch_to_write(to: *const u8);
 
     /// Shuffles the bytes of up to four registers: byte `i` of the result is byte `index[i]` of all
     /// registers, which count as one array.

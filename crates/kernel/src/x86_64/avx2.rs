@@ -195,24 +195,6 @@ unsafe impl Vector for Ymm {
     }
 
     #[inline(always)]
-    unsafe fn reverse_lanes(self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe { Ymm(_mm256_permute2x128_si256::<0x01>(self.0, self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract. An index whose highest bit is
-        // set gives a 0: the first shuffle gives 0 for indices of 16 and more, and the second for indices
-        // below 16.
-        unsafe {
-            let first = _mm256_shuffle_epi8(low.0, _mm256_adds_epu8(index.0, _mm256_set1_epi8(0x70)));
-            let second = _mm256_shuffle_epi8(high.0, _mm256_sub_epi8(index.0, _mm256_set1_epi8(16)));
-            Ymm(_mm256_or_si256(first, second))
-        }
-    }
-
-    #[inline(always)]
     unsafe fn or(self, other: Self) -> Self {
         // SAFETY: no memory is touched; the features are the trait's contract.
         unsafe { Ymm(_mm256_or_si256(self.0, other.0)) }
@@ -240,12 +222,6 @@ unsafe impl Vector for Ymm {
     unsafe fn prefetch_near(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch_to_write(to: *const u8) {
-        // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
     }
 
     #[inline(always)]

@@ -227,24 +227,6 @@ unsafe impl Vector for Zmm {
     }
 
     #[inline(always)]
-    unsafe fn reverse_lanes(self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract.
-        unsafe { Zmm(_mm512_shuffle_i64x2::<0b00_01_10_11>(self.0, self.0)) }
-    }
-
-    #[inline(always)]
-    unsafe fn shuffle_pairs(low: Self, high: Self, index: Self) -> Self {
-        // SAFETY: no memory is touched; the features are the trait's contract. An index whose highest bit is
-        // set gives a 0: the first shuffle gives 0 for indices of 16 and more, and the second for indices
-        // below 16.
-        unsafe {
-            let first = _mm512_shuffle_epi8(low.0, _mm512_adds_epu8(index.0, _mm512_set1_epi8(0x70)));
-            let second = _mm512_shuffle_epi8(high.0, _mm512_sub_epi8(index.0, _mm512_set1_epi8(16)));
-            Zmm(_mm512_or_si512(first, second))
-        }
-    }
-
-    #[inline(always)]
     unsafe fn load_halves(low: *const u8, high: *const u8) -> Self {
         // SAFETY: the trait's contract.
         unsafe {
@@ -281,12 +263,6 @@ unsafe impl Vector for Zmm {
     unsafe fn prefetch_near(from: *const u8) {
         // SAFETY: a prefetch never faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn prefetch_to_write(to: *const u8) {
-        // SAFETY: a prefetch never faults.
-        unsafe { _mm_prefetch::<_MM_HINT_ET0>(to.cast()) }
     }
 
     #[inline(always)]
