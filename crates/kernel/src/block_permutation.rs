@@ -42,7 +42,11 @@
 //! for the high half. Each result has the wanted element in one half of its byte. A table of bits says in
 //! which half, and the element is moved to the right half.
 //!
-//! All loads and stores are whole. A window that would end after the source bytes of its period begins
+//! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed: one
+//! vector of indices permutes as many blocks as the register holds, and the next vector begins after them. Pixels
+//! from RGB to BGR and mirrored rows are copied like this.
+//!
+//! All loads and stores of tables are whole. A window that would end after the source bytes of its period begins
 //! earlier. The last vector of a period ends with the period, and may overlap the vector in front of it; both
 //! store equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If
 //! there are fewer blocks than a period, the blocks are copied element by element.
@@ -52,7 +56,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::kernel::Stride;
+use crate::line::LINE;
 
+use gathers::LEAST_PERIOD;
 pub(crate) use gathers::{Gathers, LONGEST_PERIOD, Tables};
 
 mod gathers;
@@ -97,7 +103,10 @@ pub struct BlockPermutation {
 impl fmt::Debug for BlockPermutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} blocks of {} bytes, source {:+}, ", self.blocks, self.block(), self.source_step())?;
-        write!(f, "{} windows of {} bytes", self.windows(), self.gathers().window())
+        match self.shuffles() {
+            Shuffles::Whole { step, .. } => write!(f, "{step} bytes in a register"),
+            Shuffles::Tables(gathers) => write!(f, "{} windows of {} bytes", self.windows(), gathers.window()),
+        }
     }
 }
 
@@ -113,7 +122,17 @@ struct Shape {
     source_step: isize,
     /// How many bytes of the source a block spans.
     source_span: usize,
-    gathers: Gathers,
+    by: Shuffles,
+}
+
+/// How destination vectors are put together.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Shuffles {
+    /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step` indices
+    /// are those of the blocks that a register of `register` bytes holds.
+    Whole { register: usize, step: usize, indices: [u8; LINE] },
+    /// Any other blocks, by tables.
+    Tables(Gathers),
 }
 
 /// A copy as permuted blocks inside a nest of loops.
@@ -162,7 +181,12 @@ impl BlockLoops {
         // of the chain goes from block to block.
         let (mut chain, mut block, mut filled) = (0, 1, 1_usize);
         let continues = |step: &Stride, filled| step.extent > 1 && usize::try_from(step.destination) == Ok(filled);
+        // A long run that goes backwards is reversed as a whole, and not as a part of a longer block.
+        let is_reversal = |chain: usize, filled: usize, loops: &[Stride]| {
+            chain > 0 && loops[chain - 1].source < 0 && filled >= LEAST_PERIOD * per_byte
+        };
         while filled <= LONGEST_BLOCK * per_byte
+            && !is_reversal(chain, filled, &loops)
             && let Some(index) = loops[chain..].iter().position(|step| continues(step, filled))
         {
             loops[chain..=chain + index].rotate_right(1);
@@ -216,8 +240,14 @@ impl BlockLoops {
         let odd = first % per_byte;
         let sources = sources_of(&loops[..inside], before + odd)?;
         let source_span = (odd + before + after) / per_byte + 1;
-        let gathers =
-            Gathers::new(atom, &sources, [block, source_span], source_step, blocks, [register, most_windows])?;
+        let by = match whole_blocks(atom, &sources, [block, source_span], source_step, register) {
+            Some(_) if blocks.checked_mul(block)? < register => return None,
+            Some(whole) if most_windows > 0 => whole,
+            _ => {
+                let windows = [register, most_windows];
+                Shuffles::Tables(Gathers::new(atom, &sources, [block, source_span], source_step, blocks, windows)?)
+            }
+        };
         // The span of the blocks begins at the lowest of them.
         let behind = if source_step < 0 { (blocks - 1).checked_mul(source_step.unsigned_abs())? } else { 0 };
         let lowest = (first / per_byte).checked_sub(behind)?;
@@ -225,7 +255,7 @@ impl BlockLoops {
         for Stride { source, destination, .. } in &mut loops {
             (*source, *destination) = (in_bytes(atom, *source)?, in_bytes(atom, *destination)?);
         }
-        let shape = Shape { atom, sources, block, source_step, source_span, gathers };
+        let shape = Shape { atom, sources, block, source_step, source_span, by };
         let permutation = BlockPermutation { blocks, shape: Arc::new(shape) };
         Some(PermutedBlocks { permutation, outer: loops, start: (lowest, start.1 / per_byte) })
     }
@@ -259,7 +289,10 @@ impl BlockPermutation {
     /// The largest number of windows that make up a lane of a destination vector.
     #[must_use]
     pub fn windows(&self) -> usize {
-        self.shape.gathers.groups().iter().map(|group| group.rounds).max().unwrap_or(0)
+        match &self.shape.by {
+            Shuffles::Whole { .. } => 1,
+            Shuffles::Tables(gathers) => gathers.groups().iter().map(|group| group.rounds).max().unwrap_or(0),
+        }
     }
 
     /// How many bytes all blocks span on the source and on the destination. `None` if the number overflows.
@@ -288,14 +321,35 @@ impl BlockPermutation {
         Some((BlockPermutation { blocks: blocks.len(), shape: Arc::clone(&self.shape) }, start))
     }
 
-    pub(crate) fn gathers(&self) -> &Gathers {
-        &self.shape.gathers
+    pub(crate) fn shuffles(&self) -> &Shuffles {
+        &self.shape.by
     }
 
     /// For each atom of a destination block, its index among the atoms of the source block.
     pub(crate) fn sources(&self) -> &[u32] {
         &self.shape.sources
     }
+}
+
+/// Returns the indices of the blocks that a register holds, if blocks are that short, and as long on the source as
+/// on the destination.
+fn whole_blocks(
+    atom: Atom,
+    sources: &[u32],
+    [block, span]: [usize; 2],
+    step: isize,
+    register: usize,
+) -> Option<Shuffles> {
+    if atom != Atom::Byte || block > register || span != block || step.unsigned_abs() != block {
+        return None;
+    }
+    let held = register / block;
+    let mut indices = [0; LINE];
+    for (i, index) in indices.iter_mut().enumerate().take(held * block) {
+        let number = if step < 0 { held - 1 - i / block } else { i / block };
+        *index = u8::try_from(number * block + usize::try_from(sources[i % block]).ok()?).ok()?;
+    }
+    Some(Shuffles::Whole { register, step: held * block, indices })
 }
 
 /// Converts a stride in atoms to a stride in bytes. `None` if the stride is not whole bytes.

@@ -76,6 +76,9 @@ pub(crate) const NARROW: usize = 4;
 /// A plane of at most this many units is copied unit by unit. By trial.
 pub(crate) const SMALL: usize = 64;
 
+/// The size of a plane of interleaved runs, in bytes, below which the next plane is prefetched. By trial.
+pub(crate) const SMALL_PLANE: usize = 1 << 16;
+
 /// The most 16-byte units of a plane that is transposed only in blocks of 16-byte units. On either side, 16
 /// KiB stay in the L1 cache. By trial.
 pub(crate) const FEW_LANES: usize = 1 << 10;

@@ -28,7 +28,7 @@ use strided_copy::{Access, BlockPermutation, Prefetch};
 
 use super::cost::{
     FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE,
-    PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL,
+    PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL, SMALL_PLANE,
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
@@ -58,13 +58,21 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
         Shape::Runs { run, count } => runs(run, count, site),
         Shape::Table { run, offsets, count } => (Kernel::Table { run, offsets, count }, Prefetch::None),
         Shape::Plane(plane) => match permutation::interleaved(&plane, site) {
-            Some(blocks) => (Kernel::PermuteBlocks(blocks), Prefetch::None),
+            Some(blocks) => {
+                // The hardware prefetcher follows long rows of large planes. Of others, the next plane is prefetched.
+                let bytes = plane.source_row() * plane.rows.extent;
+                let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
+                (Kernel::PermuteBlocks(blocks), if short { iterations_ahead(bytes) } else { Prefetch::None })
+            }
             None => {
                 let (by, prefetch) = transpose(&plane, loops, site);
                 (Kernel::Transpose { plane, by }, prefetch)
             }
         },
-        Shape::Blocks(blocks) => (Kernel::PermuteBlocks(blocks), Prefetch::None),
+        Shape::Blocks(blocks) => {
+            let prefetch = if site.prefetch { Prefetch::InRow(number(PREFETCH_IN_RUN)) } else { Prefetch::None };
+            (Kernel::PermuteBlocks(blocks), prefetch)
+        }
         Shape::Bits(rows) => {
             let (by, prefetch) = match rows.direction {
                 Direction::Interleave | Direction::Pack => {

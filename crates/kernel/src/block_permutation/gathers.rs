@@ -19,7 +19,7 @@ pub(crate) const MOST_WINDOWS: usize = 16;
 
 /// The least size of a period in bytes, if there are enough blocks. A shorter period spends too much time on
 /// starting (found by trial on Zen 3).
-const LEAST_PERIOD: usize = 256;
+pub(super) const LEAST_PERIOD: usize = 256;
 
 /// The largest size of a period on the destination, in bytes. The staging buffer in front of non-temporal
 /// stores has this size.
@@ -242,6 +242,11 @@ impl Gathers {
     /// The groups of vectors of a period, in the order of the tables.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups[..self.group_count]
+    }
+
+    /// The source offsets of all windows of a period.
+    pub(crate) fn windows(&self) -> &[u32] {
+        &self.windows
     }
 
     /// Pointers to the tables.
