@@ -103,10 +103,15 @@ impl Operation for WholeBlocks<'_> {
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };
         let last = indices.map(|index| index.saturating_sub(fewer));
         let ahead = walk.in_row();
+        // A vector is stored whole, and the next one covers its bytes after `step`. In a buffer that is filled from the
+        // end, the next one is in front, so the bytes are at the end of the vector.
+        let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
+        let mut placed = [0; LINE];
+        placed[front..front + step].copy_from_slice(&shifted[..step]);
         // SAFETY: a table of indices has a line, which is at least a vector. Vector `i` has the bytes from `i * step`
         // on, on the destination, and as many bytes from that end of the source at which it begins.
         unsafe {
-            let order = V::load(shifted.as_ptr());
+            let order = V::load(placed.as_ptr());
             let partial = |from: *const u8| {
                 let from = from.add(if backwards { 0 } else { whole * step });
                 V::shuffle([V::load_partial(from, left)], V::load(last.as_ptr()))
@@ -128,18 +133,22 @@ impl Operation for WholeBlocks<'_> {
                         let end = (head + chunk * DRAINED).min(bytes);
                         let vectors = start / step..end.div_ceil(step).min(whole);
                         let begin = vectors.start * step;
+                        if backwards && end > whole * step {
+                            partial(iteration.from).store_partial(stage.start().add(LINE + whole * step - begin), left);
+                        }
                         for n in vectors.clone() {
                             let i = if backwards { vectors.start + (vectors.end - 1 - n) } else { n };
                             let from = first.wrapping_add(delta.wrapping_mul(i));
                             if ahead != 0 {
                                 V::prefetch(from.wrapping_add(ahead));
                             }
-                            V::shuffle([V::load(from)], order).store(stage.start().add(i * step - begin));
+                            let to = stage.start().add(LINE + i * step - begin - front);
+                            V::shuffle([V::load(from)], order).store(to);
                         }
-                        if end > whole * step {
-                            partial(iteration.from).store_partial(stage.start().add(whole * step - begin), left);
+                        if !backwards && end > whole * step {
+                            partial(iteration.from).store_partial(stage.start().add(LINE + whole * step - begin), left);
                         }
-                        let from = stage.start().add(start - begin);
+                        let from = stage.start().add(LINE + start - begin);
                         stream_run::<V>(from, iteration.to.add(start), end - start, Neighbours::NONE, None);
                     }
                 } else {
