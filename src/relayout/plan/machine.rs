@@ -107,6 +107,3 @@ pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
-
-#[cfg(test)]
-mod tests;

@@ -16,10 +16,12 @@ struct Buffer {
 }
 
 impl Buffer {
-    fn new(length: usize, shift: usize, byte: impl Fn(usize) -> u8) -> Buffer {
+    /// The bytes repeat a pattern whose length is no power of two.
+    fn new(length: usize, shift: usize, pattern: &[u8]) -> Buffer {
         let mut bytes = vec![0; length + 128];
         let start = bytes.as_ptr().align_offset(64) + shift;
-        bytes[start..start + length].iter_mut().enumerate().for_each(|(i, place)| *place = byte(i));
+        let places = bytes[start..start + length].chunks_mut(pattern.len());
+        places.for_each(|places| places.copy_from_slice(&pattern[..places.len()]));
         Buffer { bytes, start }
     }
 }
@@ -30,11 +32,12 @@ fn streamed(from: &str, to: &str, shift: usize) -> Option<Vec<usize>> {
     let (from, to): (Notated, Notated) = (from.parse().unwrap(), to.parse().unwrap());
     let relayout = Relayout::new(&from, &to).unwrap().with_streaming(true);
     let size = |bytes: u64| usize::try_from(bytes).unwrap();
-    let source = Buffer::new(size(relayout.source_size_in_bytes()), 0, |i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]);
+    let pattern: Vec<u8> = (0..4099_u16).map(|i| i.to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();
+    let source = Buffer::new(size(relayout.source_size_in_bytes()), 0, &pattern);
     let mut expected = vec![0; size(relayout.destination_size_in_bytes())];
     let own = &source.bytes[source.start..source.start + size(relayout.source_size_in_bytes())];
     relayout.clone().with_kernel_level(KernelLevel::Portable).run(own, &mut expected).unwrap();
-    let mut destination = Buffer::new(expected.len(), shift, |_| 0);
+    let mut destination = Buffer::new(expected.len(), shift, &[0; 4096]);
     let nests = !relayout.explain().contains("StepBox");
     let _ = take_streamed();
     let software = relayout.clone().with_kernel_level(KernelLevel::Software32);
