@@ -2,8 +2,8 @@
 //! Rust.
 
 use strided_copy::kernel::{
-    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, Panels, Plane, PlaneRuns, Rows,
-    RunOrder, Runs, Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
+    Axis, BitInterleave, Direction, Kernel, Loop, MicroTile, Offsets, Panels, Plane, PlaneRuns, Rows, RunOrder, Runs,
+    Stage, Stride, Transpose, WidthChange, WidthRow, is_in_register,
 };
 use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, fences};
 

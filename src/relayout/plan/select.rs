@@ -382,7 +382,7 @@ pub(crate) fn add_loops_in_bytes<'a>(
 /// destination counts down instead. Returns the new start of the first iteration, which began at `start`.
 ///
 /// `None` if the new start is in front of a buffer.
-fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
+pub(super) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
     let mut start = start;
     for step in loops {
         if let Loop::Strided(stride) = step
