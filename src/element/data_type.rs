@@ -212,13 +212,6 @@ impl DataType {
     }
 
     /// The name of this type in another vocabulary (`naming`), or `None` if that vocabulary has no such type.
-    ///
-    /// ```
-    /// use tensor_layout::{element::Naming, DataType};
-    ///
-    /// assert_eq!(DataType::F32.name_in(Naming::Numpy), Some("float32"));
-    /// assert_eq!(DataType::from_name_in(Naming::Numpy, "float32"), Some(DataType::F32));
-    /// ```
     #[must_use]
     pub fn name_in(self, naming: Naming) -> Option<&'static str> {
         let row = self.row();
@@ -256,15 +249,6 @@ impl DataType {
     /// that DirectML does not define.
     ///
     /// The function needs the feature `directml`.
-    ///
-    /// ```
-    /// use tensor_layout::DataType;
-    ///
-    /// // DML_TENSOR_DATA_TYPE_FLOAT16 is 2.
-    /// assert_eq!(DataType::from_directml_value(2), Some(DataType::F16));
-    /// assert_eq!(DataType::F16.directml_value(), Some(2));
-    /// assert_eq!(DataType::from_directml_value(0), None);
-    /// ```
     #[cfg(feature = "directml")]
     #[must_use]
     pub fn from_directml_value(value: u32) -> Option<DataType> {

@@ -13,12 +13,6 @@ use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
 /// A digit of a dimension, as [`IndexMap::from_digits`] takes it. CuTe calls this digit a mode.
-///
-/// ```
-/// use tensor_layout::map::Mode;
-///
-/// assert_eq!(Mode::new(8, 128), Mode { size: 8, stride: 128 });
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// The number of values of the digit.

@@ -113,15 +113,6 @@ pub trait ToIndexMap: Besides {
 
     /// Returns the descriptor, if this layout is a descriptor. A descriptor also holds flags, a guaranteed
     /// alignment, and a total size that was set by hand. A map does not hold these.
-    ///
-    /// ```
-    /// use tensor_layout::{AnyLayout, BufferTensorDesc, ToIndexMap};
-    ///
-    /// let read: AnyLayout = "f32[2,3]:[5,1]".parse()?;
-    /// assert_eq!(read.as_descriptor().map(BufferTensorDesc::strides), Some(&[5, 1][..]));
-    /// assert!("f32[2,3]{1,0:T(5)}".parse::<AnyLayout>()?.as_descriptor().is_none());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
         None
     }

@@ -28,15 +28,6 @@ impl IndexMap {
     ///
     /// `offset_out_of_range` for an offset at or past the physical size.
     /// `undecided` if strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, BufferTensorDesc, DataType};
-    ///
-    /// let map = BufferTensorDesc::new(DataType::F32, &[2, 3], Some(&[5, 1]))?.to_index_map()?;
-    /// assert_eq!(map.inverse(6)?.as_deref(), Some(&[1, 1][..]));
-    /// assert_eq!(map.inverse(4)?, None);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn inverse(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         if offset >= self.physical_elements {
             return Err(Code::OffsetOutOfRange.by(offset, self.physical_elements));

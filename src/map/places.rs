@@ -13,15 +13,6 @@ use super::levels::TileLevels;
 ///
 /// The digit is `number / divisor` for the number of a component, after the digits with larger divisors are
 /// taken out.
-///
-/// ```
-/// use tensor_layout::{plan::DigitPlace, BufferTensorDesc, ToIndexMap};
-///
-/// let rows: BufferTensorDesc = "f32[2,3]:[5,1]".parse()?;
-/// let places: Vec<DigitPlace> = rows.to_index_map()?.digit_places();
-/// assert_eq!((places[0].stride, places[0].count, places[0].component), (5, 2, 0));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct DigitPlace {

@@ -151,14 +151,6 @@ impl IndexMap {
     /// `rank_mismatch` for a smaller rank. `size_mismatch` for a
     /// dimension whose size is neither 1 nor the new size. `overflow` if the product of the new
     /// sizes passes 64 bits. `not_a_view` for an Irreducible layout.
-    ///
-    /// ```
-    /// use tensor_layout::{map::ToIndexMap, ArrayShape};
-    ///
-    /// let map = "f32[3,1]{1,0:T(8,128)}".parse::<ArrayShape>()?.to_index_map()?;
-    /// assert_eq!(map.broadcast_to(&[2, 3, 5])?.strides().as_deref(), Some(&[0, 128, 0][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn broadcast_to<T: Integer>(&self, sizes: &[T]) -> Result<IndexMap, Error> {
         self.repeated(&sizes_of(sizes)?)
     }

@@ -310,15 +310,6 @@ impl BufferTensorDesc {
     /// # Errors
     ///
     /// `overflow` if the end of the tensor passes 64 bits, or if the offset does not fit a `u64`.
-    ///
-    /// ```
-    /// use tensor_layout::{BufferTensorDesc, DataType};
-    ///
-    /// let tokens = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1]))?;
-    /// let (own, part) = (tokens.clone(), tokens.with_base_offset(0)?);
-    /// assert!(!own.is_part() && part.is_part() && own != part);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_base_offset(self, base_offset: impl TryInto<u64>) -> Result<Self, Error> {
         let base_offset = base_offset.try_into().map_err(|_| Error::overflow(OFFSET, 64))?;
         Ok(self.beginning_at(base_offset)?.with_owned(Owns::Elements))

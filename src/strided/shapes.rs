@@ -21,14 +21,6 @@ impl BufferTensorDesc {
     ///
     /// `rank_mismatch` if there is not one size for each letter, and the errors of
     /// [`new`](Self::new).
-    ///
-    /// ```
-    /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};
-    ///
-    /// let weights = BufferTensorDesc::with_order(DataType::F16, &[64, 3, 7, 7], "HWIO".parse()?)?;
-    /// assert_eq!(weights.strides(), [1, 64, 1344, 192]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_order<T: Integer>(data_type: DataType, sizes: &[T], order: AxisOrder) -> Result<Self, Error> {
         let sizes = sizes_of(sizes)?;
         checked::product(&sizes, ELEMENTS)?;

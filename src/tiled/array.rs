@@ -40,15 +40,6 @@ impl ArrayShape {
     /// `zero_tail_alignment`, `out_of_limits` or `unsupported_data_type`
     /// if XLA does not allow an attribute of the layout. `overflow` if the number of elements passes
     /// 64 bits.
-    ///
-    /// ```
-    /// use tensor_layout::{tiled::Layout, ArrayShape, DataType};
-    ///
-    /// let shape = ArrayShape::new(DataType::F32, &[2, 3], Layout::new(&[0, 1])?)?;
-    /// assert_eq!((shape.data_type(), shape.sizes(), shape.element_count()), (DataType::F32, &[2, 3][..], 6));
-    /// assert_eq!((shape.rank(), shape.element_bits(), shape.dynamic()), (2, 32, &[false, false][..]));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn new(data_type: DataType, sizes: &[u64], layout: Layout) -> Result<ArrayShape, Error> {
         let layout = layout.checked(sizes.len())?;
         checked::product(sizes, ELEMENTS)?;
@@ -74,15 +65,6 @@ impl ArrayShape {
     /// # Errors
     ///
     /// `rank_mismatch` if `dynamic` does not have one entry for each dimension.
-    ///
-    /// ```
-    /// use tensor_layout::{ArrayShape, DataType};
-    ///
-    /// let shape = ArrayShape::row_major(DataType::F32, &[3, 5])?.with_dynamic(&[false, true])?;
-    /// assert_eq!(shape.to_string(), "f32[3,<=5]{1,0}");
-    /// assert_eq!(shape.sizes(), [3, 5]);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_dynamic(self, dynamic: &[bool]) -> Result<ArrayShape, Error> {
         if dynamic.len() != self.rank() {
             return Err(Error::rank_mismatch("dynamic marks", self.rank(), dynamic.len()));

@@ -13,15 +13,6 @@ use crate::error::{Code, Error};
 pub(super) const MAX_MEMORY_SPACE: u64 = 127;
 
 /// One entry of a tile: the size of a block, or `*`.
-///
-/// ```
-/// use tensor_layout::tiled::{Tile, TileSize};
-///
-/// // `*` joins a dimension with the next.
-/// let tile: Tile = "(*,128)".parse()?;
-/// assert_eq!(tile.entries()[0], TileSize::Combine);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TileSize {
     /// The dimension is cut into blocks of this many elements.
@@ -95,15 +86,6 @@ impl TryFrom<&[i64]> for Tile {
 }
 
 /// One dimension that is divided among several memories, with the text `SC(1:50,200)`.
-///
-/// ```
-/// use tensor_layout::tiled::{Layout, SplitConfig};
-///
-/// // Dimension 1 is divided among three memories, before the indices 4 and 8.
-/// let mut layout = Layout::row_major(2);
-/// layout.split_configs.push(SplitConfig { dimension: 1, indices: vec![4, 8] });
-/// assert_eq!(layout.to_string(), "{1,0:SC(1:4,8)}");
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SplitConfig {
     /// The number of the *physical* dimension that is divided. 0 is the major-most dimension.

@@ -70,15 +70,6 @@ impl Shape {
     /// # Errors
     ///
     /// `parse` if no shape is next, and the errors of [`ArrayShape::new`].
-    ///
-    /// ```
-    /// use tensor_layout::{cursor::Cursor, Shape};
-    ///
-    /// let mut cursor = Cursor::new("(f32[2], token[]) rest");
-    /// assert_eq!(Shape::read(&mut cursor)?.to_string(), "(f32[2]{0}, token[])");
-    /// assert_eq!(cursor.rest(), "rest");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[cfg(feature = "plan")]
     pub fn read(cursor: &mut Cursor<'_>) -> Result<Shape, Error> {
         read_nested(cursor, 0)

@@ -70,17 +70,6 @@ impl From<ArrayShape> for Shape {
 }
 
 /// The size of a dimension, which may have no bound.
-///
-/// ```
-/// use tensor_layout::tiled::{Extent, Layout, UnboundedArray};
-/// use tensor_layout::{DataType, Shape};
-///
-/// let extents = vec![Extent::Unbounded, Extent::Static(8)];
-/// let shape = UnboundedArray { data_type: DataType::F32, extents, layout: Layout::row_major(2) };
-/// assert_eq!(shape.to_string(), "f32[?,8]{1,0}");
-/// assert_eq!("f32[?,8]{1,0}".parse::<Shape>()?, Shape::Unbounded(shape));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Extent {
     /// `5`: a size that is known when the program is compiled.
@@ -103,14 +92,6 @@ impl Extent {
 
 /// An array with at least one dimension that has no bound. It has a layout, but no size and no offsets, so it
 /// is another type than [`ArrayShape`].
-///
-/// ```
-/// use tensor_layout::tiled::{Extent, UnboundedArray};
-///
-/// let shape: UnboundedArray = "f32[?,<=16]".parse()?;
-/// assert_eq!(shape.extents, [Extent::Unbounded, Extent::Bounded(16)]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct UnboundedArray {
     /// The type of an element.

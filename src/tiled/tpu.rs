@@ -120,14 +120,6 @@ impl ArrayShape {
     /// # Errors
     ///
     /// `unsupported_data_type` for types of 6 bits, which a TPU does not have.
-    ///
-    /// ```
-    /// use tensor_layout::{tiled::TpuGeneration, ArrayShape, DataType};
-    ///
-    /// let shape = ArrayShape::row_major(DataType::BF16, &[300, 500])?.with_tpu_tiles(TpuGeneration::V5e)?;
-    /// assert_eq!(shape.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     pub fn with_tpu_tiles(self, generation: TpuGeneration) -> Result<ArrayShape, Error> {
         let rule = TileRule::of(self.data_type(), generation)?;
         let order = self.layout().minor_to_major();
