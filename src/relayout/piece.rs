@@ -279,10 +279,10 @@ impl Piece {
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
     ///
-    /// let rows = BufferTensorDesc::packed(DataType::F32, &[8, 16])?;
-    /// let padded = BufferTensorDesc::new(DataType::F32, &[8, 16], Some(&[20, 1]))?;
+    /// let rows = BufferTensorDesc::packed(DataType::F32, &[8192, 16])?;
+    /// let padded = BufferTensorDesc::new(DataType::F32, &[8192, 16], Some(&[20, 1]))?;
     /// let pieces = Relayout::new(&rows, &padded)?.partition(2, 1)?;
-    /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (256..512, 320..624));
+    /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (262_144..524_288, 327_680..655_344));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]

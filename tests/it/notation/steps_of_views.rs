@@ -62,7 +62,7 @@ fn a_view_has_the_elements_that_its_text_says() {
     for layout in &layouts {
         let map = layout.to_index_map().unwrap();
         for (name, argument, sizes, from) in views {
-            let view = match ViewStep::read(name, argument).unwrap().apply(&layout) {
+            let view = match ViewStep::read(name, argument).unwrap().apply(layout) {
                 Ok(view) => view,
                 // A slice across the blocks of a tile, or a reshape that joins axes with a gap, is not a
                 // view.
@@ -89,7 +89,7 @@ fn a_view_has_the_elements_that_its_text_says() {
             ("reshape", "5,5", "element_count_mismatch"),
             ("broadcast", "4,7", "size_mismatch"),
         ] {
-            let error = ViewStep::read(name, argument).unwrap().apply(&layout).unwrap_err();
+            let error = ViewStep::read(name, argument).unwrap().apply(layout).unwrap_err();
             assert_eq!(error.code(), code, "{name} {argument}: {error}");
         }
     }
@@ -107,7 +107,7 @@ fn a_view_has_the_elements_that_its_text_says() {
 fn a_permuted_layout_has_the_order_it_had() {
     let view = |text: &str, axes: &str| {
         let layout = AnyLayout::from(text.parse::<ArrayShape>().unwrap());
-        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(&layout).unwrap()).unwrap()
+        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(layout).unwrap()).unwrap()
     };
     assert_eq!(view("f32[2,1,3]{2,1,0}", "2,1,0"), "f32[3,1,2]{0,1,2}");
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
