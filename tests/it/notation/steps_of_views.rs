@@ -107,7 +107,7 @@ fn a_view_has_the_elements_that_its_text_says() {
 fn a_permuted_layout_has_the_order_it_had() {
     let view = |text: &str, axes: &str| {
         let layout = AnyLayout::from(text.parse::<ArrayShape>().unwrap());
-        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(layout).unwrap()).unwrap()
+        tensor_layout_text::text(ViewStep::read("permute", axes).unwrap().apply(&layout).unwrap()).unwrap()
     };
     assert_eq!(view("f32[2,1,3]{2,1,0}", "2,1,0"), "f32[3,1,2]{0,1,2}");
     assert_eq!(view("f32[2,1,3]{2,0,1}", "2,1,0"), "f32[3,1,2]{0,2,1}");
