@@ -34,7 +34,7 @@ use tensor_layout::plan::Code;
 /// The rules of an API that copies between a buffer and a texture: a row of the table of this module.
 ///
 /// ```
-/// use tensor_layout_text::texture::{Texture};
+/// use tensor_layout_text::texture::{Texture, TextureApi};
 ///
 /// let webgpu: TextureApi = "webgpu".parse()?;
 /// assert_eq!(Texture::new("rgba8unorm".parse::<tensor_layout_text::texture::Format>()?.planes, 10, 10).in_buffer(webgpu)?.total_bytes, 9 * 256 + 40);

@@ -154,7 +154,7 @@ impl NamedLayout {
 /// assert_eq!(full_name("kCHW32")?, "tensorrt.kCHW32");
 /// assert_eq!(full_name("TensorNCxHWx32")?, full_name("TensorNCxHWx<x=32>")?);
 /// assert!(full_name("kCHW64").unwrap_err().to_string().contains("the nearest is tensorrt.kCHW4"));
-/// assert!(full_name("NC4HW4").unwrap_err().to_string().contains("mnn.C4NHW4 or mnn.NC4HW4_per_batch"));
+/// assert!(full_name("qweight_u4").unwrap_err().to_string().contains("gptq.qweight_u4 or awq.qweight_u4"));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn full_name(name: &str) -> Result<String, Error> {
