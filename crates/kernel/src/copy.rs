@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 use super::aarch64;
 use super::destination::Destination;
 use super::kernel::{Context, Kernel, Loop, Misfit, Reach};
-use super::level::Available;
+use super::level::{Available, SMALL_PROGRAM};
 use super::odometer::Odometer;
 use super::portable;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -160,7 +160,7 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     fn run_unfenced(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if self.level.has_vectors() {
+        if self.level.has_vectors() && !(SMALL_PROGRAM && self.kernel.is_rare()) {
             let start =
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
@@ -221,7 +221,7 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
             Level::Neon => kernel.run::<aarch64::neon::Pair>(),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => kernel.run::<x86_64::avx2::Ymm>(),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", any(not(feature = "small"), feature = "software")))]
             Level::Avx512 => kernel.run::<x86_64::avx512::Zmm>(),
             #[cfg(feature = "software")]
             Level::Software32 => kernel.run::<simd::software::Software<32>>(),

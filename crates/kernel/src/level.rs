@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+/// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe Rust.
+/// Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind `!SMALL_PROGRAM`.
+pub const SMALL_PROGRAM: bool = cfg!(all(feature = "small", not(feature = "software")));
+
 /// A set of kernels, named after the instructions it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -36,7 +40,7 @@ impl Level {
             Level::Neon => cfg!(target_endian = "little") && std::arch::is_aarch64_feature_detected!("neon"),
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => is_x86_feature_detected!("avx2"),
-            #[cfg(target_arch = "x86_64")]
+            #[cfg(all(target_arch = "x86_64", any(not(feature = "small"), feature = "software")))]
             Level::Avx512 => {
                 is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")

@@ -54,7 +54,7 @@ pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
 pub use copy::{Access, Copies, Copy, Prefetch};
 pub use destination::Destination;
 pub use kernel::Misfit;
-pub use level::{Available, Level};
+pub use level::{Available, Level, SMALL_PROGRAM};
 pub use line::{LINE, PAGE};
 pub use machine::{Model, Traits, Vendor};
 pub use plain::{MOST_PLAIN_LOOPS, PlainNest};

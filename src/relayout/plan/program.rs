@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Stride};
-use strided_copy::{Copy, PlainNest};
+use strided_copy::{Copy, PlainNest, SMALL_PROGRAM};
 
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
@@ -219,7 +219,13 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
 fn plan(boxes: &mut Boxes, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
     planned.reserve_exact(boxes.len());
     let bytes = u64::from(widths.source.div_euclid(8));
-    if site.streaming && boxes.len() > 1 && widths.change().is_none() && widths.source.is_multiple_of(8) && bytes > 0 {
+    if site.streaming
+        && !SMALL_PROGRAM
+        && boxes.len() > 1
+        && widths.change().is_none()
+        && widths.source.is_multiple_of(8)
+        && bytes > 0
+    {
         let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
         let most = in_elements(site.knobs.panel.saturating_mul(PANELS_TOGETHER));
         let parts = Parts { most, apart: in_elements(PAGE) };

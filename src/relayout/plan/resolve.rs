@@ -24,7 +24,7 @@ use strided_copy::kernel::{
     BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, Plane, Rows, Runs, Stride, Transpose,
     WidthChange, WidthRow, has_shuffle, is_in_register,
 };
-use strided_copy::{Access, BlockPermutation, Prefetch};
+use strided_copy::{Access, BlockPermutation, Prefetch, SMALL_PROGRAM};
 
 use super::cost::{
     FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE,
@@ -177,7 +177,7 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
 
 /// Whether destination rows of `row` bytes are collected in a staging buffer.
 fn collected(row: usize, pitch: isize, loops: &[Loop], site: Site<'_>) -> Rows {
-    if !site.streaming {
+    if !site.streaming || SMALL_PROGRAM {
         return Rows::Direct;
     }
     match joined_iterations(row, pitch, loops, site.knobs) {

@@ -24,6 +24,7 @@ use super::plane::MICRO_TILE;
 use super::{
     JOINED_RUN, Kernel, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Rows, RunOrder, Runs, Stride, Transpose,
 };
+use crate::level::SMALL_PROGRAM;
 use crate::line::LINE;
 
 /// Why a copy cannot be made.
@@ -149,7 +150,8 @@ impl Transpose {
 pub fn has_shuffle(unit: usize, rows: usize) -> bool {
     match rows {
         2..=4 => matches!(unit, 1 | 2 | 4 | 8),
-        8 | 16 => matches!(unit, 1 | 2 | 4),
+        8 => matches!(unit, 1 | 2 | 4),
+        16 => !SMALL_PROGRAM && matches!(unit, 1 | 2 | 4),
         _ => false,
     }
 }
@@ -182,6 +184,7 @@ impl Rows {
     fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,
+            Rows::Staged | Rows::Joined(_) if SMALL_PROGRAM => false,
             Rows::Staged => context.streaming && pitch.unsigned_abs().is_multiple_of(LINE),
             Rows::Joined(runs) => {
                 let runs = usize::from(runs);

@@ -175,6 +175,11 @@ pub enum Rows {
 }
 
 impl Kernel {
+    /// Whether few copies use this kernel. Programs with the feature `small` run it in safe Rust.
+    pub(crate) fn is_rare(&self) -> bool {
+        matches!(self, Kernel::InterleaveBits { .. } | Kernel::ChangeWidth(_))
+    }
+
     /// For a kernel that separates one source row into several destination rows: the length and the pitch of
     /// the destination rows, in bytes. `None` for other kernels.
     #[must_use]

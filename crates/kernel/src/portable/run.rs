@@ -6,6 +6,11 @@ use super::interleave_bits::interleave_bits;
 use super::width::change_width;
 use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
+use crate::level::SMALL_PROGRAM;
+
+/// Whether common lengths are constants. In a small program for a CPU that has vectors, this code is for rare
+/// kernels.
+const FAST: bool = !(SMALL_PROGRAM && cfg!(target_arch = "x86_64"));
 
 /// Runs one iteration of a kernel that begins at offset `from` of the source and offset `to` of the
 /// destination.
@@ -52,12 +57,12 @@ impl Iteration<'_> {
 /// Copies runs of `run` bytes. Common lengths are constants, so that a run takes one load and one store.
 fn copy_runs(iteration: &Iteration<'_>, destination: &mut Destination<'_>, run: usize, count: Stride) {
     match run {
-        1 => copy_runs_of::<1>(iteration, destination, count),
-        2 => copy_runs_of::<2>(iteration, destination, count),
-        4 => copy_runs_of::<4>(iteration, destination, count),
-        8 => copy_runs_of::<8>(iteration, destination, count),
-        12 => copy_runs_of::<12>(iteration, destination, count),
-        16 => copy_runs_of::<16>(iteration, destination, count),
+        1 if FAST => copy_runs_of::<1>(iteration, destination, count),
+        2 if FAST => copy_runs_of::<2>(iteration, destination, count),
+        4 if FAST => copy_runs_of::<4>(iteration, destination, count),
+        8 if FAST => copy_runs_of::<8>(iteration, destination, count),
+        12 if FAST => copy_runs_of::<12>(iteration, destination, count),
+        16 if FAST => copy_runs_of::<16>(iteration, destination, count),
         _ => {
             for i in 0..count.extent {
                 let (from, to) = at(count, i);
@@ -76,11 +81,11 @@ fn copy_runs_of<const RUN: usize>(iteration: &Iteration<'_>, destination: &mut D
 
 fn transpose(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane) {
     match plane.unit {
-        1 => transpose_blocks::<1>(iteration, destination, plane),
-        2 => transpose_blocks::<2>(iteration, destination, plane),
-        4 => transpose_blocks::<4>(iteration, destination, plane),
-        8 => transpose_blocks::<8>(iteration, destination, plane),
-        16 => transpose_blocks::<16>(iteration, destination, plane),
+        1 if FAST => transpose_blocks::<1>(iteration, destination, plane),
+        2 if FAST => transpose_blocks::<2>(iteration, destination, plane),
+        4 if FAST => transpose_blocks::<4>(iteration, destination, plane),
+        8 if FAST => transpose_blocks::<8>(iteration, destination, plane),
+        16 if FAST => transpose_blocks::<16>(iteration, destination, plane),
         unit => {
             let Plane { columns, rows, .. } = plane;
             for column in 0..columns.extent {

@@ -6,6 +6,7 @@ use super::side_by_side::{Beside, LaterRun, Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::{Runs, Stride};
+use crate::level::SMALL_PROGRAM;
 use crate::line::LINE;
 
 /// Copies `count.extent` runs of `run` bytes in every iteration.
@@ -48,9 +49,10 @@ impl Operation for CopyRuns<'_> {
                     65..=128 => halves_of_lines::<V, 1>(walk, run, count),
                     _ => halves_of_lines::<V, 2>(walk, run, count),
                 },
-                Runs::Scattered => scattered_lines::<V>(walk, run, count),
+                Runs::Scattered if !SMALL_PROGRAM => scattered_lines::<V>(walk, run, count),
                 Runs::Lines { ahead } if walk.streaming => lines::<V, true>(walk, run, count, ahead),
                 Runs::Lines { ahead } => lines::<V, false>(walk, run, count, ahead),
+                Runs::Scattered => lines::<V, false>(walk, run, count, 0),
                 Runs::Memcpy => memcpy(walk, run, count),
             }
         }

@@ -38,6 +38,7 @@ use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{JOINED_RUN, Rows};
+use crate::level::SMALL_PROGRAM;
 use crate::line::LINE;
 
 /// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
@@ -186,6 +187,7 @@ impl Operation for InterleaveRows<'_> {
         unsafe {
             match self.by {
                 Rows::Direct => self.rows::<V>(None),
+                _ if SMALL_PROGRAM => self.rows::<V>(None),
                 Rows::Staged | Rows::Joined(_) => by_stage::<V>(&self),
             }
         }

@@ -11,6 +11,7 @@ use super::transpose::{TransposeLanes, transpose_units};
 use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::{BitInterleave, Kernel, Plane, Rows, Transpose, WidthChange, WidthRow};
+use crate::level::SMALL_PROGRAM;
 
 /// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
@@ -42,17 +43,20 @@ impl RunKernel<'_> {
                 &Kernel::Table { run, ref offsets, count } => apart::<V, _>(CopyTable { walk, run, offsets, count }),
                 Kernel::Transpose { plane, by } => transpose::<V>(walk, plane, *by),
                 Kernel::PermuteBlocks(permutation) => gather_blocks::<V>(walk, permutation),
-                &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by } => {
+                &Kernel::InterleaveBits { rows: BitInterleave { bits, row, pitch, direction }, by }
+                    if !SMALL_PROGRAM =>
+                {
                     let shuffling = some(of_bits::<V>(bits, direction));
                     let pitch = pitch.cast_signed();
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch, signed: false, by });
                 }
-                &Kernel::ChangeWidth(WidthRow { bits, change, packed }) => {
+                &Kernel::ChangeWidth(WidthRow { bits, change, packed }) if !SMALL_PROGRAM => {
                     let shuffling = some(of_width::<V>(bits, change != WidthChange::Pack));
                     let signed = change == WidthChange::Unpack { signed: true };
                     let (row, by) = (packed, Rows::Direct);
                     apart::<V, _>(InterleaveRows { walk, shuffling, row, unit: 1, pitch: 0, signed, by });
                 }
+                _ => unreachable!("a rare kernel runs in safe Rust"),
             }
         }
     }

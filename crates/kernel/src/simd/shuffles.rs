@@ -18,6 +18,7 @@ use super::exchange_bits::{exchanged, restored};
 use super::interleave::Shuffling;
 use super::vector::Vector;
 use crate::kernel::Direction;
+use crate::level::SMALL_PROGRAM;
 
 /// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The other registers of the arrays are not
 /// used.
@@ -210,8 +211,8 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
                 (4, false) => Shuffling::of::<V, Separate<8, $unit>, 4>(),
                 (8, true) if $unit < 8 => Shuffling::of::<V, Join<8, $unit>, 8>(),
                 (8, false) if $unit < 8 => Shuffling::of::<V, Separate<8, $unit>, 8>(),
-                (16, true) if $unit < 8 => Shuffling::of::<V, Join<8, $unit>, 16>(),
-                (16, false) if $unit < 8 => Shuffling::of::<V, Separate<8, $unit>, 16>(),
+                (16, true) if $unit < 8 && !SMALL_PROGRAM => Shuffling::of::<V, Join<8, $unit>, 16>(),
+                (16, false) if $unit < 8 && !SMALL_PROGRAM => Shuffling::of::<V, Separate<8, $unit>, 16>(),
                 _ => return None,
             }
         };

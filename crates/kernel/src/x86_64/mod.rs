@@ -4,6 +4,7 @@
 //! the instruction of its width. A macro over both would hide which instruction that is.
 
 pub(super) mod avx2;
+#[cfg(any(not(feature = "small"), feature = "software"))]
 pub(super) mod avx512;
 pub(super) mod cpuid;
 
