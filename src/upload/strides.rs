@@ -13,20 +13,22 @@ use super::tensor::Tensor;
 /// Checks every stride against every rule, and the size of the last axis.
 ///
 /// The strides of axes of size 1 are never used, and no stride is used if there are no elements. But the
-/// device compares the numbers, so the rules are first applied to the strides as they are. If a rule is
-/// broken, the rules are applied again, with legal strides in place of the unused ones. Errors that then
-/// remain are reported. An error that goes away was caused by an unused stride, and becomes a
-/// `free_stride` of that axis.
+/// device compares the numbers, so the rules are first applied to the strides as they are. A tensor without
+/// elements has to obey them. If another tensor breaks a rule, the rules are applied again, with legal strides in
+/// place of the unused ones. Errors that then remain are reported. An error that goes away was caused by an unused
+/// stride, and becomes a `free_stride` of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
-    if !limits.sizes_only && broken_rules(tensor, given, limits).is_empty() {
+    // A device that is given sizes alone sees no strides.
+    let literal = if limits.sizes_only { Vec::new() } else { broken_rules(tensor, given, limits) };
+    if !limits.sizes_only && (literal.is_empty() || sizes.contains(&0)) {
+        errors.extend(literal.into_iter().map(|(_, error)| error));
         return;
     }
     let legal = with_free_strides((sizes, given), (tensor.data_type(), tensor.element_bits()), limits);
     let settled = broken_rules(tensor, &legal, limits);
     let mut free = Vec::new();
-    if !limits.sizes_only && *legal != *given {
-        let literal = broken_rules(tensor, given, limits);
+    if *legal != *given {
         for (axis, _) in literal
             .into_iter()
             .filter(|(axis, error)| !settled.iter().any(|other| other.0 == *axis && other.1.code() == error.code()))

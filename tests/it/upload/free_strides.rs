@@ -17,6 +17,23 @@ fn numpy(text: &str) -> Result<BufferTensorDesc, Error> {
 }
 
 /// The sizes, the given strides, and the canonical strides.
+/// A device compares the strides that it is given, also if there are no elements.
+#[test]
+fn a_tensor_without_elements_has_legal_strides_too() {
+    let rules = named("none:unit_inner_stride=true,ordered_strides=true,takes_strides=true");
+    for (text, code) in [
+        ("f32[0,4]:[4,2]", Some("inner_stride")),
+        ("f32[3,0]:[0,7]", Some("inner_stride")),
+        ("f32[2,0,3]:[1,2,1]", Some("stride_order")),
+        ("f32[0,4]:[4,1]", None),
+        ("f32[0]:[1]", None),
+    ] {
+        let errors = validate_description(&desc(text), &rules).err();
+        let codes = errors.map_or_else(Vec::new, |errors| errors.codes());
+        assert!(code.map_or(codes.is_empty(), |code| codes.contains(&code)), "{text}: {codes:?}");
+    }
+}
+
 #[test]
 fn canonical_strides_are_those_of_a_packed_neighbour() {
     for (sizes, strides, canonical) in [
