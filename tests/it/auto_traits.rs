@@ -29,6 +29,7 @@ fn public_types_are_send_and_sync() {
     shared::<strided::IndexWidth>();
     shared::<strided::Offsets>();
     shared::<strided::Overlap>();
+    shared::<strided::Owns>();
     shared::<strided::Side>();
     shared::<strided::SignedDesc>();
     shared::<strided::Slice>();
