@@ -156,7 +156,7 @@ fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     }
 }
 
-/// The number of bytes of an element. `None` if an element is not whole bytes.
+/// Bytes of an element, or `None` if it is not whole bytes.
 fn whole_bytes(data_type: DataType) -> Option<usize> {
     let bits = usize::try_from(data_type.bits()).ok()?;
     bits.is_multiple_of(8).then_some(bits.div_euclid(8))

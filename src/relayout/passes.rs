@@ -68,16 +68,6 @@ impl Relayout {
     }
 
     /// The treatment of the destination's padding.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::{Padding, Relayout}, ArrayShape};
-    ///
-    /// let (rows, tiles): (ArrayShape, ArrayShape) = ("u8[2,3]".parse()?, "u8[2,3]{1,0:T(4)}".parse()?);
-    /// let relayout = Relayout::new(&rows, &tiles)?;
-    /// assert_eq!(relayout.padding(), Padding::Keep);
-    /// assert_eq!(relayout.with_padding(Padding::Zero)?.padding(), Padding::Zero);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn padding(&self) -> Padding {
         self.settings.padding

@@ -275,6 +275,7 @@ impl Piece {
     /// The range of the source's bytes that the piece reads, from the first byte to the last. A device that
     /// runs the piece must have these bytes. (`run` still takes the whole source.) The range is empty if the
     /// piece writes no element.
+<<<<<<< HEAD
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -285,6 +286,8 @@ impl Piece {
     /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (262_144..524_288, 327_680..655_344));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
+=======
+>>>>>>> 242c47d8 (Arenas join the test of pieces; pages and examples of getters follow)
     #[must_use]
     pub fn source_range(&self) -> Range<usize> {
         self.reads.clone()
@@ -301,7 +304,6 @@ impl Piece {
         self.run_into(source, destination.into())
     }
 
-    /// Whether the piece reads bytes of the destination.
     fn reads_destination(&self) -> bool {
         match &self.copy {
             PieceCopy::Whole(whole) => exec::reads(&whole.passes.last, &whole.fill),

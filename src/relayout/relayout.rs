@@ -244,14 +244,6 @@ impl Relayout {
     }
 
     /// The axes longer than 1 that one side of the copy walks [backwards](Settings::reversed), ascending.
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
-    ///
-    /// let desc = BufferTensorDesc::packed(DataType::F32, &[4])?;
-    /// assert!(Relayout::new(&desc, &desc)?.reversed_axes().is_empty());
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
     #[must_use]
     pub fn reversed_axes(&self) -> &[usize] {
         &self.reversed
@@ -360,7 +352,6 @@ impl Relayout {
         self.run_whole(source, destination)
     }
 
-    /// Whether all elements are inside buffers of these lengths, in bytes.
     #[inline]
     fn has_room(&self, source: usize, destination: usize) -> bool {
         let bytes = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
@@ -373,7 +364,6 @@ impl Relayout {
         self.passes.last.plain.as_ref().filter(|_| self.is_direct && self.allows_plain)
     }
 
-    /// Copies like [`run`](Self::run), whatever the plan is.
     fn run_whole(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
         require("source", source.len(), self.source_needs)?;
         require("destination", destination.len(), self.destination_needs)?;

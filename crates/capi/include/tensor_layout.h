@@ -231,7 +231,7 @@ TlStatus tl_plan(const TlLayout *source,
 // Returns the size of the whole source in bytes, or 0 for a null plan.
 uint64_t tl_plan_source_bytes(const TlPlan *plan);
 
-// Returns the size of the whole destination in bytes, padding included, or 0 for a null plan.
+// Returns the size by which the destination is allocated, in bytes, padding included, or 0 for a null plan.
 uint64_t tl_plan_destination_bytes(const TlPlan *plan);
 
 // Copies every element. Both pointers are the lowest addresses of their buffers. Buffers that are too short,

@@ -60,7 +60,7 @@ pub unsafe extern "C" fn tl_plan_source_bytes(plan: *const TlPlan) -> u64 {
     unsafe { reference("plan", plan) }.map_or(0, |plan| plan.0.source_size_in_bytes())
 }
 
-/// Returns the size of the whole destination in bytes, padding included, or 0 for a null plan.
+/// Returns the size by which the destination is allocated, in bytes, padding included, or 0 for a null plan.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_plan_destination_bytes(plan: *const TlPlan) -> u64 {
     // SAFETY: the caller promises the contract in the header for this pointer.

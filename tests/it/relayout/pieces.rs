@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use tensor_layout::relayout::{Destination, Padding, Piece, Relayout, Settings};
 use tensor_layout::strided::Owns;
-use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout::upload::{DeviceLimits, Role, arena};
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 
 use crate::literal::strided_offsets;
 
@@ -115,6 +116,45 @@ proptest! {
             prop_assert!(by_run == own, "padding of {slice} was written");
         } else if slice.owns() == Owns::Buffer {
             prop_assert!(by_run[..size].iter().all(|&bits| bits == 0xff), "{slice} is not all written: {by_run:02x?}");
+        }
+    }
+
+    /// Tensors share the buffers of an arena. Each is written from its binding's offset on, whole and in pieces.
+    #[test]
+    fn tensors_of_an_arena_are_written_side_by_side(
+        tensors in prop::collection::vec(tensors(), 1..5), sliced: u8, webgpu: bool, zero: bool, count in 1..6_usize,
+    ) {
+        let limits = if webgpu { DeviceLimits::webgpu() } else { DeviceLimits::directml() };
+        let limits = limits.with("max_binding", "512").unwrap();
+        let tensors: Vec<&BufferTensorDesc> =
+            tensors.iter().zip(0..).map(|((whole, slice), i)| if sliced >> i & 1 == 1 { slice } else { whole }).collect();
+        let given: Vec<(&dyn ToIndexMap, Role)> =
+            tensors.iter().map(|&desc| (desc as &dyn ToIndexMap, Role::Input)).collect();
+        let Ok(arena) = arena(&given, &limits) else { return Ok(()) };
+        let size = |bytes: u64| usize::try_from(bytes).unwrap();
+        let mut taken: Vec<Vec<u8>> = arena.buffers.iter().map(|&bytes| vec![0; size(bytes)]).collect();
+        for (desc, binding) in tensors.iter().zip(&arena.tensors).flat_map(|(desc, all)| all.iter().map(move |one| (desc, one))) {
+            let map = binding.layout.to_index_map().unwrap();
+            let from = BufferTensorDesc::packed(desc.data_type(), map.sizes()).unwrap();
+            let source = vec![0x5a; size(from.total_tensor_size_in_bytes())];
+            let settings = Settings { least_piece: Some(1), ..Settings::default() };
+            let plan = Relayout::with(&from, &binding.layout, &settings).unwrap();
+            let plan = if zero { plan.clone().with_padding(Padding::Zero).unwrap_or(plan) } else { plan };
+            let taken = &mut taken[binding.buffer];
+            let offset = size(binding.offset);
+            let by_run = written(taken.len(), |bytes| plan.run(&source, &mut bytes[offset..]).unwrap());
+            let pieces = plan.partition(count, 1).unwrap();
+            let by_pieces = written(taken.len(), |bytes| run_pieces(&pieces, &source, &mut bytes[offset..]));
+            prop_assert!(by_run == by_pieces, "{desc} at {offset} in {} pieces", pieces.len());
+
+            let bound = size(binding.bound.start)..size(binding.bound.end);
+            let bits: u64 = by_run.iter().map(|byte| u64::from(byte.count_ones())).sum();
+            prop_assert!(bits >= map.element_count() * u64::from(map.element_bits()), "{}", desc);
+            for (at, (&written, taken)) in by_run.iter().zip(taken.iter_mut()).enumerate() {
+                prop_assert!(written == 0 || bound.contains(&at), "byte {at} is outside {bound:?} of {desc}");
+                prop_assert!(written & *taken == 0, "byte {at} of another tensor was written with {desc}");
+                *taken |= written;
+            }
         }
     }
 }
