@@ -166,7 +166,8 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
 /// Copies without a plan. Returns `None`, and writes nothing, if the copy needs a plan.
-#[inline]
+// Always inlined, as its helpers are: numbers of axes that pass through memory cost as much as a small copy.
+#[inline(always)]
 fn run(
     element: usize,
     axes: impl DoubleEndedIterator<Item = Axis>,
@@ -174,15 +175,33 @@ fn run(
     source: &[u8],
     destination: Destination<'_>,
 ) -> Option<()> {
-    let mut loops = Loops::new(element, start)?;
-    for (extent, strides) in axes.rev() {
-        match extent? {
-            0 => return Some(()),
-            1 => {}
-            extent => loops.insert(extent, strides)?,
+    let unit = isize::try_from(element).ok()?;
+    let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
+    let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
+    // Loops are at the end of the list, outer to inner, in the order of falling destination stride.
+    let mut list = [Stride::ONCE; MOST_PLAIN_LOOPS];
+    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
+    for (extent, (from, to)) in axes.rev() {
+        let extent = extent?;
+        if extent <= 1 {
+            empty |= extent == 0;
+            continue;
         }
+        let (mut from, mut to) = (from?.checked_mul(unit)?, to?.checked_mul(unit)?);
+        // The destination runs forwards.
+        if to < 0 {
+            let last = isize::try_from(extent.checked_sub(1)?).ok()?;
+            start.0 = start.0.checked_add(from.checked_mul(last)?)?;
+            start.1 = start.1.checked_add(to.checked_mul(last)?)?;
+            (from, to) = (from.checked_neg()?, to.checked_neg()?);
+        }
+        first = first.checked_sub(1)?;
+        insert(&mut list, first, Stride { extent, source: from, destination: to })?;
     }
-    let nest = loops.merged()?;
+    if empty {
+        return Some(());
+    }
+    let nest = merged(&mut list, first, element, start)?;
     if !nest.is_inside(source.len(), destination.len()) {
         return None;
     }
@@ -194,75 +213,52 @@ fn run(
     run_kernel(&nest, Knobs::of_this_cpu(), source, destination).ok()
 }
 
-/// Loops in the order of falling destination stride, in bytes. The destination runs forwards.
-struct Loops {
-    element: usize,
-    /// The offsets of the first iteration, source and destination.
-    start: (isize, isize),
-    /// The loops are at the end of the list, outer to inner, and begin at `first`.
-    list: [Stride; MOST_PLAIN_LOOPS],
-    first: usize,
+/// Puts a loop at its place among those after index `first`. Axes are few and nearly always in order, so this takes
+/// few steps.
+#[inline(always)]
+fn insert(list: &mut [Stride; MOST_PLAIN_LOOPS], first: usize, step: Stride) -> Option<()> {
+    let mut index = first;
+    while let Some(&inner) = list.get(index.checked_add(1)?)
+        && inner.destination > step.destination
+    {
+        *list.get_mut(index)? = inner;
+        index = index.checked_add(1)?;
+    }
+    *list.get_mut(index)? = step;
+    Some(())
 }
 
-impl Loops {
-    #[inline]
-    fn new(element: usize, start: (usize, usize)) -> Option<Loops> {
-        let in_bytes = |offset: usize| isize::try_from(offset.checked_mul(element)?).ok();
-        let start = (in_bytes(start.0)?, in_bytes(start.1)?);
-        Some(Loops { element, start, list: [Stride::ONCE; MOST_PLAIN_LOOPS], first: MOST_PLAIN_LOOPS })
-    }
-
-    /// Inserts a loop at its place in the order. Axes are few and nearly always in order, so this takes few steps.
-    /// `None` if a number does not fit, or if there are too many loops.
-    #[inline]
-    fn insert(&mut self, extent: usize, strides: (Option<isize>, Option<isize>)) -> Option<()> {
-        let unit = isize::try_from(self.element).ok()?;
-        let (mut source, mut destination) = (strides.0?.checked_mul(unit)?, strides.1?.checked_mul(unit)?);
-        if destination < 0 {
-            let last = isize::try_from(extent.checked_sub(1)?).ok()?;
-            self.start.0 = self.start.0.checked_add(source.checked_mul(last)?)?;
-            self.start.1 = self.start.1.checked_add(destination.checked_mul(last)?)?;
-            (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
+/// Merges loops that continue each other, from the innermost loop outwards. Loops that are packed on both sides
+/// become one run. `None` if two indices of the destination may share an offset.
+#[inline(always)]
+fn merged(
+    list: &mut [Stride; MOST_PLAIN_LOOPS],
+    first: usize,
+    element: usize,
+    start: (isize, isize),
+) -> Option<PlainNest<'_>> {
+    // There are never more merged loops than loops that were visited, so they are written to the same list.
+    let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
+    for index in (first..MOST_PLAIN_LOOPS).rev() {
+        let step = *list.get(index)?;
+        let destination = usize::try_from(step.destination).ok()?;
+        if destination < span {
+            return None;
         }
-        self.first = self.first.checked_sub(1)?;
-        let mut index = self.first;
-        while let Some(&inner) = self.list.get(index.checked_add(1)?)
-            && inner.destination > destination
-        {
-            *self.list.get_mut(index)? = inner;
-            index = index.checked_add(1)?;
-        }
-        *self.list.get_mut(index)? = Stride { extent, source, destination };
-        Some(())
-    }
-
-    /// Merges loops that continue each other, from the innermost loop outwards. Loops that are packed on both sides
-    /// become one run. `None` if two indices of the destination may share an offset.
-    #[inline]
-    fn merged(&mut self) -> Option<PlainNest<'_>> {
-        // There are never more merged loops than loops that were visited, so they are written to the same list.
-        let (mut run, mut span, mut outermost) = (self.element, self.element, MOST_PLAIN_LOOPS);
-        for index in (self.first..MOST_PLAIN_LOOPS).rev() {
-            let step = *self.list.get(index)?;
-            let destination = usize::try_from(step.destination).ok()?;
-            if destination < span {
-                return None;
+        span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(destination)?)?;
+        match list.get_mut(outermost) {
+            None if destination == run && step.source == isize::try_from(run).ok()? => {
+                run = run.checked_mul(step.extent)?;
             }
-            span = span.checked_add(step.extent.checked_sub(1)?.checked_mul(destination)?)?;
-            match self.list.get_mut(outermost) {
-                None if destination == run && step.source == isize::try_from(run).ok()? => {
-                    run = run.checked_mul(step.extent)?;
-                }
-                Some(inner) if inner.continues_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
-                _ => {
-                    outermost = outermost.checked_sub(1)?;
-                    *self.list.get_mut(outermost)? = step;
-                }
+            Some(inner) if inner.continues_in(&step) => inner.extent = inner.extent.checked_mul(step.extent)?,
+            _ => {
+                outermost = outermost.checked_sub(1)?;
+                *list.get_mut(outermost)? = step;
             }
         }
-        let start = (usize::try_from(self.start.0).ok()?, usize::try_from(self.start.1).ok()?);
-        PlainNest::new(run, start, self.list.get(outermost..)?)
     }
+    let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
+    PlainNest::new(run, start, list.get(outermost..)?)
 }
 
 /// Copies with the kernel that a plan would choose.
