@@ -83,7 +83,7 @@ pub fn copy<'a>(
         let strides = a.strides().iter().map(stride).zip(b.strides().iter().map(stride));
         let (first, second) = (usize::try_from(a.base_offset()).ok(), usize::try_from(b.base_offset()).ok());
         if let (Some(first), Some(second)) = (first, second)
-            && run(element, sizes.zip(strides), (first, second), source, destination.reborrow()).is_some()
+            && run(element, sizes.zip(strides), (first, second), source, destination.reborrow())
         {
             return Ok(());
         }
@@ -131,7 +131,7 @@ where
         let strides = strides.iter().map(|&stride| stride.try_into().ok());
         let both = strides.zip(others.iter().map(|&stride| stride.try_into().ok()));
         let sizes = sizes.iter().map(|&size| size.try_into().ok());
-        if run(element, sizes.zip(both), (from.offset, to.offset), source, destination.reborrow()).is_some() {
+        if run(element, sizes.zip(both), (from.offset, to.offset), source, destination.reborrow()) {
             return Ok(());
         }
     }
@@ -165,82 +165,83 @@ fn whole_bytes(data_type: DataType) -> Option<usize> {
 /// One axis: its size and the strides of both sides, in elements. A number that does not fit is `None`.
 type Axis = (Option<usize>, (Option<isize>, Option<isize>));
 
-/// Copies without a plan. Returns `None`, and writes nothing, if the copy needs a plan.
-// Always inlined, as its helpers are: numbers of axes that pass through memory cost as much as a small copy.
-#[inline(always)]
+/// Copies without a plan. Returns `false`, and writes nothing, if the copy needs a plan or if there is an
+/// error to report.
+#[inline]
 fn run(
     element: usize,
     axes: impl DoubleEndedIterator<Item = Axis>,
     start: (usize, usize),
-    source: &[u8],
-    destination: Destination<'_>,
-) -> Option<()> {
+    from: &[u8],
+    to: Destination<'_>,
+) -> bool {
+    let mut list = [Stride::ONCE; MOST_PLAIN_LOOPS];
+    match nest(element, axes, start, &mut list) {
+        Some(Some(nest)) if nest.is_inside(from.len(), to.len()) => {
+            if is_plain(&nest, MOST_PLAIN_RUNS) {
+                nest.run(from, to);
+            } else {
+                // After an overflow the copy is planned, and the plan reports the error.
+                return run_kernel(&nest, Knobs::of_this_cpu(), from, to).is_ok();
+            }
+            true
+        }
+        Some(None) => true,
+        _ => false,
+    }
+}
+
+/// The loop nest of a copy. Its loops are in the order of falling destination stride, and the destination
+/// runs forwards. Loops that continue each other are merged, and loops that are packed on both sides become
+/// one run. `Some(None)` means that there are no elements. `None` means that a number does not fit, or that
+/// two indices of the destination may share an offset.
+#[inline]
+fn nest(
+    element: usize,
+    axes: impl DoubleEndedIterator<Item = Axis>,
+    start: (usize, usize),
+    list: &mut [Stride; MOST_PLAIN_LOOPS],
+) -> Option<Option<PlainNest<'_>>> {
     let unit = isize::try_from(element).ok()?;
+    // Loops are at the end of the list, outer to inner.
+    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
     let in_bytes = |offset: usize| isize::try_from(offset).ok()?.checked_mul(unit);
     let mut start = (in_bytes(start.0)?, in_bytes(start.1)?);
-    // Loops are at the end of the list, outer to inner, in the order of falling destination stride.
-    let mut list = [Stride::ONCE; MOST_PLAIN_LOOPS];
-    let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
-    for (extent, (from, to)) in axes.rev() {
+    for (extent, (source, destination)) in axes.rev() {
         let extent = extent?;
         if extent <= 1 {
             empty |= extent == 0;
             continue;
         }
-        let (mut from, mut to) = (from?.checked_mul(unit)?, to?.checked_mul(unit)?);
-        // The destination runs forwards.
-        if to < 0 {
+        let (mut source, mut destination) = (source?.checked_mul(unit)?, destination?.checked_mul(unit)?);
+        if destination < 0 {
             let last = isize::try_from(extent.checked_sub(1)?).ok()?;
-            start.0 = start.0.checked_add(from.checked_mul(last)?)?;
-            start.1 = start.1.checked_add(to.checked_mul(last)?)?;
-            (from, to) = (from.checked_neg()?, to.checked_neg()?);
+            start.0 = start.0.checked_add(source.checked_mul(last)?)?;
+            start.1 = start.1.checked_add(destination.checked_mul(last)?)?;
+            (source, destination) = (source.checked_neg()?, destination.checked_neg()?);
         }
+        let step = Stride { extent, source, destination };
+        // A loop is inserted at its place in the order. Axes are few and nearly always in order, so this
+        // takes few steps.
         first = first.checked_sub(1)?;
-        insert(&mut list, first, Stride { extent, source: from, destination: to })?;
+        let mut index = first;
+        while let Some(&inner) = list.get(index.checked_add(1)?)
+            && inner.destination > step.destination
+        {
+            *list.get_mut(index)? = inner;
+            index = index.checked_add(1)?;
+        }
+        *list.get_mut(index)? = step;
     }
     if empty {
-        return Some(());
+        return Some(None);
     }
-    let nest = merged(&mut list, first, element, start)?;
-    if !nest.is_inside(source.len(), destination.len()) {
-        return None;
-    }
-    if is_plain(&nest, MOST_PLAIN_RUNS) {
-        nest.run(source, destination);
-        return Some(());
-    }
-    // After an overflow the copy is planned, and the plan reports the error.
-    run_kernel(&nest, Knobs::of_this_cpu(), source, destination).ok()
-}
-
-/// Puts a loop at its place among those after index `first`. Axes are few and nearly always in order, so this takes
-/// few steps.
-#[inline(always)]
-fn insert(list: &mut [Stride; MOST_PLAIN_LOOPS], first: usize, step: Stride) -> Option<()> {
-    let mut index = first;
-    while let Some(&inner) = list.get(index.checked_add(1)?)
-        && inner.destination > step.destination
-    {
-        *list.get_mut(index)? = inner;
-        index = index.checked_add(1)?;
-    }
-    *list.get_mut(index)? = step;
-    Some(())
-}
-
-/// Merges loops that continue each other, from the innermost loop outwards. Loops that are packed on both sides
-/// become one run. `None` if two indices of the destination may share an offset.
-#[inline(always)]
-fn merged(
-    list: &mut [Stride; MOST_PLAIN_LOOPS],
-    first: usize,
-    element: usize,
-    start: (isize, isize),
-) -> Option<PlainNest<'_>> {
-    // There are never more merged loops than loops that were visited, so they are written to the same list.
+    // Loops are merged in place, from the innermost loop outwards. There are never more merged loops than
+    // loops that were visited.
     let (mut run, mut span, mut outermost) = (element, element, MOST_PLAIN_LOOPS);
     for index in (first..MOST_PLAIN_LOOPS).rev() {
         let step = *list.get(index)?;
+        // The destination runs forwards, so this stride is not negative.
         let destination = usize::try_from(step.destination).ok()?;
         if destination < span {
             return None;
@@ -258,7 +259,7 @@ fn merged(
         }
     }
     let start = (usize::try_from(start.0).ok()?, usize::try_from(start.1).ok()?);
-    PlainNest::new(run, start, list.get(outermost..)?)
+    PlainNest::new(run, start, list.get(outermost..)?).map(Some)
 }
 
 /// Copies with the kernel that a plan would choose.
