@@ -275,19 +275,6 @@ impl Piece {
     /// The range of the source's bytes that the piece reads, from the first byte to the last. A device that
     /// runs the piece must have these bytes. (`run` still takes the whole source.) The range is empty if the
     /// piece writes no element.
-<<<<<<< HEAD
-    ///
-    /// ```
-    /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
-    ///
-    /// let rows = BufferTensorDesc::packed(DataType::F32, &[8192, 16])?;
-    /// let padded = BufferTensorDesc::new(DataType::F32, &[8192, 16], Some(&[20, 1]))?;
-    /// let pieces = Relayout::new(&rows, &padded)?.partition(2, 1)?;
-    /// assert_eq!((pieces[1].source_range(), pieces[1].destination_range()), (262_144..524_288, 327_680..655_344));
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-=======
->>>>>>> 242c47d8 (Arenas join the test of pieces; pages and examples of getters follow)
     #[must_use]
     pub fn source_range(&self) -> Range<usize> {
         self.reads.clone()
