@@ -49,12 +49,13 @@ use tensor_layout::relayout::KernelLevel;
 #[command(name = "tensor-layout", version = env!("TENSOR_LAYOUT_VERSION"), max_term_width = 100)]
 struct Cli {
     /// Print one JSON object on each line.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 100)]
     json: bool,
     /// When words are coloured: auto (on a terminal, unless NO_COLOR is set), always or never.
     #[arg(
         long,
         global = true,
+        display_order = 101,
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true,
