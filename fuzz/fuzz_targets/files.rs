@@ -6,12 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
 
-#[path = "../../crates/cli/src/npy.rs"]
-#[allow(dead_code, reason = "the command line uses more of it")]
-mod npy;
 #[path = "../../crates/cli/src/model/file.rs"]
 #[allow(dead_code, reason = "the command line uses more of it")]
 mod file;
+#[path = "../../crates/cli/src/npy.rs"]
+#[allow(dead_code, reason = "the command line uses more of it")]
+mod npy;
 
 use file::{Header, Model};
 
@@ -67,7 +67,8 @@ fn safetensors(file: &[u8]) {
         }
         tensors.push((tensor, layout, map));
     }
-    let header = Header::new(tensors.iter().map(|(tensor, layout, map)| (&*tensor.name, *layout, map)), &model.metadata);
+    let header =
+        Header::new(tensors.iter().map(|(tensor, layout, map)| (&*tensor.name, *layout, map)), &model.metadata);
     let header = header.unwrap();
     let mut written = header.bytes;
     header.order.iter().for_each(|&place| written.extend(tensors[place].0.bytes));

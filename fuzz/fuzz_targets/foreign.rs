@@ -7,10 +7,10 @@ use std::ptr;
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
+use tensor_layout::AnyLayout;
 use tensor_layout::interop::directml::{DirectmlTensor, RawBufferTensorDesc};
 use tensor_layout::interop::dlpack::{DlDataType, DlDevice, DlLayout, DlTensor};
 use tensor_layout::interop::pjrt::{PjrtLayout, PjrtLayoutUnion, PjrtMemoryLayout, PjrtStridesLayout, PjrtTiledLayout};
-use tensor_layout::AnyLayout;
 use tensor_layout::upload::FeatureLevel;
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_fuzz::layouts::Tensor;

@@ -3,16 +3,16 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout::bridge::lower;
-use tensor_layout_text::spell;
-use tensor_layout_text::draw::Picture;
-use tensor_layout::map::same_layout;
 use tensor_layout::AnyLayout;
-use tensor_layout_text::{Notated, lines};
+use tensor_layout::bridge::lower;
+use tensor_layout::map::same_layout;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::upload::{DeviceLimits, suggest, validate_description};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
 use tensor_layout_fuzz::texts::{of_bytes, read};
+use tensor_layout_text::draw::Picture;
+use tensor_layout_text::spell;
+use tensor_layout_text::{Notated, lines};
 
 fuzz_target!(|data: &[u8]| {
     let text = of_bytes(data);

@@ -5,12 +5,12 @@
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout_text::spell;
-use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_fuzz::layouts::{Side, Tensor, Tiled};
 use tensor_layout_fuzz::places::{for_each_index, strided_offsets};
+use tensor_layout_text::Notated;
+use tensor_layout_text::spell;
 
 #[derive(Debug, Arbitrary)]
 struct Input {

@@ -34,12 +34,12 @@ fuzz_target!(|data: &[u8]| {
     let data_type = input.tensor.data_type();
     let (from, to) = (input.from.side(data_type, &sizes, 8000), input.to.side(data_type, &sizes, 8000));
     let axes: Vec<usize> = (0..sizes.len()).filter(|axis| input.reversed >> axis & 1 == 1).collect();
-    let relayout = match Relayout::with(&from.map, &to.map, &Settings { reversed: axes.clone(), ..Settings::default() }) {
+    let relayout = match Relayout::with(&from.map, &to.map, &Settings { reversed: axes.clone(), ..Settings::default() })
+    {
         Ok(relayout) => relayout,
         Err(error) if error.code() == "overlapping_destination" => {
-            let index = |text: &str| -> Vec<u64> {
-                text.trim_matches(['[', ']']).split(", ").flat_map(str::parse).collect()
-            };
+            let index =
+                |text: &str| -> Vec<u64> { text.trim_matches(['[', ']']).split(", ").flat_map(str::parse).collect() };
             let (first, second, offset) = (index(error.what()), index(error.found()), error.value().unwrap());
             assert!(first != second && to.has_repeats());
             assert_eq!((to.map.offset(&first), to.map.offset(&second)), (Ok(offset), Ok(offset)));

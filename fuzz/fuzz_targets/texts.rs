@@ -3,13 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tensor_layout_text::{Notated, Notation, ViewStep, read_list};
 use tensor_layout::relayout::KernelLevel;
 use tensor_layout::strided::{IndexWidth, Slice, Slices};
 use tensor_layout::tiled::{Extent, Layout, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
 use tensor_layout::upload::{DeviceLimits, FeatureLevel};
 use tensor_layout::{ArrayShape, AxisOrder, BufferTensorDesc, DataType, LayoutClass, Shape};
 use tensor_layout_fuzz::texts::{of_bytes, read, refusal};
+use tensor_layout_text::{Notated, Notation, ViewStep, read_list};
 
 fuzz_target!(|data: &[u8]| {
     let Some((&reader, rest)) = data.split_first() else { return };

@@ -71,7 +71,8 @@ fn limits(input: &Input) -> DeviceLimits {
                     inner_size_multiple: number,
                     stride_multiple: u64::from(rule.number % 9),
                     offset_alignment: 1 << (rule.number % 7),
-                }].into();
+                }]
+                .into();
             }
             _ => {}
         }

@@ -12,9 +12,9 @@
 //!
 //! A software adapter takes the small sizes unless set otherwise, and its figures say nothing about speed.
 
-use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType};
+use tensor_layout_text::Notated;
 use tensor_layout_wgpu::{BufferOptions, PipelineCache, Readback, TensorBuffer, required_limits};
 
 #[path = "../../../benches/suite/figures.rs"]

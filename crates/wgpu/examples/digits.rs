@@ -11,9 +11,9 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use safetensors::SafeTensors;
-use tensor_layout_text::Notated;
 use tensor_layout::relayout::Relayout;
 use tensor_layout_shader::{Access, IndexFunctions};
+use tensor_layout_text::Notated;
 use tensor_layout_wgpu::{BufferOptions, DeviceRelayout, PipelineCache, Readback, TensorBuffer, required_limits};
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/digits.safetensors");
