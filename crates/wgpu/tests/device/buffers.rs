@@ -101,8 +101,7 @@ fn a_tensor_larger_than_a_binding_goes_in_pieces(gpu: &Gpu) {
     assert_eq!(error.limits(), ["max_storage_buffer_binding_size", "max_buffer_size"]);
     let mut rows = 0;
     for piece in split_binding(&desc, &limits).unwrap() {
-        let tensor =
-            TensorBuffer::new(&device, piece.layout.as_descriptor().unwrap(), &BufferOptions::default()).unwrap();
+        let tensor = TensorBuffer::new(&device, &piece.layout, &BufferOptions::default()).unwrap();
         rows += tensor.layout().sizes()[0];
         assert!(tensor.binding().is_ok());
     }
