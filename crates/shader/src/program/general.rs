@@ -29,6 +29,8 @@ pub(super) struct General<'a> {
     pub(super) invocations: u32,
     /// The number of words of the destination.
     pub(super) words: u32,
+    /// The end of the destination, in bytes. What is after its last element there becomes zero.
+    pub(super) end: u64,
 }
 
 /// The bindings of a shader, and its words of the uniform block. In the block, they follow the words of the
@@ -44,16 +46,6 @@ struct Bound {
     /// The source with three numbers, all counted in words from the start of the tensor: where the binding
     /// begins, where the words begin whose elements are read, and how many these are.
     source: Option<(Memory, [Expr; 3])>,
-}
-
-/// The last word of the destination, if its last element ends inside this word.
-struct Tail {
-    /// The index of the last word.
-    word: u32,
-    /// A mask of the bits up to the end of the destination's last byte.
-    bytes: u32,
-    /// A mask of the bits in front of the end of the last physical element, which may be padding.
-    elements: u32,
 }
 
 impl General<'_> {
@@ -82,13 +74,6 @@ impl General<'_> {
             self.word(code, &bound, &word, &place);
         });
         shader.with_body(code)
-    }
-
-    fn tail(&self) -> Option<Tail> {
-        let bits = u128::from(self.gather.destination.physical_elements()).saturating_mul(self.width.bits.into());
-        let rest = u32::try_from(bits.checked_rem(32).unwrap_or(0)).unwrap_or(0);
-        let word = u32::try_from(bits.div_euclid(32)).unwrap_or(u32::MAX);
-        (rest > 0).then(|| Tail { word, bytes: low_ones(rest.next_multiple_of(8)), elements: low_ones(rest) })
     }
 
     /// Writes code that makes word `word` of the tensor, and stores it at index `place` of the binding.
@@ -147,10 +132,18 @@ impl General<'_> {
         };
         let mut padding = pattern.word(code, word);
         let mut own = Expr::from(u32::MAX);
-        if let Some(tail) = self.tail() {
-            let last = || word.equal(tail.word);
-            padding = Expr::select(last(), padding.clone() & tail.elements, padding);
-            own = Expr::select(last(), tail.bytes, own);
+        let whole = |number: u128| u32::try_from(number).unwrap_or(u32::MAX);
+        let bits = u128::from(self.gather.destination.physical_elements()).saturating_mul(self.width.bits.into());
+        let (last, rest) = (whole(bits.div_euclid(32)), whole(bits.checked_rem(32).unwrap_or(0)));
+        if rest > 0 {
+            padding = Expr::select(word.equal(last), padding.clone() & low_ones(rest), padding);
+        }
+        let after = last.saturating_add(rest.min(1));
+        if u64::from(after).saturating_mul(4) < self.end {
+            padding = Expr::select(word.less(after), padding, 0);
+        }
+        if let (end, bytes @ 1..) = (whole(self.end.div_euclid(4).into()), whole((self.end % 4).into())) {
+            own = Expr::select(word.equal(end), low_ones(bytes.saturating_mul(8)), own);
         }
         let uncovered = code.bind("uncovered", covered ^ u32::MAX);
         let padding = code.bind("padding", padding & &uncovered);

@@ -27,6 +27,8 @@ pub(super) struct Planner<'a> {
     /// The number of words of each tensor that the program touches, counted from the start of the tensor.
     source_words: u64,
     destination_words: u64,
+    /// The end of what is set if padding is set, in bytes. A descriptor's size may be above that of its elements.
+    end: u64,
 }
 
 impl<'a> Planner<'a> {
@@ -56,7 +58,10 @@ impl<'a> Planner<'a> {
         let (from, to) = (source.element_bits(), destination.element_bits());
         let words = |elements: u64, bits: u32| Ok::<_, Error>(checked::bytes_for(elements, bits)?.div_ceil(4));
         let padded = relayout.padding() != Padding::Keep;
-        let written = if padded { destination.physical_elements() } else { destination.span_elements() };
+        let end = match destination.is_part() {
+            true => destination.physical_size_in_bytes(),
+            false => relayout.destination_size_in_bytes(),
+        };
         Ok(Planner {
             relayout,
             profile,
@@ -65,7 +70,8 @@ impl<'a> Planner<'a> {
             source_width: Width::new(from),
             invocations,
             source_words: words(source.span_elements(), from)?,
-            destination_words: words(written, to)?,
+            destination_words: if padded { end.div_ceil(4) } else { words(destination.span_elements(), to)? },
+            end,
         })
     }
 
@@ -102,6 +108,8 @@ impl<'a> Planner<'a> {
         let most = u64::from(u32::MAX).saturating_sub(64);
         let maps = [self.relayout.source(), self.relayout.destination()];
         let places = maps.into_iter().map(|map| map.physical_elements()).max().unwrap_or(0);
+        let in_words = self.destination_words.checked_div(self.width.period.into()).unwrap_or(0);
+        let places = places.max(in_words.saturating_mul(self.width.in_period.into()));
         if places > most || self.source_words.max(self.destination_words) > most {
             return Err(Error::overflow("an offset in a shader", 32));
         }
@@ -132,6 +140,7 @@ impl<'a> Planner<'a> {
                 task,
                 invocations: self.invocations,
                 words,
+                end: self.end,
             }
             .shader(),
         ))
@@ -160,12 +169,30 @@ impl<'a> Planner<'a> {
         Ok(Some(vec![self.general_pass(&shader, Some(&source), &destination)?]))
     }
 
-    /// Whether the destination has padding: gaps between elements, or bits after the last element in its last
-    /// byte.
+    /// Whether the destination has padding: gaps between elements, or bits and bytes after the last element.
     pub(super) fn has_padding(&self) -> bool {
         let map = self.relayout.destination();
         let bits = u128::from(map.physical_elements()).saturating_mul(self.width.bits.into());
-        map.physical_elements() != map.element_count() || !bits.is_multiple_of(8)
+        map.physical_elements() != map.element_count() || !bits.is_multiple_of(8) || self.has_tail()
+    }
+
+    /// Whether bytes after the destination's elements are set: those by which a descriptor's size is larger.
+    fn has_tail(&self) -> bool {
+        self.end > self.relayout.destination().physical_size_in_bytes()
+    }
+
+    /// Returns the passes that set the bytes after the destination's elements. Returns `None` if these bytes do not
+    /// fit in one binding.
+    pub(super) fn tail(&self) -> Result<Option<Vec<Pass>>, Error> {
+        if !self.has_tail() {
+            return Ok(Some(Vec::new()));
+        }
+        self.check_words()?;
+        let words = self.relayout.destination().physical_size_in_bytes().div_euclid(4)..self.destination_words;
+        let window = Window::new(self.options.destination_offset, words, self.destination_words, self.profile)?;
+        let Some(window) = window else { return Ok(None) };
+        let shader = self.general_shader(Task::Padding)?;
+        Ok(Some(vec![self.general_pass(&shader, None, &window)?]))
     }
 
     fn general_pass(&self, shader: &Shader, source: Option<&Window>, destination: &Window) -> Result<Pass, Error> {

@@ -41,6 +41,8 @@ impl Planner<'_> {
             let Some(filled) = self.rows(Form::Rows, words, Content::Word(word))? else { return Ok(None) };
             passes.extend(filled);
         }
+        let Some(tail) = self.tail()? else { return Ok(None) };
+        passes.extend(tail);
         Ok(Some(passes))
     }
 

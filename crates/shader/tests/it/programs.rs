@@ -271,6 +271,41 @@ fn equal_shaders_have_equal_keys() {
     assert_eq!(program(["f32[64]{0}", "f32[64]{0}"]), program(["f32[640]{0}", "f32[640]{0}"]));
 }
 
+/// A descriptor's size is rounded up, or stated: padding that is set ends where the CPU's does.
+#[test]
+fn bytes_after_a_descriptors_elements_are_set_as_on_the_cpu() {
+    let desc = |text: &str| text.parse::<BufferTensorDesc>().unwrap();
+    for (from, to, more) in [
+        ("u8[25]:[1]", "u8[25]:[1]", 0),
+        ("u8[25]:[1]", "u8[25]:[2]+3", 0),
+        ("u8[33,65]:[65,1]", "u8[33,65]:[1,33]", 0),
+        ("u8[33,65]:[65,1]", "u8[33,65]:[1,40]", 300),
+        ("f16[64,65]:[65,1]", "f16[64,65]:[1,64]", 4),
+        ("f16[7,9]:[9,1]", "f16[7,9]:[1,7]", 100),
+        ("s4[31,33]:[33,1]", "s4[31,33]:[1,31]", 8),
+        ("f6e2m3fn[7,9]:[9,1]", "f6e2m3fn[7,9]:[1,8]", 12),
+        ("u1[100]:[1]", "u1[100]:[3]", 64),
+        ("f32[64,64]:[64,1]", "f32[64,64]:[1,64]", 4096),
+    ] {
+        let (from, to) = (desc(from), desc(to));
+        let to = to.clone().with_total_size_in_bytes(to.total_tensor_size_in_bytes() + more).unwrap();
+        for padding in [Padding::Keep, Padding::Zero, Padding::Fill(1)] {
+            let relayout = Relayout::new(&from, &to).unwrap().with_padding_everywhere(padding).unwrap();
+            for sizes in [Sizes::Constants, Sizes::Uniforms] {
+                let mut profile = Profile::webgpu();
+                profile.sizes = sizes;
+                let program = Program::new(&relayout, &profile).unwrap();
+                let source = noise(relayout.source_size_in_bytes() as usize, 5);
+                let mut expected = noise(relayout.destination_size_in_bytes() as usize + 8, 6);
+                let mut found = expected.clone();
+                relayout.run(&source, &mut expected).unwrap();
+                program.interpret(&source, &mut found).unwrap();
+                assert!(found == expected, "{to} {padding:?}\n{}", program.explain());
+            }
+        }
+    }
+}
+
 /// With many loops the groups of an invocation are copied in a loop, which ends before the next workgroup's.
 #[test]
 fn copies_of_many_loops_write_every_word_once() {
