@@ -10,8 +10,8 @@ use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
-use super::rule::{LayoutPart, Rule, refused};
-use super::{Row, find, rows};
+use super::rule::{LayoutPart, Rule};
+use super::{Row, find, refused, rows};
 
 /// A layout for which a device or a library has a name: `tensorrt.kCHW32:s8[2,33,3,2]`.
 ///

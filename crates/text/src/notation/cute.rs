@@ -12,7 +12,7 @@ use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, LayoutClass, Mode};
 
-use super::digits_by_dimension;
+use crate::spell::memory_order::digits_by_dimension;
 
 /// The deepest nesting of tuples that is read. Deeper tuples are refused, because the reader calls itself for
 /// each level and could overflow the stack.

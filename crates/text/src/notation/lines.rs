@@ -58,8 +58,7 @@ impl fmt::Display for Line {
 
 /// Returns the layout in every notation, in the order of [`Notation::ALL`]: one line each, with the text or
 /// the reason why there is none. If axes of size 1 allow several axis orders in use, each order has a line.
-/// With the feature `named`, each name of the layout has a line too, unless the layout is row-major and
-/// packed.
+/// Each name of the layout has a line too, unless the layout is row-major and packed.
 ///
 /// [`Notated`] reads every text back to the same layout: the same type and sizes, the same width of elements,
 /// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of

@@ -24,7 +24,7 @@ use tensor_layout::Error;
 use tensor_layout::element::{DataType, Naming};
 use tensor_layout::plan::{Besides, StorageRule};
 use tensor_layout::strided::BufferTensorDesc;
-use tensor_layout::{AnyLayout, ArrayShape, IndexMap, LayoutClass, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
 
 use crate::named::NamedLayout;
 
@@ -210,26 +210,6 @@ fn bits_in_words(bits: u32) -> String {
 
 fn unsupported(data_type: DataType, by: &'static str) -> Error {
     Error::unsupported_data_type(data_type.name_in(Naming::Xla).unwrap_or_default(), by)
-}
-
-/// Returns the digits of every dimension, the major digit first, each with its number of values and its
-/// stride. The top digit has as many values as the size needs. A dimension of size 1 has no digits. Returns
-/// `None` unless the class is Affine or Split.
-pub(crate) fn digits_by_dimension(map: &IndexMap) -> Option<Vec<Vec<(u64, u64)>>> {
-    if !matches!(map.class(), LayoutClass::Affine | LayoutClass::Split) {
-        return None;
-    }
-    let mut dimensions = vec![Vec::new(); map.sizes().len()];
-    for component in map.components() {
-        let mut above = component.extent;
-        let digits = component.chain.digits().iter().map(|digit| {
-            let count = above.div_ceil(digit.divisor.get());
-            above = digit.divisor.get();
-            (count, digit.stride)
-        });
-        *dimensions.get_mut(*component.dims().first()?)? = digits.collect();
-    }
-    Some(dimensions)
 }
 
 impl From<Notated> for AnyLayout {

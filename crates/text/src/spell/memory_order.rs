@@ -3,8 +3,6 @@
 use tensor_layout::checked::Exact;
 use tensor_layout::{IndexMap, LayoutClass};
 
-use crate::notation::digits_by_dimension;
-
 /// One digit in memory: its dimension, and the number of its values, padding included.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Placed {
@@ -125,4 +123,24 @@ impl MemoryOrder {
         let place = |level| self.0.iter().position(|digit| digit.dimension == dimension && digit.level == level);
         (0..self.levels(dimension)).rev().filter_map(place).collect()
     }
+}
+
+/// Returns the digits of every dimension, the major digit first, each with its number of values and its
+/// stride. The top digit has as many values as the size needs. A dimension of size 1 has no digits. Returns
+/// `None` unless the class is Affine or Split.
+pub(crate) fn digits_by_dimension(map: &IndexMap) -> Option<Vec<Vec<(u64, u64)>>> {
+    if !matches!(map.class(), LayoutClass::Affine | LayoutClass::Split) {
+        return None;
+    }
+    let mut dimensions = vec![Vec::new(); map.sizes().len()];
+    for component in map.components() {
+        let mut above = component.extent;
+        let digits = component.chain.digits().iter().map(|digit| {
+            let count = above.div_ceil(digit.divisor.get());
+            above = digit.divisor.get();
+            (count, digit.stride)
+        });
+        *dimensions.get_mut(*component.dims().first()?)? = digits.collect();
+    }
+    Some(dimensions)
 }
