@@ -4,7 +4,6 @@
 use crate::literal::replanned::{Replanned, levels};
 use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout_text::Notated;
-use tensor_layout_text::Notated;
 
 /// The most allocations of planning a copy of the suite. Most take 4: the components of both layouts, their
 /// common refinement, and the program with its box. Fused dimensions, tables of offsets, ranks above 4 and

@@ -10,10 +10,10 @@ mod steps;
 
 use self::calls::{each, each_desc, each_map, each_plan, limited};
 use self::hostile::{Subject, others, subjects};
-use tensor_layout::AnyLayout;
+use crate::literal::replanned::{Replanned, reversing};
 use tensor_layout::bridge::lower;
 use tensor_layout::map::{IndexMap, ToIndexMap};
-use tensor_layout::relayout::{Padding, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::strided::{Side, Slice, Slices};
 use tensor_layout::tiled::TpuGeneration;
 use tensor_layout::upload::{self, DeviceLimits, Role, UploadBuffer};
