@@ -1,10 +1,10 @@
-"""Is every public item shown by an example?
+"""Is every public module, type, trait and function shown by an example?
 
     python3 .ci/examples_of_items.py target/doc/tensor_layout.json
 
-reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits, functions and methods without an example. (An example of a constant says nothing.)
-One example may show several: an item counts if its own documentation has an example, or if one of its module, or of its type for a method,
-uses it by name. Fields and variants belong to their type.
+reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits and free functions without an example. Methods,
+fields and variants belong to their type, and constants say what they are. One example may show several items: an item counts if its own
+documentation has an example, or that of one of its methods, or if an example of its module uses it by name.
 """
 
 import json
@@ -61,11 +61,8 @@ def main(path):
             for child in inner["items"]:
                 visit(child, name, own)
         elif kind in ("struct", "enum", "union", "trait"):
-            listed = methods(item, inner)
-            own = "\n".join([page, *(examples(part["docs"]) for part in [item, *listed])])
+            own = "\n".join([page, *(examples(method["docs"]) for method in methods(item, inner))])
             note(item, name, own)
-            for method in listed:
-                note(method, f"{name}::{method['name']}", own)
         elif kind in ("function", "static", "type_alias", "macro"):
             note(item, name, page)
 

@@ -41,7 +41,7 @@ impl CpuFamily {
 
     /// The family of a model. The numbers are from AMD's revision guides of families 19h and 1Ah, and from
     /// the Intel SDM, volume 4, table 2-1.
-    pub(crate) fn of(model: Option<Model>) -> CpuFamily {
+    pub(crate) const fn of(model: Option<Model>) -> CpuFamily {
         let Some(Model { vendor, family, number }) = model else { return CpuFamily::Neutral };
         match (vendor, family, number) {
             (Vendor::Amd, 0x19, 0..=0x0f | 0x20..=0x5f) => CpuFamily::Zen3,
@@ -132,5 +132,26 @@ impl Rules {
     };
 }
 
-#[cfg(test)]
-mod tests;
+// Checked when the library is compiled.
+const _: () = {
+    const fn is(vendor: Vendor, family: u32, number: u32, wanted: CpuFamily) -> bool {
+        matches!(
+            (CpuFamily::of(Some(Model { vendor, family, number })), wanted),
+            (CpuFamily::Zen3, CpuFamily::Zen3)
+                | (CpuFamily::Zen4, CpuFamily::Zen4)
+                | (CpuFamily::Zen5, CpuFamily::Zen5)
+                | (CpuFamily::SapphireRapids, CpuFamily::SapphireRapids)
+                | (CpuFamily::Neutral, CpuFamily::Neutral)
+        )
+    }
+    // Milan, Vermeer and Cezanne are Zen 3. Genoa, Raphael and Bergamo are Zen 4. Turin is Zen 5. Rome is in no family.
+    assert!(is(Vendor::Amd, 0x19, 1, CpuFamily::Zen3) && is(Vendor::Amd, 0x19, 0x21, CpuFamily::Zen3));
+    assert!(is(Vendor::Amd, 0x19, 0x50, CpuFamily::Zen3) && is(Vendor::Amd, 0x19, 0x11, CpuFamily::Zen4));
+    assert!(is(Vendor::Amd, 0x19, 0x61, CpuFamily::Zen4) && is(Vendor::Amd, 0x19, 0xa0, CpuFamily::Zen4));
+    assert!(is(Vendor::Amd, 0x1a, 2, CpuFamily::Zen5) && is(Vendor::Amd, 0x17, 0x31, CpuFamily::Neutral));
+    // Sapphire, Emerald and Granite Rapids; Ice Lake.
+    assert!(
+        is(Vendor::Intel, 6, 0x8f, CpuFamily::SapphireRapids) && is(Vendor::Intel, 6, 0xcf, CpuFamily::SapphireRapids)
+    );
+    assert!(is(Vendor::Intel, 6, 0xad, CpuFamily::SapphireRapids) && is(Vendor::Intel, 6, 0x6a, CpuFamily::Neutral));
+};
