@@ -1,5 +1,5 @@
-//! What libraries answered themselves, recorded by the scripts in tests/data/named: the size of each buffer in
-//! bytes, and the offsets of sampled elements.
+//! What libraries answered themselves, recorded by the scripts in tests/data/named: the size of each buffer
+//! in bytes, and the offsets of sampled elements.
 
 use std::collections::BTreeSet;
 use std::path::Path;

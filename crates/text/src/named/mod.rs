@@ -5,9 +5,9 @@
 //! returns the names of a layout. [`rows`] returns the table itself, which is the file
 //! `crates/text/src/named/layouts.txt`.
 //!
-//! The rules come from the sources that each row names. Most were compared with the libraries themselves, run or
-//! compiled, and tests read what the libraries answered: docs/DEVICE_LAYOUTS.md says for each name how its rule
-//! is known.
+//! The rules come from the sources that each row names. Most were compared with the libraries themselves,
+//! run or compiled, and tests read what the libraries answered: docs/DEVICE_LAYOUTS.md says for each name
+//! how its rule is known.
 //!
 //! ```
 //! use tensor_layout::{relayout::{Padding, Relayout}, BufferTensorDesc, DataType};

@@ -7,9 +7,10 @@ use tensor_layout::{AxisOrder, BufferTensorDesc};
 /// or after the other axes.
 const NAMED_ORDERS: [&[&str]; 2] = [&["NCHW", "NHWC", "CHWN", "HWCN"], &["NCDHW", "NDHWC", "CDHWN", "DHWCN"]];
 
-/// Returns every axis order with a name in engines in which this tensor is packed: `NCHW`, `NHWC`, `CHWN` and
-/// `HWCN`, or the same orders with a depth. There may be several orders, because the strides of axes of size 1
-/// are free. The list is empty if the rank is not 4 or 5, or if the tensor is packed in none of the orders.
+/// Returns every axis order with a name in engines in which this tensor is packed: `NCHW`, `NHWC`, `CHWN`
+/// and `HWCN`, or the same orders with a depth. There may be several orders, because the strides of axes of
+/// size 1 are free. The list is empty if the rank is not 4 or 5, or if the tensor is packed in none of the
+/// orders.
 ///
 /// ```
 /// use tensor_layout::BufferTensorDesc;

@@ -89,9 +89,9 @@ fn check_strides(map: &IndexMap) -> Result<(), Error> {
     }
 }
 
-/// Returns the size of a layout by oneDNN's `get_size`, in bytes. It is the size of the buffer for a layout in
-/// blocks. For strides it is the largest product of a size and its stride, so the padding after the last row
-/// counts, and a tensor that is broadcast along every axis takes nothing.
+/// Returns the size of a layout by oneDNN's `get_size`, in bytes. It is the size of the buffer for a layout
+/// in blocks. For strides it is the largest product of a size and its stride, so the padding after the last
+/// row counts, and a tensor that is broadcast along every axis takes nothing.
 ///
 /// # Errors
 ///

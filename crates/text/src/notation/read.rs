@@ -83,8 +83,8 @@ fn own(text: &str) -> Result<Notated, Error> {
     })
 }
 
-/// Returns the layout, after a check that the text ends at the cursor. `text` is its canonical form, if writing
-/// the layout would not give it.
+/// Returns the layout, after a check that the text ends at the cursor. `text` is its canonical form, if
+/// writing the layout would not give it.
 fn at_end(
     cursor: &mut Cursor<'_>,
     layout: AnyLayout,

@@ -134,8 +134,8 @@ impl ViewStep {
 }
 
 impl ViewStep {
-    /// Returns the layout of the view that this step makes of `layout`. The result is of the same kind as the layout if that kind can express
-    /// the view. Otherwise the result is an index map.
+    /// Returns the layout of the view that this step makes of `layout`. The result is of the same kind as
+    /// the layout if that kind can express the view. Otherwise the result is an index map.
     ///
     /// # Errors
     ///

@@ -73,10 +73,10 @@ pub fn raise(desc: &BufferTensorDesc) -> Result<Raised, Error> {
 ///
 /// The function spells every Affine or Split map that begins at 0 and whose strides divide each other in
 /// order. A gap inside a block must be padding of another dimension. All oneDNN formats, reshapes and
-/// permutations of tiled arrays, and dense views are maps of this kind. Layouts in blocks and layouts of a TPU
-/// have few tiles, and the shortest text wins; other orders of digits take a tile for each bit of a digit's
-/// position. For a view of an array with a known layout, [`spell_view`] finds the spelling that its compiler
-/// would choose.
+/// permutations of tiled arrays, and dense views are maps of this kind. Layouts in blocks and layouts of a
+/// TPU have few tiles, and the shortest text wins; other orders of digits take a tile for each bit of a
+/// digit's position. For a view of an array with a known layout, [`spell_view`] finds the spelling that its
+/// compiler would choose.
 ///
 /// # Errors
 ///

@@ -4,12 +4,12 @@
 //! order, as in oneDNN's tags. The blocks are divided into runs in which the dimensions keep their order, and
 //! each run takes one tile.
 //!
-//! Any other order takes a *radix sort*. First, tiles cut every digit off, so that each is a dimension. A tile
-//! whose entries are 1 or the whole size is then a stable partition of the dimensions: those with entry 1 stay
-//! in front, and the others move behind them. Digits that are in the order of memory already form a run. A radix
-//! sort uses one tile for each bit of a digit's run, the lowest bit first: the digits whose bit is set move.
-//! After the highest bit, the digits are in the order of memory. A `*` joins the dimensions of size 1 that
-//! remain.
+//! Any other order takes a *radix sort*. First, tiles cut every digit off, so that each is a dimension. A
+//! tile whose entries are 1 or the whole size is then a stable partition of the dimensions: those with
+//! entry 1 stay in front, and the others move behind them. Digits that are in the order of memory already
+//! form a run. A radix sort uses one tile for each bit of a digit's run, the lowest bit first: the digits
+//! whose bit is set move. After the highest bit, the digits are in the order of memory. A `*` joins the
+//! dimensions of size 1 that remain.
 
 use tensor_layout::Error;
 use tensor_layout::checked::{self, Exact};
@@ -46,8 +46,8 @@ impl Blocked {
     }
 
     /// Adds the dimensions that are not in front of all blocks. The dimension of a block comes behind those
-    /// of earlier blocks and before those of later ones where it can, so that there are few runs. A dimension without digits follows the dimension before
-    /// it.
+    /// of earlier blocks and before those of later ones where it can, so that there are few runs. A
+    /// dimension without digits follows the dimension before it.
     pub(super) fn with_all_dimensions(mut self, rank: usize) -> Blocked {
         for (at, &(dimension, _)) in self.blocks.iter().enumerate() {
             if dimension < rank && !self.outer.contains(&dimension) {
@@ -63,8 +63,8 @@ impl Blocked {
     }
 
     /// Returns the tiles that describe the same layout. The blocks are divided into runs in which the
-    /// dimensions are in memory order. For each run, one tile lists the part of each dimension that is in this
-    /// run and the runs after it. The tile moves these parts after the rest.
+    /// dimensions are in memory order. For each run, one tile lists the part of each dimension that is in
+    /// this run and the runs after it. The tile moves these parts after the rest.
     pub(crate) fn tiles(&self) -> Result<Vec<Tile>, Error> {
         // The dimension of size 1 in front of the shape has no place in `outer`.
         let place =
@@ -98,8 +98,8 @@ pub(crate) fn insert_missing(order: &mut Vec<usize>, rank: usize) {
     }
 }
 
-/// One dimension of the shape after some tiles: its size, and the positions of its digits in memory, the major
-/// digit first. A dimension without digits has size 1, and a tile left it.
+/// One dimension of the shape after some tiles: its size, and the positions of its digits in memory, the
+/// major digit first. A dimension without digits has size 1, and a tile left it.
 #[derive(Clone)]
 struct Entry {
     bound: u64,
