@@ -217,7 +217,7 @@ const BYTES: &[&str] =
 
 #[test]
 fn elements_of_1_to_4_bits() {
-    let bits = ["InterleaveBits {", "RowsOfBits {", "Element(", "Transpose {", "pass 2 of "];
+    let bits = ["InterleaveBits {", "Bits(", "Staged {", "Transpose {", "pass 2 of "];
     every_kernel_of(&[DataType::S1, DataType::U2, DataType::S4], &bits);
 }
 
