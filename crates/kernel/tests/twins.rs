@@ -140,10 +140,9 @@ fn runs(random: &mut Random, plane: &Plane) -> Transpose {
 
 fn panels(random: &mut Random, plane: &Plane) -> Panels {
     let lines = random.pick(&[2, 4, 8, 16]);
-    let stage = match random.below(4) {
+    let stage = match random.below(3) {
         0 => Stage::None,
         1 => Stage::Lines(lines),
-        2 => Stage::Gather(lines),
         _ => Stage::Continue { lines, joined: random.below(2) == 0 },
     };
     let height = match stage {

@@ -37,7 +37,6 @@ fn run_in<const LENGTH: usize>(steps: &StepBox, source: &[u8], destination: Dest
             let at = (in_bits(from, bits.0), in_bits(to, bits.1));
             for step in steps {
                 match step {
-                    Step::Copy(copy) => copies.run(copy, (byte(at.0), byte(at.1)), source),
                     Step::Bits(bits) => {
                         bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits);
                     }

@@ -178,10 +178,6 @@ pub(crate) const STAGED_TABLE_RUN: usize = 1 << 9;
 /// cache does not hold the contents of the L1 cache (a fifth-generation Xeon).
 pub(crate) const STAGED_UNITS: usize = 16;
 
-/// How many panels are in a part of boxes that are copied together. Shorter parts start anew too often (Zen
-/// 4).
-pub(crate) const PANELS_TOGETHER: usize = 2;
-
 // --- Elements below a byte ----------------------------------------------------------------------------
 
 /// How many elements, a byte each, a staging buffer holds between a packed side and the other side. Two buffers fit

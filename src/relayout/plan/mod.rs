@@ -24,5 +24,4 @@ pub(super) mod program;
 pub(super) mod resolve;
 pub(super) mod select;
 pub(super) mod step;
-pub(super) mod together;
 pub(super) mod widths;

@@ -141,19 +141,13 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let own_order = knobs.rules.scattered && !streaming && register == LINE;
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
     let conflict = |axis| !streaming && rows_in_set(axis, LINE / unit, knobs) > knobs.l1_ways;
-    let (conflicts, source_conflicts) = (conflict(&plane.columns), conflict(&plane.rows));
+    let conflicts = conflict(&plane.columns);
     let scattered = own_order && unit >= 4;
     let in_cache = !streaming && !prefetch && !conflicts;
     let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
-    let gather = || match rows >= LINE / unit {
-        true if source_conflicts && !scattered => Stage::Gather(lines(MORE_STAGED_LINES)),
-        _ => Stage::None,
-    };
     let plain = Panels { height: number(rows), scattered: knobs.rules.scattered && !streaming, ..WHOLE };
     if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || scattered) {
-        let stage = gather();
-        let width = if stage == Stage::None { plain.width } else { 512 };
-        return Panels { stage, width, ..plain };
+        return plain;
     }
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
@@ -185,7 +179,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
         (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),
         (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
         (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
-        _ => gather(),
+        _ => Stage::None,
     };
     Panels {
         height: number(height),

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use strided_copy::kernel::{Kernel, Stride};
-use strided_copy::{Copy, PlainNest, SMALL_PROGRAM};
+use strided_copy::{Copy, PlainNest};
 
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
@@ -10,12 +10,11 @@ use crate::map::{BoxGroups, CopyBox, Loop};
 use super::super::cpu_family::Rules;
 use super::bits;
 use super::clip::Spanned;
-use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PAGE, PANELS_TOGETHER, PREPARED_BOXES};
+use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
 use super::permutation;
 use super::select;
 use super::step::StepBox;
-use super::together::{self, Parts};
 use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.
@@ -117,7 +116,7 @@ impl Program {
         ahead: bool,
         permutes: bool,
     ) -> Result<Box<Program>, Error> {
-        let mut list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
+        let list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
         let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
         let (plain, prepared) = (None, PlannedBoxes::new());
         // The program is filled in where it stays, because it is long.
@@ -125,7 +124,8 @@ impl Program {
             Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, plain, prepared });
         if ahead {
             let site = Site { streaming, prefetch, permutes, knobs: &knobs };
-            plan(&mut list, widths, site, &mut program.prepared)?;
+            program.prepared.reserve_exact(list.len());
+            list.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, &mut program.prepared))?;
         }
         if let [copy] = &list[..] {
             program.plain = Plain::new(copy, &program);
@@ -212,29 +212,6 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     };
     let first = boxes.iter().zip(0..FIRST_BOXES).map(|(copy, _)| copy);
     first.map(bytes).min().unwrap_or(0)
-}
-
-/// Plans some boxes, and adds them to a list. With non-temporal stores, boxes that share rows are planned
-/// together, and `boxes` is left empty.
-fn plan(boxes: &mut Boxes, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
-    planned.reserve_exact(boxes.len());
-    let bytes = u64::from(widths.source.div_euclid(8));
-    if site.streaming
-        && !SMALL_PROGRAM
-        && boxes.len() > 1
-        && widths.change().is_none()
-        && widths.source.is_multiple_of(8)
-        && bytes > 0
-    {
-        let in_elements = |length: usize| u64::try_from(length).unwrap_or(u64::MAX).div_ceil(bytes);
-        let most = in_elements(site.knobs.panel.saturating_mul(PANELS_TOGETHER));
-        let parts = Parts { most, apart: in_elements(PAGE) };
-        let boxes = std::mem::take(boxes).into_vec();
-        let (groups, alone) = together::grouped(boxes, bytes, parts, &|copy| select::copy(&copy, bytes, site))?;
-        planned.extend(groups.into_iter().map(PlannedBox::Steps));
-        return alone.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, planned));
-    }
-    boxes.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, planned))
 }
 
 impl PlannedBox {

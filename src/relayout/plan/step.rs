@@ -1,9 +1,7 @@
-//! Boxes that take several steps: their elements begin inside bytes, or change their storage width, or the
-//! boxes share rows.
+//! Boxes that take several steps: their elements begin inside bytes, or change their storage width.
 //!
 //! A [`StepBox`] is a loop over elements, with some [`Step`]s in each iteration. [`bits`](super::bits) plans
-//! the steps of elements below a byte, and [`together`](super::together) boxes that share rows. Every step that
-//! copies whole bytes is a `strided_copy::Copy`, resolved with the rest of the plan.
+//! them. Whole bytes are copied by a `strided_copy::Copy`, resolved with the rest of the plan.
 
 use strided_copy::Copy;
 
@@ -30,8 +28,6 @@ pub(crate) struct StepBox {
 #[derive(Debug, Clone)]
 #[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
 pub(crate) enum Step {
-    /// Copies whole bytes. Both sides begin at whole bytes.
-    Copy(Copy),
     /// Copies a row of this many bits, which may begin anywhere.
     Bits(u64),
     /// Unpacks or packs rows of elements.
@@ -73,16 +69,9 @@ pub(crate) struct WidthRows {
 }
 
 impl StepBox {
-    /// Makes a box that runs copies of whole bytes in every iteration of some loops over bytes.
-    pub(crate) fn of_copies(outer: Loops, copies: Vec<Copy>) -> StepBox {
-        let steps = copies.into_iter().map(Step::Copy).collect();
-        StepBox { outer: CopyBox { source: 0, destination: 0, loops: outer }, bits: (8, 8), steps }
-    }
-
     /// Whether bytes of the destination are changed in part, so that the destination must be read.
     pub(crate) fn changes_bytes(&self) -> bool {
         let changes = |step: &Step| match step {
-            Step::Copy(_) => false,
             Step::Bits(_) => true,
             Step::Rows(rows) => !rows.change.unpacks(),
             Step::Staged(staged) => matches!(staged.last, Some(Rows::Anywhere(_))),

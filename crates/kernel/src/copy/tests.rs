@@ -106,8 +106,6 @@ fn panels_that_do_not_fit_are_refused() {
         // The staging buffer has no lines, or more lines than there is room for.
         (Stage::Lines(17), 256, 64),
         (Stage::Lines(0), 256, 64),
-        (Stage::Gather(0), 300, 40),
-        (Stage::Gather(17), 300, 40),
         // There are more rows than lines, a panel shorter than a line, columns that end inside a staging
         // buffer, and rows with a gap.
         (continued(16, false), 257, 64),
@@ -117,10 +115,6 @@ fn panels_that_do_not_fit_are_refused() {
     ] {
         assert!(!fits(4, 300, by(stage, height, width), true), "{stage:?} {height} {width}");
     }
-    // Source rows are gathered only with ordinary stores.
-    let gather = by(Stage::Gather(8), 300, 40);
-    assert!(fits(4, 320, gather, true) && !fits(4, 320, Panels { whole_lines: true, ..gather }, true));
-    assert!(!fits(3, 300, gather, true));
     // Registers do not hold units of 3 bytes. Of the staging buffers, only `Stage::Continue` is for such
     // units.
     let whole_lines = Panels { whole_lines: true, ..by(Stage::None, 256, 40) };

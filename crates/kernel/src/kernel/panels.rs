@@ -29,8 +29,7 @@
 //!
 //! * Destination rows are a multiple of a page apart. All lines that a block writes then compete for the same
 //!   few sets of the L1 cache, and evict each other. The rows of the staging buffer are one line longer than
-//!   their contents, so their lines fall into different sets ([`Stage::Lines`]). If source rows are a
-//!   multiple of a page apart, these rows are copied to the buffer first ([`Stage::Gather`]).
+//!   their contents, so their lines fall into different sets ([`Stage::Lines`]).
 //! * Destination rows start inside cache lines, and the copy uses non-temporal stores, which are fast only
 //!   for whole lines. The staging buffer holds back the last, partial line of each row until the row
 //!   continues in the panel below ([`Stage::Continue`]). Each row keeps a line, so only `kept` columns are in
@@ -69,9 +68,6 @@ pub enum Stage {
     None,
     /// The buffer collects this many lines of each destination row.
     Lines(u8),
-    /// The buffer collects this many lines of each source row. It takes as many rows as fill a line of the
-    /// destination. This is for copies with ordinary stores.
-    Gather(u8),
     /// The buffer collects lines of destination rows that start inside cache lines. The partial line at the
     /// end of each row is kept until the row continues. This is for copies with non-temporal stores.
     Continue {
@@ -132,9 +128,8 @@ impl Panels {
     /// 1. **The plane itself.** Panels are cut from its rows and columns, so they are inside the plane for
     ///    all numbers. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
     ///    end.
-    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows, or
-    ///    as many rows as fill a line with [`Gather`](Stage::Gather). The rows are [`Stage::pitch`] bytes
-    ///    apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n`
+    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows. The rows
+    ///    are [`Stage::pitch`] bytes apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n`
     ///    lines of a row, because a step of a panel has at
     ///    most `n * LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the
     ///    whole height of a panel, so the height is bounded here.
@@ -162,9 +157,9 @@ impl Panels {
         }
         let in_register = is_in_register(unit);
         let at_once = Stage::columns_at_once(unit);
-        // Checks conditions 2 and 3, for `staged` rows of `lines` lines each.
-        let has_room = |lines: u8, staged: usize| {
-            let has_rows = staged * Stage::pitch(lines) <= STAGE;
+        // Checks conditions 2 and 3, for rows of `lines` lines each.
+        let has_room = |lines: u8| {
+            let has_rows = at_once * Stage::pitch(lines) <= STAGE;
             (1..=16).contains(&lines) && has_rows && usize::from(lines) * LINE / unit <= MOST_ROWS
         };
         let whole_lines = || {
@@ -176,8 +171,7 @@ impl Panels {
         }
         match self.stage {
             Stage::None => true,
-            Stage::Lines(lines) => in_register && has_room(lines, at_once),
-            Stage::Gather(lines) => in_register && !self.whole_lines && has_room(lines, LINE / unit),
+            Stage::Lines(lines) => in_register && has_room(lines),
             Stage::Continue { lines, joined } => {
                 let row = rows * unit;
                 // Condition 4.
@@ -190,7 +184,7 @@ impl Panels {
                 let whole_stages = width.is_multiple_of(at_once);
                 let apart = kept >= plane.columns.extent && kept <= KEPT_COLUMNS || kept == KEPT_COLUMNS;
                 streaming
-                    && has_room(lines, at_once)
+                    && has_room(lines)
                     && !self.whole_lines
                     && height.min(rows) * unit <= usize::from(lines) * LINE
                     && whole_stages
@@ -207,7 +201,6 @@ impl Panels {
         match self.stage {
             Stage::None => MOST_ROWS,
             Stage::Lines(lines) => usize::from(lines) * LINE / unit,
-            Stage::Gather(_) => LINE / unit,
             Stage::Continue { .. } => count(self.height),
         }
     }

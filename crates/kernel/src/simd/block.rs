@@ -103,16 +103,15 @@ pub(super) struct How {
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
 /// The side of a panel that is a staging buffer, as an argument of generic code.
-pub(super) const NEITHER: u8 = 0;
-pub(super) const SOURCE: u8 = 1;
-pub(super) const DESTINATION: u8 = 2;
+pub(super) const NEITHER: bool = false;
+pub(super) const DESTINATION: bool = true;
 
 /// The function for units of this length in bytes; `None` if registers do not hold such units.
 ///
 /// If a side is `STAGED`, its rows are [`STAGED_PITCH`] bytes apart. The code then adds constants where it
 /// would load offsets. Small copies by a staging buffer take 0.9 to 0.97 of the time (Zen 3).
 #[inline(always)]
-pub(super) fn of_unit<V: Vector, const STAGED: u8>(unit: usize) -> Option<TransposePanel> {
+pub(super) fn of_unit<V: Vector, const STAGED: bool>(unit: usize) -> Option<TransposePanel> {
     let transpose: TransposePanel = match unit {
         1 => panel::<V, 1, 16, STAGED>,
         2 => panel::<V, 2, 8, STAGED>,
@@ -129,14 +128,14 @@ pub(super) fn of_unit<V: Vector, const STAGED: u8>(unit: usize) -> Option<Transp
 /// # Safety
 ///
 /// The conditions of [`TransposePanel`].
-unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const STAGED: u8>(panel: &mut Panel<'_>) {
+unsafe fn panel<V: Vector, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(panel: &mut Panel<'_>) {
     // SAFETY: the contract of this function.
     unsafe { V::vectorize(Blocks::<UNIT, IN_LANE, STAGED>(panel)) }
 }
 
-struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize, const STAGED: u8>(&'a mut Panel<'p>);
+struct Blocks<'a, 'p, const UNIT: usize, const IN_LANE: usize, const STAGED: bool>(&'a mut Panel<'p>);
 
-impl<const UNIT: usize, const IN_LANE: usize, const STAGED: u8> Operation for Blocks<'_, '_, UNIT, IN_LANE, STAGED> {
+impl<const UNIT: usize, const IN_LANE: usize, const STAGED: bool> Operation for Blocks<'_, '_, UNIT, IN_LANE, STAGED> {
     /// # Safety
     ///
     /// The conditions of [`TransposePanel`].
@@ -149,7 +148,7 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: u8> Operation for Bl
         // No pointer leads to this copy. Stores cannot change it, so it stays in registers.
         let mut prefetch = panel.prefetch;
         let lines = row_count.div_ceil(in_line);
-        let scattered = STAGED == NEITHER && V::BYTES == LINE && how.scattered && !how.staged;
+        let scattered = !STAGED && V::BYTES == LINE && how.scattered && !how.staged;
         let (wide, high) = if scattered { (column_count / in_line, row_count / in_line) } else { (0, 0) };
         let start = Corner { from, rows, to, columns };
         let at =
@@ -174,7 +173,7 @@ impl<const UNIT: usize, const IN_LANE: usize, const STAGED: u8> Operation for Bl
                     let whole = if high == in_line { here - here % units } else { 0 };
                     let mut corner = at(line, first);
                     let blocks = whole / units;
-                    if STAGED == NEITHER && how.streaming {
+                    if !STAGED && how.streaming {
                         for _ in 0..blocks {
                             line_block::<V, UNIT, IN_LANE, LANES>(&how, corner, &mut prefetch);
                             corner = corner.moved::<STAGED>([V::BYTES, 0, 0, units]);
@@ -214,9 +213,8 @@ impl Corner {
     /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns. On a
     /// side that is `STAGED`, rows or columns are bytes of the buffer.
     #[inline(always)]
-    fn moved<const STAGED: u8>(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
-        let from = if STAGED == SOURCE { from + rows * STAGED_PITCH } else { from };
-        let to = if STAGED == DESTINATION { to + columns * STAGED_PITCH } else { to };
+    fn moved<const STAGED: bool>(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
+        let to = if STAGED { to + columns * STAGED_PITCH } else { to };
         Corner {
             from: self.from.wrapping_add(from),
             rows: self.rows.wrapping_add(rows),
@@ -297,7 +295,7 @@ unsafe fn square<
     const IN_LANE: usize,
     const LANES: usize,
     const STREAMING: bool,
-    const STAGED: u8,
+    const STAGED: bool,
 >(
     how: &How,
     Corner { from, rows, to, columns }: Corner,
@@ -315,7 +313,7 @@ unsafe fn square<
         for (group, lanes) in groups.iter().enumerate() {
             for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
                 let column = group * IN_LANE + i;
-                let to = to.add(if STAGED == DESTINATION { column * STAGED_PITCH } else { *columns.add(column) });
+                let to = to.add(if STAGED { column * STAGED_PITCH } else { *columns.add(column) });
                 if STREAMING { store(how, line, to) } else { line.store(to) }
             }
         }
@@ -355,7 +353,7 @@ pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
 ///
 /// * `V::BYTES` bytes are readable in each of the rows.
 #[inline(always)]
-unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const STAGED: u8>(
+unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const STAGED: bool>(
     how: &How,
     (from, rows): (*const u8, *const usize),
     groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
@@ -364,7 +362,7 @@ unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const S
     // SAFETY: the rows are in the contract. Register `i` of each of the `LANES` groups is written for every
     // `i` below `IN_LANE`, so all of `groups` is initialised.
     unsafe {
-        let offset = |row: usize| if STAGED == SOURCE { row * STAGED_PITCH } else { *rows.add(row) };
+        let offset = |row: usize| *rows.add(row);
         for i in 0..IN_LANE {
             let rows = std::array::from_fn(|lane| from.add(offset(i + IN_LANE * lane)));
             let lines = V::load_transposed::<LANES>(rows, how.in_cache);

@@ -31,7 +31,7 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::block::{DESTINATION, How, NEITHER, Panel, SOURCE, TransposePanel, of_unit};
+use super::block::{DESTINATION, How, NEITHER, Panel, TransposePanel, of_unit};
 use super::leftover::Leftover;
 use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
@@ -67,7 +67,6 @@ impl<'a> StagedPlanes<'a> {
             // For registers of a line this was not measured.
             _ if V::BYTES == LINE => None,
             Stage::None => None,
-            Stage::Gather(_) => of_unit::<V, SOURCE>(plane.unit),
             Stage::Lines(_) | Stage::Continue { .. } => of_unit::<V, DESTINATION>(plane.unit),
         };
         let (staged, at_once) = (staged.unwrap_or(transpose), Stage::columns_at_once(plane.unit));

@@ -4,10 +4,8 @@
 use std::ops::Range;
 
 use super::super::block::{How, Panel};
-use super::super::copy::copy_run;
 use super::super::leftover::drain;
 use super::super::lines::{copy_lines, short};
-use super::super::offsets::Offsets;
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
 use super::{Buffers, PlanePanel, StagedPlanes};
@@ -22,11 +20,7 @@ impl Buffers<'_> {
     /// * The conditions of [`PlanePanel::direct`].
     /// * The panels have a staging buffer and fit the plane. They come in order.
     #[inline(always)]
-    pub(super) unsafe fn panel<V: Vector>(
-        &mut self,
-        mut part: PlanePanel<'_, '_, '_>,
-        prefetch: &mut PanelPrefetch<'_>,
-    ) {
+    pub(super) unsafe fn panel<V: Vector>(&mut self, part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
         let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
         let (panels, at_once) = (part.planes.panels, part.planes.at_once);
         let pitch = match panels.stage {
@@ -38,19 +32,6 @@ impl Buffers<'_> {
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
             Stage::Continue { joined: true, .. } => bytes,
-            Stage::Gather(lines) => {
-                let wide = usize::from(lines) * LINE / part.planes.plane.unit;
-                let most = Offsets::MOST - Offsets::MOST % wide;
-                for first in columns.clone().step_by(most) {
-                    let listed = first..(first + most).min(columns.end);
-                    for first in listed.clone().step_by(wide) {
-                        let columns = first..(first + wide).min(listed.end);
-                        // SAFETY: the rows are in the contract, and the columns are some of its columns.
-                        unsafe { self.gathered::<V>(&mut part, listed.clone(), columns, prefetch) };
-                    }
-                }
-                return;
-            }
             Stage::None => return,
         };
         for first in columns.clone().step_by(at_once) {
@@ -126,56 +107,6 @@ impl Buffers<'_> {
                 }
             }
         }
-    }
-}
-
-impl Buffers<'_> {
-    /// Copies some columns of the rows into the staging buffer, and transposes them from the buffer to the
-    /// destination. The offsets of all `listed` columns are listed at once, because each line of rows needs
-    /// them again.
-    ///
-    /// # Safety
-    ///
-    /// * The conditions of [`panel`](Buffers::panel).
-    /// * The rows are at most a line of the destination, and the columns at most a row of the staging buffer.
-    /// * The columns are some of the `listed` columns, which are columns of the plane.
-    #[inline(always)]
-    unsafe fn gathered<V: Vector>(
-        &mut self,
-        part: &mut PlanePanel<'_, '_, '_>,
-        listed: Range<usize>,
-        columns: Range<usize>,
-        prefetch: &mut PanelPrefetch<'_>,
-    ) {
-        let PlanePanel { planes, iteration, rows, column_offsets, how, .. } = part;
-        let plane = planes.plane;
-        let Stage::Gather(lines) = planes.panels.stage else { return };
-        let (unit, pitch) = (plane.unit, Stage::pitch(lines));
-        let stage = self.rows.wrapping_add(LINE);
-        for (i, row) in rows.clone().enumerate() {
-            let from = iteration.from.wrapping_add(columns.start * unit + plane.rows.offset(row));
-            // SAFETY: `from` is inside a row of the plane. `Panels::fit` checked that the buffer has room for
-            // these rows.
-            unsafe { copy_run::<V>(from, stage.add(i * pitch), columns.len() * unit, None) };
-        }
-        self.columns.fill_strided(pitch, rows.len());
-        column_offsets.fill(&plane.columns, listed.clone());
-        let mut panel = Panel {
-            from: stage,
-            to: iteration.to.wrapping_add(rows.start * unit),
-            rows: self.columns.as_ptr(),
-            columns: column_offsets.as_ptr().wrapping_add(columns.start - listed.start),
-            row_count: rows.len(),
-            column_count: columns.len(),
-            left: 0,
-            unit,
-            how: How { in_cache: true, ..*how },
-            prefetch: *prefetch,
-        };
-        // SAFETY: the rows of the buffer were just written. The destination rows and columns are inside the
-        // plane, and the list has the offsets of the columns from `listed.start` on.
-        unsafe { planes.by_buffer(pitch)(&mut panel) };
-        *prefetch = panel.prefetch;
     }
 }
 
