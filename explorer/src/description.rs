@@ -1,11 +1,11 @@
 //! Everything about one layout.
 
 use serde_json::{Value, json};
-use tensor_layout::bridge::{Lowering, lower};
-use tensor_layout_text::draw::Picture;
 use tensor_layout::AnyLayout;
-use tensor_layout_text::read_list;
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::{Error, LayoutClass, ToIndexMap};
+use tensor_layout_text::draw::Picture;
+use tensor_layout_text::read_list;
 
 use crate::answer::{list, read};
 

@@ -50,7 +50,7 @@ pub fn compare(first: &str, second: &str) -> String {
     answer::text(comparison::compare(first, second))
 }
 
-/// The copy from one layout to the other: the plan in words, its loop nests, and the first contiguous runs in
+/// The copy from one layout to the other: the plan as text, its loop nests, and the first contiguous runs in
 /// order.
 #[wasm_bindgen]
 pub fn relayout(source: &str, destination: &str) -> String {

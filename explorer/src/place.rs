@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
-use tensor_layout_text::read_list;
 use tensor_layout::{Error, ToIndexMap};
+use tensor_layout_text::read_list;
 
 use crate::answer::{list, number, read};
 
@@ -31,7 +31,7 @@ fn element(layout: &AnyLayout, index: &[u64], offset: u64) -> Result<Value, Erro
         "index": list(index),
         "offset": offset.to_string(),
         "padding": false,
-        "steps": tensor_layout_text::offset_steps(&layout, index)?,
+        "steps": tensor_layout_text::offset_steps(layout, index)?,
     }))
 }
 

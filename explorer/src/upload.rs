@@ -1,8 +1,8 @@
 //! Would a device take it?
 
 use serde_json::{Value, json};
-use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::AnyLayout;
+use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, ToIndexMap};
 
@@ -40,8 +40,6 @@ fn bound_as(layout: &AnyLayout) -> Result<(BufferTensorDesc, Option<&'static str
     match lower(layout)? {
         Lowering::Strided(desc) => Ok((desc, None)),
         Lowering::Split(split) => Ok((split.desc, Some("bound as the padded tensor of higher rank"))),
-        other => {
-            Err(Error::not_expressible("strided descriptor", other.reason().unwrap_or_default()))
-        }
+        other => Err(Error::not_expressible("strided descriptor", other.reason().unwrap_or_default())),
     }
 }

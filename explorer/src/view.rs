@@ -1,8 +1,8 @@
 //! Views: the same data under other sizes.
 
 use serde_json::{Value, json};
-use tensor_layout_text::ViewStep;
 use tensor_layout::{Error, ToIndexMap};
+use tensor_layout_text::ViewStep;
 
 use crate::answer::{fault, list, read};
 
@@ -17,6 +17,6 @@ pub(crate) fn view(layout: &str, steps: &str) -> Result<Value, Error> {
             Err(error) => return Ok(json!({ "error": fault(&error), "step": number })),
         }
     }
-    let map = layout.to_index_map()?;
-    Ok(json!({ "layout": tensor_layout_text::text(&layout).ok(), "class": map.class().to_string(), "sizes": list(map.sizes()) }))
+    let (map, text) = (layout.to_index_map()?, tensor_layout_text::text(&layout).ok());
+    Ok(json!({ "layout": text, "class": map.class().to_string(), "sizes": list(map.sizes()) }))
 }
