@@ -34,7 +34,10 @@ pub fn short_bytes(bytes: impl Into<u128>) -> String {
     if bytes < 1024 {
         return format!("{bytes} B");
     }
-    let tenths_of = |shift: u32| bytes.saturating_mul(10).saturating_add(1_u128 << (shift - 1)) >> shift;
+    let tenths_of = |shift: u32| {
+        let half = 1_u128.checked_shl(shift.saturating_sub(1)).unwrap_or(0);
+        bytes.saturating_mul(10).saturating_add(half).checked_shr(shift).unwrap_or(0)
+    };
     let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let mut scaled = (10_u32..).step_by(10).zip(units).map(|(shift, unit)| (tenths_of(shift), unit));
     let (tenths, unit) = scaled.find(|(tenths, unit)| *tenths < 10_240 || *unit == "EiB").unwrap_or((0, "KiB"));

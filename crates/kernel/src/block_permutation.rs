@@ -127,6 +127,7 @@ struct Shape {
 
 /// How destination vectors are put together.
 #[derive(Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "it is behind an `Arc` in every copy, and made once")]
 pub(crate) enum Shuffles {
     /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step` indices
     /// are those of the blocks that a register of `register` bytes holds.

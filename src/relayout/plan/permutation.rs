@@ -97,7 +97,8 @@ pub(super) fn reversed(
     knobs: &Knobs,
 ) -> Option<(BlockPermutation, (usize, usize))> {
     let step = isize::try_from(unit).ok()?;
-    let is_reversed = |stride: Stride| stride.source == -step && stride.destination == step;
+    let backwards = step.checked_neg()?;
+    let is_reversed = |stride: Stride| stride.source == backwards && stride.destination == step;
     if !knobs.level.has_vectors()
         || unit > LONGEST_REVERSED
         || !loops.iter().filter_map(ByteLoop::stride).any(is_reversed)
