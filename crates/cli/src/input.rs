@@ -131,11 +131,11 @@ impl Deref for Input {
 
 /// Allocates a buffer of zeros, or returns a sentence that says that the memory is not enough.
 pub(crate) fn zeroed(length: u64) -> Result<Vec<u8>, Stop> {
-    let mut bytes = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
     match usize::try_from(length).map(|length| bytes.try_reserve_exact(length).map(|()| length)) {
         Ok(Ok(length)) => {
-            bytes.resize(length, 0);
-            Ok(bytes)
+            drop(bytes);
+            Ok(vec![0; length])
         }
         _ => Err(Stop::Unusable(format!("there is not enough memory for a buffer of {}", short_bytes(length)))),
     }

@@ -113,7 +113,7 @@ fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
             .with("class", view.map.class().to_string())
             .with("reason", view.text.is_none().then_some(NO_NOTATION))
             .with("sizes", view.map.sizes())
-            .with("strides", view.map.strides().map(Vec::from))
+            .with("strides", view.map.strides())
             .with("base_offset", view.map.base())
             .with("like", view.like.as_deref())
             .with("reversed", view.reversed.clone())

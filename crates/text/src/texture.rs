@@ -57,8 +57,10 @@ pub struct TextureApi {
     row_length: u64,
 }
 
-/// The rows of the table: name, rows, begin, the two for planar formats, depth, whole blocks.
-const APIS: [(&str, u64, u64, (u64, u64), u64, bool); 7] = [
+/// Name, rows, begin, the two for planar formats, depth, whole blocks.
+type ApiRow = (&'static str, u64, u64, (u64, u64), u64, bool);
+
+const APIS: [ApiRow; 7] = [
     ("webgpu", 256, 0, (256, 0), 4, true),
     ("webgpu-write", 1, 1, (1, 1), 1, true),
     ("d3d12", 256, 512, (256, 512), 1, true),

@@ -13,8 +13,10 @@ fn number(value: &Value) -> u64 {
     value.as_u64().unwrap()
 }
 
+type Offsets = Box<dyn Fn(&[u64]) -> u64>;
+
 /// Reads the size in bytes of a layout, and a function that returns offsets.
-fn read(text: &str) -> (u64, Box<dyn Fn(&[u64]) -> u64>) {
+fn read(text: &str) -> (u64, Offsets) {
     if let Ok(named) = text.parse::<NamedLayout>() {
         return (named.size_in_bytes(), Box::new(move |index| named.offset(index).unwrap()));
     }

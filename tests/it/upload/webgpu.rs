@@ -8,7 +8,7 @@ use tensor_layout::upload::{
     Binding, DeviceLimits, Role, UploadBuffer, arena, pack_buffer, split_binding, validate, validate_bindings,
     validate_description,
 };
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
+use tensor_layout::{AnyLayout, ArrayShape, BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
 fn packed(data_type: DataType, sizes: &[u64]) -> BufferTensorDesc {
     BufferTensorDesc::packed(data_type, sizes).unwrap()
@@ -296,7 +296,7 @@ proptest! {
 }
 
 /// One tensor of an arena, in any layout.
-fn arena_tensor() -> impl Strategy<Value = (Result<BufferTensorDesc, ArrayShape>, Role)> {
+fn arena_tensor() -> impl Strategy<Value = (AnyLayout, Role)> {
     let strided = (
         prop::collection::vec((1..6_u64, 0..3_u64), 0..4),
         prop::sample::select(vec![DataType::U8, DataType::F16, DataType::F32]),
@@ -307,9 +307,9 @@ fn arena_tensor() -> impl Strategy<Value = (Result<BufferTensorDesc, ArrayShape>
             (strides[axis], next) = (next, next * size + more);
         }
         let sizes: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
-        Ok(BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap())
+        AnyLayout::Strided(BufferTensorDesc::new(data_type, &sizes, Some(&strides)).unwrap())
     });
-    let tiled = crate::literal::any_shape(300).prop_map(Err);
+    let tiled = crate::literal::any_shape(300).prop_map(AnyLayout::Tiled);
     (prop_oneof![2 => strided, 1 => tiled], prop::sample::select(vec![Role::Input, Role::Output]))
 }
 
@@ -328,9 +328,13 @@ proptest! {
         (limits.max_binding, limits.max_buffer) = (limits.max_binding.min(max), limits.max_buffer.min(2 * max));
         let tensors: Vec<(Box<dyn ToIndexMap>, Role)> = tensors
             .into_iter()
-            .map(|(layout, role)| match layout {
-                Ok(desc) => (Box::new(desc) as Box<dyn ToIndexMap>, role),
-                Err(shape) => (Box::new(shape) as Box<dyn ToIndexMap>, role),
+            .map(|(layout, role)| {
+                let layout: Box<dyn ToIndexMap> = match layout {
+                    AnyLayout::Strided(desc) => Box::new(desc),
+                    AnyLayout::Tiled(shape) => Box::new(shape),
+                    AnyLayout::Mapped(map) => Box::new(map),
+                };
+                (layout, role)
             })
             .collect();
         let given: Vec<(&dyn ToIndexMap, Role)> = tensors.iter().map(|(layout, role)| (&**layout, *role)).collect();

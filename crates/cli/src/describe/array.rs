@@ -306,7 +306,7 @@ impl Mapped {
     fn strides(&self) -> Option<Vec<u64>> {
         match &self.lowering {
             Lowering::Strided(desc) => Some(desc.strides().to_vec()),
-            Lowering::IndexMap { map, .. } => map.strides().map(Vec::from),
+            Lowering::IndexMap { map, .. } => map.strides(),
             _ => None,
         }
     }

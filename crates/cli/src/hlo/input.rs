@@ -14,7 +14,7 @@ use crate::table::counted;
 
 pub(super) enum Input {
     Module(Box<Module>),
-    OutOfMemory(OutOfMemoryReport),
+    OutOfMemory(Box<OutOfMemoryReport>),
 }
 
 /// How many bytes at the beginning of a file are searched for words that say what the file is.
@@ -56,7 +56,9 @@ fn read_from(mut input: impl BufRead, length: u64, path: &Path) -> Result<Input,
     drop(text);
     let input = Cursor::new(head).chain(input);
     if is_report {
-        return OutOfMemoryReport::read(input).map(Input::OutOfMemory).map_err(|error| stop(&error));
+        return OutOfMemoryReport::read(input)
+            .map(|report| Input::OutOfMemory(Box::new(report)))
+            .map_err(|error| stop(&error));
     }
     let bar = progress_bar(length);
     let mut module = Module::default();

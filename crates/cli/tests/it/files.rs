@@ -141,9 +141,7 @@ fn arrays_that_run_backwards_are_copied_in_their_order() {
 fn tensors_off_their_alignment_are_said() {
     let path = folder("unaligned").join("model.safetensors");
     for (blanks, unaligned, bytes) in [(0, 0, 0), (1, 2, 14)] {
-        let header = format!(
-            r#"{{"a":{{"dtype":"F32","shape":[2],"data_offsets":[0,8]}},"b":{{"dtype":"BF16","shape":[3],"data_offsets":[8,14]}},"c":{{"dtype":"U8","shape":[1],"data_offsets":[14,15]}}}}"#
-        );
+        let header = r#"{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"BF16","shape":[3],"data_offsets":[8,14]},"c":{"dtype":"U8","shape":[1],"data_offsets":[14,15]}}"#;
         let length = header.len().next_multiple_of(8) + blanks;
         let data = [&(length as u64).to_le_bytes()[..], format!("{header:<length$}").as_bytes(), &[7; 15]].concat();
         fs::write(&path, data).unwrap();
