@@ -1,4 +1,4 @@
-//! The adapters of docs/RECIPES.md: tensors of burn and cubecl as descriptors.
+//! Tensors of burn and cubecl as descriptors. docs/RECIPES.md names this file: copy from it.
 
 pub mod burn {
     use burn_tensor::{DType, TensorData};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tensor_layout::ToIndexMap;
 use tensor_layout_text::draw::Picture;
-use tensor_layout_text::named::{NamedLayout, Row, known_as, rows};
+use tensor_layout_text::named::{NamedLayout, Row, rows};
 
 /// The line after which generated lines begin.
 const MARK: &str = "tests named::page -->\n";
@@ -59,8 +59,8 @@ fn the_pictures_are_current() {
     }
 }
 
-/// Returns a case of the row: the layout, a sampled index, its offset, and the number of cases of its name.
-fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
+/// Returns a case of the row: the layout, a sampled index, and its offset.
+fn case(row: &Row) -> Option<(NamedLayout, String, u64)> {
     let cases =
         include_str!("../../data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let cases: Vec<Value> = cases.filter(|case| case["name"] == row.name.as_str()).collect();
@@ -79,7 +79,7 @@ fn case(row: &Row) -> Option<(NamedLayout, String, u64, usize)> {
     let mut sample: Vec<u64> =
         samples.get(samples.len() / 2)?.as_array()?.iter().map(|n| n.as_u64().unwrap()).collect();
     let offset = sample.pop()?;
-    Some((layout, format!("{sample:?}").replace(' ', ""), offset, cases.len()))
+    Some((layout, format!("{sample:?}").replace(' ', ""), offset))
 }
 
 fn table() -> String {
@@ -90,19 +90,26 @@ fn table() -> String {
         let mut about = about.to_owned();
         about[..1].make_ascii_uppercase();
         write!(page, "\n### {name}\n\n{about}.\n\n").unwrap();
-        page += "| name | axes | types | memory | sizes | e.g. | also known as | known |\n|---|---|---|---|---|---|---|---|\n";
+        page += "| name | axes | types | memory | sizes | e.g. |\n|---|---|---|---|---|---|\n";
         for row in section {
             page += &line(row);
         }
         page.push('\n');
         let mut every: Vec<String> = section.iter().flat_map(notes).collect();
         every.sort_by_key(|note| ORDER.iter().position(|word| note.starts_with(word)));
+        // Notes of the same rows are one paragraph.
+        let mut paragraphs: Vec<(String, String)> = Vec::new();
         for note in distinct(&every) {
             let rows: Vec<&Row> = section.iter().filter(|row| notes(row).contains(&note)).collect();
             let names: Vec<String> = rows.iter().map(|row| format!("`{}`", short(row))).collect();
-            let whose =
-                if rows.len() == section.len() { String::new() } else { format!("{}: ", distinct(&names).join(", ")) };
-            writeln!(page, "* {whose}{note}").unwrap();
+            let whose = if rows.len() == section.len() { "All".to_owned() } else { distinct(&names).join(", ") };
+            match paragraphs.iter_mut().find(|(of, _)| *of == whose) {
+                Some((_, notes)) => *notes += &format!(" {note}"),
+                None => paragraphs.push((whose, note)),
+            }
+        }
+        for (whose, notes) in paragraphs {
+            writeln!(page, "* {whose}: {notes}").unwrap();
         }
         for (file, text) in PICTURES.iter().filter(|(_, text)| {
             section
@@ -116,7 +123,7 @@ fn table() -> String {
 }
 
 /// The first words of the notes of a section, in their order.
-const ORDER: &[&str] = &["Source", "Padding", "There is no padding", "The buffer starts", "Not checked"];
+const ORDER: &[&str] = &["Known", "Padding", "No padding", "Open"];
 
 /// Removes repeated texts.
 fn distinct(texts: &[String]) -> Vec<String> {
@@ -133,20 +140,21 @@ fn short(row: &Row) -> &str {
     row.name.split_once('.').unwrap().1
 }
 
-/// The notes that hold for several rows: source, padding, alignment, and weaker guarantees.
+/// The notes that hold for several rows: how the rule is known, padding, alignment, and what is open.
+/// The command `names` prints the source of a rule too.
 fn notes(row: &Row) -> Vec<String> {
-    let mut notes = vec![format!("Source: {}.", row.source)];
+    let mut notes = vec![format!("Known: {}.", row.known)];
     let align = match row.align {
         0 => " The buffer starts at a multiple of an element.".into(),
         1 => String::new(),
         bytes => format!(" The buffer starts at a multiple of {bytes} bytes."),
     };
     notes.push(match row.padding {
-        "none" => format!("There is no padding.{align}"),
+        "none" => format!("No padding.{align}"),
         padding => format!("Padding: {padding}.{align}"),
     });
     if !row.open.is_empty() {
-        notes.push(format!("Not checked or not decided: {}.", row.open));
+        notes.push(format!("Open: {}.", row.open));
     }
     notes
 }
@@ -154,27 +162,13 @@ fn notes(row: &Row) -> Vec<String> {
 fn line(row: &Row) -> String {
     let other = if row.other.is_empty() { String::new() } else { format!(" ({})", row.other) };
     let needs = if row.needs.is_empty() { "any".to_owned() } else { row.needs.replace(',', " or ") };
-    let (example, known) = match case(row) {
-        None => ("no case".to_owned(), String::new()),
-        Some((layout, index, offset, cases)) => {
-            let text = layout.to_string();
-            let text = text.split_once(':').unwrap().1;
-            let elements = layout.parts.iter().map(|part| part.map.physical_elements()).max().unwrap();
-            let known = layout.to_index_map().map(|map| known_as(&map)).unwrap_or_default();
-            let own = layout.name();
-            let known: Vec<String> = known
-                .iter()
-                .filter(|known| known.layout.name() != own)
-                .map(|known| match &known.axes {
-                    None => format!("`{}`", known.layout.name()),
-                    Some(axes) => format!("`{}` on axes {axes:?}", known.layout.name()),
-                })
-                .collect();
-            (format!("`{text}`: {index} at {offset} of {elements}; {cases} cases"), known.join(", "))
-        }
-    };
+    let example = case(row).map_or(String::new(), |(layout, index, offset)| {
+        let text = layout.to_string();
+        let elements = layout.parts.iter().map(|part| part.map.physical_elements()).max().unwrap();
+        format!("`{}`: {index} at {offset} of {elements}", text.split_once(':').unwrap().1)
+    });
     let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
     let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
-    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} | {example} | {known} | {} |\n", row.known)
+    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} | {example} |\n")
 }

@@ -1,7 +1,7 @@
 """What `tensor-layout hlo` says about a program's memory, against the compiler's own memory analysis.
 
     python compare_memory.py                         makes the memory_*.hlo dumps beside this script and memory.tsv
-    python compare_memory.py path/to/tensor-layout   prints the table of docs/XLA.md
+    python compare_memory.py path/to/tensor-layout   prints the rows of compared.tsv
 
 Needs jax and libtpu from PyPI (0.10.2 and 0.0.51 made what is here), no TPU: programs are compiled ahead of time
 for a v5e, and for the CPU. memory.tsv holds, for every dump here, what `compiled.memory_analysis()` returns.
@@ -277,21 +277,19 @@ def keep(devices):
 
 
 def table(tool, devices):
-    print("| program | device | arguments | results | aliased | temporaries | peak by XLA | peak from the text | off |")
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|")
+    print("# program", "device", "arguments", "results", "aliased", "temporaries", "peak by XLA", "peak from the text", "off, percent", sep="\t")
     for platform, name, compiled in all_programs(devices):
         m = compiled.memory_analysis()
         path = pathlib.Path(DUMPS) / f"{platform}_{name}.hlo"
         path.write_text(compiled.as_text())
         run = subprocess.run([tool, "hlo", "--json", "--rows", "0", path], capture_output=True, text=True, check=True)
         ours = json.loads(run.stdout.splitlines()[-1])["total"]
-        exact = lambda ours, theirs: f"{theirs:,}" if ours == theirs else f"**{theirs:,}, not {ours:,}**"
+        exact = lambda ours, theirs: theirs if ours == theirs else f"{theirs} (not {ours})"
         theirs = (m.argument_size_in_bytes + m.output_size_in_bytes - m.alias_size_in_bytes + m.temp_size_in_bytes)
         off = 100 * (ours["peak_bytes"] - theirs) / theirs
-        print(f"| {name} | {platform} | {exact(ours['argument_bytes'], m.argument_size_in_bytes)} "
-              f"| {exact(ours['output_bytes'], m.output_size_in_bytes)} "
-              f"| {exact(ours['alias_bytes'], m.alias_size_in_bytes)} "
-              f"| {m.temp_size_in_bytes:,} | {theirs:,} | {ours['peak_bytes']:,} | {off:+.2f} % |", flush=True)
+        print(name, platform, exact(ours["argument_bytes"], m.argument_size_in_bytes),
+              exact(ours["output_bytes"], m.output_size_in_bytes), exact(ours["alias_bytes"], m.alias_size_in_bytes),
+              m.temp_size_in_bytes, theirs, ours["peak_bytes"], f"{off:+.2f}", sep="\t", flush=True)
 
 
 def main():
