@@ -5,7 +5,6 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
 use tensor_layout::ToIndexMap;
 use tensor_layout_text::draw::Picture;
 use tensor_layout_text::named::{NamedLayout, Row, rows};
@@ -59,29 +58,6 @@ fn the_pictures_are_current() {
     }
 }
 
-/// Returns a case of the row: the layout, a sampled index, and its offset.
-fn case(row: &Row) -> Option<(NamedLayout, String, u64)> {
-    let cases =
-        include_str!("../../data/named_layouts.jsonl").lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let cases: Vec<Value> = cases.filter(|case| case["name"] == row.name.as_str()).collect();
-    // The largest case shows most.
-    let layout = |case: &Value| {
-        let numbers =
-            ["block_k", "block", "k", "x", "v", "nr", "kr", "interleave"].map(|word| case["params"][word].as_u64());
-        let numbers: Vec<u64> = numbers.into_iter().flatten().take(row.numbers.len()).collect();
-        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-        let name = if numbers.is_empty() { row.name.clone() } else { format!("{}<{}>", row.name, numbers.join(",")) };
-        let layout: NamedLayout = format!("{name}:{}{}", case["dtype"].as_str()?, case["sizes"]).parse().ok()?;
-        (layout.row == row).then_some(layout)
-    };
-    let (case, layout) = cases.iter().rev().find_map(|case| Some((case, layout(case)?)))?;
-    let samples = case["offsets"].as_array()?;
-    let mut sample: Vec<u64> =
-        samples.get(samples.len() / 2)?.as_array()?.iter().map(|n| n.as_u64().unwrap()).collect();
-    let offset = sample.pop()?;
-    Some((layout, format!("{sample:?}").replace(' ', ""), offset))
-}
-
 fn table() -> String {
     let mut page = String::new();
     let system = |row: &Row| (row.name.split('.').next().unwrap().to_owned(), row.about);
@@ -90,7 +66,7 @@ fn table() -> String {
         let mut about = about.to_owned();
         about[..1].make_ascii_uppercase();
         write!(page, "\n### {name}\n\n{about}.\n\n").unwrap();
-        page += "| name | axes | types | memory | sizes | e.g. |\n|---|---|---|---|---|---|\n";
+        page += "| name | axes | types | memory | sizes |\n|---|---|---|---|---|\n";
         for row in section {
             page += &line(row);
         }
@@ -162,13 +138,8 @@ fn notes(row: &Row) -> Vec<String> {
 fn line(row: &Row) -> String {
     let other = if row.other.is_empty() { String::new() } else { format!(" ({})", row.other) };
     let needs = if row.needs.is_empty() { "any".to_owned() } else { row.needs.replace(',', " or ") };
-    let example = case(row).map_or(String::new(), |(layout, index, offset)| {
-        let text = layout.to_string();
-        let elements = layout.parts.iter().map(|part| part.map.physical_elements()).max().unwrap();
-        format!("`{}`: {index} at {offset} of {elements}", text.split_once(':').unwrap().1)
-    });
     let (axes, types, memory) = (row.axes, row.types.replace(' ', ", "), row.memory);
     let name = row.to_string();
     let (_, name) = name.split_once('.').unwrap();
-    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} | {example} |\n")
+    format!("| `{name}`{other} | {axes} | {types} | `{memory}` | {needs} |\n")
 }
