@@ -307,6 +307,3 @@ impl Drop for Fence {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -187,6 +187,3 @@ impl<'a> Destination<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -158,6 +158,3 @@ impl Iterator for Odometer<'_> {
         Some(offsets)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -176,6 +176,3 @@ unsafe fn two<const N: usize>(from: *const u8, to: *mut u8, run: usize) {
         one::<N>(from.add(run - N), to.add(run - N));
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -195,6 +195,3 @@ impl Kernel {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -252,6 +252,3 @@ impl Axis {
         Axis { extent, offsets: Offsets::Table(offsets.into_boxed_slice()) }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -43,6 +43,3 @@ impl Iterator for Scattered {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -316,6 +316,3 @@ impl<const UNIT: usize> Three<UNIT> {
         table
     }
 }
-
-#[cfg(test)]
-mod tests;

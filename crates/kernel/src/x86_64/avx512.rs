@@ -311,6 +311,3 @@ unsafe fn three(rows: [Zmm; 3], first: &[[u8; 64]; 3], second: &[[u8; 64]; 3]) -
     }
     result
 }
-
-#[cfg(test)]
-mod tests;

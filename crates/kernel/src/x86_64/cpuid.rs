@@ -18,7 +18,7 @@ pub(crate) fn traits() -> Option<Traits> {
 
 /// The maker, the family and the model, from leaves 0 and 1 (Intel SDM vol. 2, figure 3-6; AMD APM vol. 3,
 /// function 0000_0001h).
-fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
+pub(crate) fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
     let name = [names.ebx, names.edx, names.ecx].map(u32::to_le_bytes);
     let vendor = match name.as_flattened() {
         b"AuthenticAMD" => Vendor::Amd,
@@ -32,7 +32,7 @@ fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
 }
 
 /// The caches that the subleaves of a leaf describe.
-fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
+pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
     /// The most subleaves that are read. A real CPU has four or five caches, but an emulator may repeat a
     /// cache without end.
     const MOST_CACHES: u32 = 16;
@@ -76,6 +76,3 @@ fn leaf(number: u32, subleaf: u32) -> CpuidResult {
         __cpuid_count(number, subleaf)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,7 @@
-use super::*;
+//! Plain loop nests, against a list of the offsets of every run.
+
+use strided_copy::kernel::Stride;
+use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
 
 /// Makes the copy in safe Rust, with an explicit list of the offsets of every run.
 fn literal(run: usize, start: (usize, usize), loops: &[Stride], source: &[u8], destination: &mut [u8]) {

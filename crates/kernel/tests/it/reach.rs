@@ -1,6 +1,10 @@
-#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test may panic")]
+//! How far copies reach, in which order their iterations come, and which kernels have no form.
 
-use super::*;
+use strided_copy::kernel::{
+    Axis, BitInterleave, Direction, Kernel, LONGEST_UNIT, Loop, Offsets, Plane, Rows, Runs, Stride, Transpose,
+    WidthChange, WidthRow,
+};
+use strided_copy::{Access, Available, Copy, Destination, Level, Misfit};
 
 const fn by(extent: usize, source: isize, destination: isize) -> Stride {
     Stride { extent, source, destination }
@@ -49,30 +53,27 @@ fn kernels() -> Vec<(Kernel, u64, (usize, usize))> {
     ]
 }
 
-const SAFE: Context<'static> = Context { loops: &[], streaming: false, register: None };
+fn portable(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Copy, Misfit> {
+    Copy::new(kernel.clone(), loops.to_vec(), start, Access::PLAIN, Available::up_to(Level::Portable))
+}
 
 #[test]
 fn a_kernel_spans_what_it_reads_and_writes() {
-    for (kernel, bytes, (source, destination)) in kernels() {
-        assert_eq!(kernel.span(), (Some(source), Some(destination)), "{kernel:?}");
-        assert_eq!(kernel.bytes(), Some(bytes), "{kernel:?}");
-        assert_eq!(kernel.fit(SAFE), Ok(()), "{kernel:?}");
+    for (kernel, bytes, span) in kernels() {
+        let copy = portable(&kernel, &[], (0, 0)).unwrap();
+        assert_eq!((copy.reach(), copy.bytes()), (span, bytes), "{kernel:?}");
     }
-    // A number that overflows is `None`.
-    assert_eq!(runs(7, by(3, isize::MAX, 1)).span(), (None, Some(9)));
-    assert_eq!(runs(7, by(usize::MAX, 0, 0)).bytes(), None);
+    for overflowing in [by(3, isize::MAX, 1), by(usize::MAX, 0, 0)] {
+        assert_eq!(portable(&runs(7, overflowing), &[], (0, 0)).unwrap_err(), Misfit::Reach);
+    }
 }
 
 #[test]
 fn a_copy_reaches_as_far_as_its_last_iteration() {
     let (up, down, table) =
         (Loop::Strided(by(3, 10, 100)), Loop::Strided(by(3, 10, -100)), Loop::Table(Offsets(vec![(0, 50), (40, 0)])));
-    let offsets = |step: &Loop| (0..step.extent()).map(|i| step.at(i)).collect::<Vec<_>>();
-    assert_eq!(offsets(&up), [(0, 0), (10, 100), (20, 200)]);
-    assert_eq!(offsets(&down), [(0, 0), (10, 100_usize.wrapping_neg()), (20, 200_usize.wrapping_neg())]);
-    assert_eq!(offsets(&table), [(0, 50), (40, 0)]);
     let kernel = runs(7, Stride::ONCE);
-    let reach = |loops: &[Loop], start| Reach::new(&kernel, loops, start).map(Reach::ends);
+    let reach = |loops: &[Loop], start| portable(&kernel, loops, start).map(|copy| copy.reach());
     assert_eq!(reach(&[], (0, 0)), Ok((7, 7)));
     let loops = [up, down, table];
     assert_eq!(reach(&loops, (1, 200)), Ok((1 + 20 + 20 + 40 + 7, 200 + 200 + 50 + 7)));
@@ -100,6 +101,29 @@ fn kernels_without_code_or_iterations_are_not_well_formed() {
         width(8, WidthChange::Pack, 10),
         width(4, WidthChange::Pack, 0),
     ] {
-        assert_eq!(kernel.fit(SAFE), Err(Misfit::Form), "{kernel:?}");
+        assert_eq!(portable(&kernel, &[], (0, 0)).unwrap_err(), Misfit::Form, "{kernel:?}");
+    }
+}
+
+/// Three loops, one of them a table: a byte is copied in each iteration, and nothing else is touched.
+#[test]
+fn iterations_are_those_of_nested_loops() {
+    let strided = |extent, source, destination| Loop::Strided(by(extent, source, destination));
+    let table = Loop::Table(Offsets(vec![(7, 70), (0, 20), (9, 0)]));
+    let source: Vec<u8> = (0..=255).collect();
+    for level in Level::ALL.into_iter().filter(|level| level.is_available()).map(Available::up_to) {
+        // The innermost loop goes backwards on both sides.
+        let loops = vec![strided(2, 100, 1000), table.clone(), strided(2, -1, -2)];
+        let copy = Copy::new(runs(1, Stride::ONCE), loops, (5, 3), Access::PLAIN, level).unwrap();
+        let (mut found, mut expected) = (vec![0xa5; 1200], vec![0xa5; 1200]);
+        for a in 0..2 {
+            for (from, to) in [(7, 70), (0, 20), (9, 0)] {
+                for c in 0..2 {
+                    expected[3 + 1000 * a + to - 2 * c] = source[5 + 100 * a + from - c];
+                }
+            }
+        }
+        copy.run(&source, Destination::from(&mut found[..]));
+        assert_eq!(found, expected);
     }
 }

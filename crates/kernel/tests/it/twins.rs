@@ -7,26 +7,9 @@ use strided_copy::kernel::{
 };
 use strided_copy::{Access, Available, Copy, Destination, Level, Misfit, Prefetch, fences};
 
-/// The random number generator SplitMix64.
-struct Random(u64);
+use crate::Random;
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
-    }
-
-    fn pick<T: std::marker::Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-
     /// An extent that is small, large, or next to a round number.
     fn extent(&mut self) -> usize {
         match self.below(6) {

@@ -4,26 +4,7 @@
 use strided_copy::kernel::{Kernel, Loop, Stride};
 use strided_copy::{Access, Atom, Available, BlockLoops, Copy, Destination, Level, PermutedBlocks};
 
-/// The random number generator SplitMix64.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    fn below(&mut self, most: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
-    }
-
-    fn pick<T: std::marker::Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
+use crate::Random;
 
 /// A nest of loops that permutes blocks. `start` is the index of its first atom on both sides.
 #[derive(Debug)]

@@ -1,4 +1,14 @@
-use super::*;
+//! Recorded answers of the CPUID instruction. The crate does not export its reader, so its file is compiled into the
+//! tests.
+
+#[path = "../../src/x86_64/cpuid.rs"]
+#[allow(dead_code, reason = "the tests ask no CPU")]
+mod reader;
+
+use std::arch::x86_64::CpuidResult;
+
+use reader::{caches, model};
+use strided_copy::{Model, Traits, Vendor};
 
 /// Recorded answers of CPUs: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of
 /// 2 MiB (leaf 4).

@@ -1,0 +1,45 @@
+//! The tests of this crate. Those of kernels at every level need the feature `software`, which has vectors of every
+//! width in plain Rust.
+#![allow(unsafe_code, reason = "a destination that is only written, and two files of the crate")]
+
+#[cfg(feature = "software")]
+mod block_permutation;
+mod copy;
+#[cfg(target_arch = "x86_64")]
+mod cpuid;
+mod destination;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod order;
+mod plain;
+mod plane;
+mod reach;
+#[cfg(feature = "software")]
+mod twins;
+
+/// Where the reader of CPUID expects its types.
+mod machine {
+    pub(crate) use strided_copy::{Model, Traits, Vendor};
+}
+
+/// The random number generator SplitMix64.
+#[cfg(feature = "software")]
+struct Random(u64);
+
+#[cfg(feature = "software")]
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(most).unwrap()).unwrap()
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
