@@ -56,7 +56,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::kernel::Stride;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 use gathers::LEAST_PERIOD;
 pub(crate) use gathers::{Gathers, LONGEST_PERIOD, Tables};

@@ -40,7 +40,6 @@ mod copy;
 mod destination;
 pub mod kernel;
 mod level;
-mod line;
 mod machine;
 mod odometer;
 mod plain;
@@ -55,8 +54,7 @@ pub use copy::{Access, Copies, Copy, Prefetch};
 pub use destination::Destination;
 pub use kernel::Misfit;
 pub use level::{Available, Level, SMALL_PROGRAM};
-pub use line::{LINE, PAGE};
-pub use machine::{Model, Traits, Vendor};
+pub use machine::{LINE, Model, PAGE, Traits, Vendor};
 pub use plain::{MOST_PLAIN_LOOPS, PlainNest};
 pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]

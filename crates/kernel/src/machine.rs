@@ -1,6 +1,10 @@
-//! What a CPU reports about itself: its model, and its data caches.
+//! The units of memory that all kernels work in, and what a CPU reports about itself: its model, and its data caches.
 
-use crate::line::LINE;
+/// Size of a cache line in bytes, on every x86-64 CPU and on most ARM CPUs.
+pub const LINE: usize = 64;
+
+/// The size of a page of memory, in bytes, that kernels and plans assume.
+pub const PAGE: usize = 1 << 12;
 
 /// A CPU and its data caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,7 +17,7 @@ pub struct Traits {
     pub l1_ways: usize,
     /// Size of the L2 cache, in bytes.
     pub l2: usize,
-    /// Size of a cache line, in bytes. Kernels work in lines of [`LINE`](crate::line::LINE) bytes even if the
+    /// Size of a cache line, in bytes. Kernels work in lines of [`LINE`] bytes even if the
     /// CPU has lines of another size.
     pub line: usize,
 }

@@ -6,8 +6,8 @@ use strided_copy::{Copies, Destination, LINE, bit_rows, width};
 
 use crate::map::each_element;
 
+use super::super::plan::bits::{Rows, Staged, Step, StepBox, WidthRows};
 use super::super::plan::cost::BUFFER;
-use super::super::plan::step::{Rows, Staged, Step, StepBox, WidthRows};
 
 /// The staging buffers: elements that were unpacked, and elements to be packed. The buffers are further apart
 /// than their length, so that equal offsets in them are in different sets of the L1 cache.

@@ -12,7 +12,7 @@
 //! [`machine`] has the numbers that depend on the machine. The result is a list of `strided_copy::Copy`,
 //! which `exec` runs.
 
-mod bits;
+pub(super) mod bits;
 pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
@@ -23,5 +23,4 @@ mod permutation;
 pub(super) mod program;
 pub(super) mod resolve;
 pub(super) mod select;
-pub(super) mod step;
 pub(super) mod widths;

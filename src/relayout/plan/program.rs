@@ -8,13 +8,13 @@ use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
-use super::bits;
+use super::bits::{self, StepBox};
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
 use super::permutation;
 use super::select;
-use super::step::StepBox;
+
 use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.

@@ -1,4 +1,4 @@
-//! Rows of elements of 1, 2 or 4 bits that are interleaved into words.
+//! Rows of elements of 1, 2 or 4 bits: interleaved into words, or with a byte for each element on the other side.
 
 /// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one element
 /// of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
@@ -36,4 +36,35 @@ pub enum Direction {
     Pack,
     /// The source.
     Deinterleave,
+}
+
+/// How an element changes between the source and the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WidthChange {
+    /// The source is packed. In each unpacked byte, the bits above the element become copies of its sign, or
+    /// zeros.
+    Unpack {
+        /// Whether the bits above the element are copies of its sign.
+        signed: bool,
+    },
+    /// The destination is packed. Each element is the low bits of a source byte.
+    Pack,
+}
+
+/// A row of elements that is packed on one side, and has a byte for each element on the other side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WidthRow {
+    /// Bits of a packed element: 1, 2 or 4.
+    pub bits: usize,
+    /// Whether the row is packed or unpacked.
+    pub change: WidthChange,
+    /// The length of the packed row, in whole bytes.
+    pub packed: usize,
+}
+
+impl WidthRow {
+    /// The length of the row with a byte for each element, in bytes.
+    pub fn unpacked(&self) -> usize {
+        self.packed.saturating_mul(8_usize.checked_div(self.bits).unwrap_or(0))
+    }
 }

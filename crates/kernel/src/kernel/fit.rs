@@ -25,7 +25,7 @@ use super::{
     JOINED_RUN, Kernel, LONGEST_UNIT, Loop, MOST_ROWS, Plane, PlaneRuns, Rows, RunOrder, Runs, Stride, Transpose,
 };
 use crate::level::SMALL_PROGRAM;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Why a copy cannot be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,13 +19,11 @@ mod loops;
 mod panels;
 mod plane;
 mod reach;
-mod width;
 
-pub use bits::{BitInterleave, Direction};
+pub use bits::{BitInterleave, Direction, WidthChange, WidthRow};
 pub use loops::{Loop, Offsets, Stride};
 pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
-pub use width::{WidthChange, WidthRow};
 
 pub(crate) use fit::Context;
 pub use fit::{Misfit, fills_lines, has_shuffle};
@@ -35,7 +33,7 @@ pub(crate) use reach::Reach;
 use crate::block_permutation::BlockPermutation;
 
 /// The longest unit that is transposed, in bytes: two cache lines.
-pub const LONGEST_UNIT: usize = 2 * crate::line::LINE;
+pub const LONGEST_UNIT: usize = 2 * crate::machine::LINE;
 
 /// The most rows that are interleaved into one row. There are shuffles for 2, 3, 4, 8 and 16 rows of units.
 pub const MOST_INTERLEAVED: usize = 16;

@@ -37,7 +37,7 @@
 
 use super::plane::Plane;
 use super::{LONGEST_UNIT, RUN_COLUMNS};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// How a plane is cut into panels, and how the panels are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -46,7 +46,7 @@ use super::order::Scattered;
 use super::prefetch::PanelPrefetch;
 use super::vector::{Operation, Vector};
 use crate::kernel::{MICRO_TILE, STAGED_PITCH};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Some rows and columns of a plane. The unit at (row, column) moves from `from + rows[row] + column * UNIT`
 /// to `to + columns[column] + row * UNIT`.

@@ -7,7 +7,7 @@ use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::{Runs, Stride};
 use crate::level::SMALL_PROGRAM;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Copies `count.extent` runs of `run` bytes in every iteration.
 pub(super) struct CopyRuns<'a> {

@@ -24,7 +24,7 @@ use std::mem::MaybeUninit;
 use super::block::{How, Panel, group, store, transposed_lanes};
 use super::lines::short;
 use super::vector::{Operation, Vector};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Transposes a block of at most a line of rows by a vector of columns. `rows` and `columns` are pairs of a
 /// first index and a count.

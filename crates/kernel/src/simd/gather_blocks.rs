@@ -11,7 +11,7 @@ use super::walk::Walk;
 use crate::block_permutation::{BlockPermutation, Gathers, LONGEST_PERIOD, Shuffles, Tables};
 use crate::destination::Destination;
 use crate::kernel::Kernel;
-use crate::line::LINE;
+use crate::machine::LINE;
 use crate::portable;
 
 /// Runs the permutation in every iteration of a walk.

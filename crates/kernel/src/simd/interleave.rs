@@ -13,9 +13,9 @@
 //!
 //! ```text
 //! for each iteration of the loops:
-//!     columns before the first line of the destination      in registers that are filled in part (`part.rs`)
+//!     columns before the first line of the destination      in registers that are filled in part (`part`)
 //!     whole registers of columns                            block: load, shuffle, store
-//!     columns that fill no register                         the last whole register again, or `part.rs`
+//!     columns that fill no register                         the last whole register again, or `part`
 //! ```
 //!
 //! A *block* in this module is some whole registers of columns. The code of a block is compiled once for each
@@ -31,15 +31,14 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::lines::copy_lines;
-use super::part::part;
+use super::lines::{copy_lines, short};
 use super::shuffles::Shuffle;
 use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{JOINED_RUN, Rows};
 use crate::level::SMALL_PROGRAM;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
 /// one access to each store (found by trial).
@@ -148,7 +147,7 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
 }
 
 /// The most rows that can be interleaved.
-pub(super) const ROWS: usize = 32;
+const ROWS: usize = 32;
 
 /// The pitch of the rows of the staging buffer, in bytes. A row is a line longer than the longest run, so
 /// that neighbouring rows are in different sets of the L1 cache.
@@ -405,6 +404,55 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
         unsafe {
             let (from, to) = (stage.add(i * STAGED_ROW), to.0.wrapping_add(i.wrapping_mul(to.1)));
             stream_run::<V>(from, to, run, Neighbours::NONE, None);
+        }
+    }
+}
+
+/// Memory for one register of each row.
+#[repr(align(64))]
+struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
+
+/// Shuffles some columns through memory for whole registers. The columns are copied to this memory, the block
+/// runs on it, and the result is copied to the destination.
+///
+/// # Safety
+///
+/// * The shuffle was made for `V`.
+/// * The columns are readable in the rows at `from` and writable in the rows at `to`.
+#[inline(never)]
+unsafe fn part<V: Vector>(
+    shuffling: Shuffling,
+    (from, from_pitch): (*const u8, usize),
+    (to, to_pitch): (*mut u8, usize),
+    columns: Range<usize>,
+    signed: bool,
+) {
+    let Shuffling { block, sources, destinations, source_apart } = shuffling;
+    let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
+    let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
+    for first in columns.clone().step_by(V::BYTES) {
+        let bytes = (columns.end - first).min(V::BYTES);
+        // SAFETY: `bytes` columns of each row are copied to the register of the row, whose other bytes are
+        // zero. All bytes of `stored` that are read were written by the block.
+        unsafe {
+            std::ptr::write_bytes(loaded, 0, sources * V::BYTES);
+            if source_apart {
+                for i in 0..sources {
+                    let from = from.wrapping_add(i.wrapping_mul(from_pitch)).wrapping_add(first);
+                    short(from, loaded.add(i * V::BYTES), bytes);
+                }
+            } else {
+                std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
+            }
+            block(loaded, stored, 1, V::BYTES, 0, (false, signed));
+            if source_apart {
+                std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);
+            } else {
+                for i in 0..destinations {
+                    let to = to.wrapping_add(i.wrapping_mul(to_pitch)).wrapping_add(first);
+                    short(stored.add(i * V::BYTES), to, bytes);
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@
 //! ```
 
 use super::vector::Vector;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Copies up to four lines. All lines are loaded before a line is stored.
 ///

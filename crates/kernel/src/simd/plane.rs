@@ -32,17 +32,14 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::block::{DESTINATION, How, NEITHER, Panel, TransposePanel, of_unit};
-use super::leftover::Leftover;
 use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
-use super::run_panel::runs;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, STAGED_PITCH, Stage, count};
-use crate::line::{LINE, PAGE};
-use order::{Later, Order};
+use crate::machine::{LINE, PAGE};
+use staged::{Leftover, runs};
 
-mod order;
 mod staged;
 
 /// Planes, their panels, and the code that transposes a panel.
@@ -305,6 +302,69 @@ impl PlanePanel<'_, '_, '_> {
             // SAFETY: the panel has rows and columns of the plane, and the lists have an offset for each.
             unsafe { transpose(&mut panel) };
             *prefetch = panel.prefetch;
+        }
+    }
+}
+
+/// A range of columns and a range of rows.
+type Bounds = (Range<usize>, Range<usize>);
+
+/// The panels of a plane: left to right, then down, through all columns that are kept at a time. The next
+/// columns follow.
+#[derive(Clone)]
+struct Order<'a> {
+    panels: &'a Panels,
+    columns: usize,
+    rows: usize,
+    /// The first row of the first panel. The rows in front of it do not fill a line of the destination.
+    head: usize,
+    /// The first of the kept columns. The fields below are the first column and the first row of the next
+    /// panel.
+    kept_from: usize,
+    column: usize,
+    row: usize,
+}
+
+impl Iterator for Order<'_> {
+    type Item = Bounds;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Bounds> {
+        if self.kept_from >= self.columns || self.row >= self.rows {
+            return None;
+        }
+        let kept_to = (self.kept_from.saturating_add(count(self.panels.kept))).min(self.columns);
+        let columns = self.column..self.column.saturating_add(count(self.panels.width)).min(kept_to);
+        let rows = self.row..self.row.saturating_add(count(self.panels.height)).min(self.rows);
+        self.column = columns.end;
+        if columns.end == kept_to {
+            (self.column, self.row) = (self.kept_from, rows.end);
+            if rows.end == self.rows {
+                (self.kept_from, self.column, self.row) = (kept_to, kept_to, self.head);
+            }
+        }
+        Some((columns, rows))
+    }
+}
+
+/// The panels of a plane and then the panels of the next plane, each with the source address of its plane.
+struct Later<'a> {
+    panels: Order<'a>,
+    planes: [Option<*const u8>; 2],
+    all: &'a Order<'a>,
+}
+
+impl Iterator for Later<'_> {
+    type Item = (*const u8, Bounds);
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let plane = self.planes[0]?;
+            if let Some(panel) = self.panels.next() {
+                return Some((plane, panel));
+            }
+            (self.planes, self.panels) = ([self.planes[1], None], self.all.clone());
         }
     }
 }

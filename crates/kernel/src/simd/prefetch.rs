@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::vector::Vector;
 use crate::kernel::Axis;
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// The source lines of the next panel that are still to be prefetched, row by row.
 #[derive(Clone, Copy)]

@@ -8,7 +8,7 @@ use super::plane::{StagedPlanes, panels};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{Plane, PlaneRuns, RunOrder, count};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// Transposes planes of long units.
 pub(super) struct TransposeRuns<'a> {

@@ -23,7 +23,7 @@ use super::lines::{copy_lines, short};
 use super::vector::Vector;
 use super::walk::Iteration;
 use crate::kernel::{Loop, Stride};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 /// The source of a later run, which is prefetched while another run is copied.
 pub(super) struct LaterRun<'a> {

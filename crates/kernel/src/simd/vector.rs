@@ -1,6 +1,6 @@
 //! The operations of a vector register that kernels require.
 
-use crate::line::PAGE;
+use crate::machine::PAGE;
 
 /// How many bytes ahead of a non-temporal store the address translation of a page is loaded. A prefetch of
 /// the first line of that page loads it. A prefetch for every store would cost time (measured on a Zen 5).

@@ -1,16 +1,35 @@
 //! Panels that go through a staging buffer. `kernel/panels.rs` explains when a staging buffer is worth its
 //! cost.
+//!
+//! # Lines in parts
+//!
+//! Runs may continue each other on the destination and end inside cache lines. Non-temporal stores write
+//! whole lines only, so a partial line waits for the next run.
+//!
+//! A row of the destination is produced in parts, by one panel after the other. If a part ends inside a line,
+//! storing the partial line now and the rest of the line later would cost two writes to memory. So the last
+//! line of a part is kept, and put in front of the next part:
+//!
+//! ```text
+//! destination lines   |line 0          |line 1          |line 2          |
+//! first part               aaaaaaaaaaaaaaaaa                                stored: the rest of line 0; kept: its part of line 1
+//! second part                               bbbbbbbbbbbbbbbbbb              stored: line 1, whole; kept: its part of line 2
+//! last part                                                   cccccc        stored: line 2 up to the end of the row
+//! ```
+//!
+//! The parts are in a staging buffer that has a free line in front of each row. [`drain`] copies the kept
+//! bytes into that line, right in front of the part, and starts from the last line border before it.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::super::block::{How, Panel};
-use super::super::leftover::drain;
-use super::super::lines::{copy_lines, short};
+use super::super::lines::{copy_lines, first_and_last, short};
 use super::super::prefetch::PanelPrefetch;
 use super::super::vector::Vector;
 use super::{Buffers, PlanePanel, StagedPlanes};
 use crate::kernel::{KEPT_COLUMNS, Stage};
-use crate::line::LINE;
+use crate::machine::LINE;
 
 impl Buffers<'_> {
     /// Transposes a panel through the staging buffer.
@@ -125,5 +144,103 @@ unsafe fn staged_row<V: Vector>(from: *const u8, to: *mut u8, bytes: usize) {
             copy_lines::<V, 4>(from.add(at), to.add(at), false);
         }
         short(from.add(whole), to.add(whole), bytes - whole);
+    }
+}
+
+/// The last `LINE` bytes of a run. The bytes after the run's last whole destination line are still to be
+/// stored.
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+pub(super) struct Leftover(MaybeUninit<[u8; LINE]>);
+
+impl Leftover {
+    pub(super) const NOTHING: Leftover = Leftover(MaybeUninit::uninit());
+}
+
+/// Stores a run with non-temporal stores. Unless the run is the first of its row, the kept bytes are stored
+/// in front of it. Unless the run is the last of its row, its last `LINE` bytes are kept.
+///
+/// # Safety
+///
+/// * `bytes` bytes are readable at `from` and writable at `to`.
+/// * Unless the run is the first, a line in front of `from` is writable, `kept` was filled by a run that ends
+///   at `to`, and the destination line that holds `to` is writable from its start.
+/// * Unless the run is the last, `bytes` is at least a line.
+#[inline(always)]
+unsafe fn drain<V: Vector>(
+    from: *mut u8,
+    to: *mut u8,
+    bytes: usize,
+    (is_first, is_last): (bool, bool),
+    kept: &mut Leftover,
+) {
+    debug_assert!(is_last || bytes >= LINE);
+    let kept = kept.0.as_mut_ptr().cast::<u8>();
+    // SAFETY: the destination gets the run and less than a line in front of it, for which there is a free
+    // line in front of `from`. Vectors are stored to whole lines of these bytes. `kept` is filled only from a
+    // run of at least a line.
+    unsafe {
+        let (at, to, left) = if is_first {
+            let head = to.align_offset(LINE).min(bytes);
+            short(from, to, head);
+            (from.add(head).cast_const(), to.add(head), bytes - head)
+        } else {
+            let before = to.addr() % LINE;
+            copy_lines::<V, 1>(kept, from.sub(LINE), false);
+            (from.sub(before).cast_const(), to.sub(before), bytes + before)
+        };
+        let whole = left - left % LINE;
+        for part in (0..whole).step_by(V::BYTES) {
+            V::load(at.add(part)).store_non_temporal(to.add(part));
+        }
+        if is_last {
+            short(at.add(whole), to.add(whole), left - whole);
+        } else {
+            copy_lines::<V, 1>(from.add(bytes - LINE), kept, false);
+        }
+    }
+}
+
+/// Copies the runs of a panel into a staging buffer. Their length is not that of a unit (1, 2, 4, 8 or 16 bytes), so
+/// registers cannot exchange them.
+///
+/// # Safety
+///
+/// * The conditions of [`TransposePanel`](super::super::block::TransposePanel), with a staging buffer as the
+///   destination.
+/// * Runs have 2 to 128 bytes.
+pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {
+    // SAFETY: each arm is for runs of `SIZE` to `2 * SIZE` bytes, as the pattern of the arm says.
+    unsafe {
+        match panel.unit {
+            ..4 => runs_of::<V, 2>(panel),
+            4..8 => runs_of::<V, 4>(panel),
+            8..16 => runs_of::<V, 8>(panel),
+            16..32 => runs_of::<V, 16>(panel),
+            32..64 => runs_of::<V, 32>(panel),
+            _ => runs_of::<V, 64>(panel),
+        }
+    }
+}
+
+/// Copies the runs of a panel as two halves: their first `SIZE` bytes and their last `SIZE` bytes.
+///
+/// # Safety
+///
+/// * The conditions of [`runs`].
+/// * Runs have `SIZE` to `2 * SIZE` bytes.
+unsafe fn runs_of<V: Vector, const SIZE: usize>(panel: &mut Panel<'_>) {
+    let lines = (panel.column_count * panel.unit).div_ceil(LINE);
+    for row in 0..panel.row_count {
+        // SAFETY: `from` is a run of the panel, inside its row. `to` is the entry for this row, in the
+        // column's row of the staging buffer. Both have `unit` bytes.
+        unsafe {
+            panel.prefetch.issue::<V>(lines);
+            let (from, to) = (panel.from.add(*panel.rows.add(row)), panel.to.add(row * panel.unit));
+            for column in 0..panel.column_count {
+                let to = to.add(*panel.columns.add(column));
+                first_and_last::<SIZE>(from.add(column * panel.unit), to, panel.unit);
+            }
+        }
     }
 }
