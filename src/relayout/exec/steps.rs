@@ -1,4 +1,4 @@
-//! Runs boxes that take several steps. `plan/step.rs` explains steps.
+//! Runs boxes that take several steps. `plan/bits.rs` explains steps.
 
 use std::ops::Range;
 
