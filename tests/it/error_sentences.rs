@@ -14,33 +14,22 @@ const HEAD: &str = "# Error codes
 `Error::axis`, `value` and `limit` are the numbers of a sentence. The command line prints codes with `--json`, and the feature `serde` writes
 errors as `{\"code\", \"message\", \"axis\", \"value\", \"limit\"}`.
 
-This page is printed from the table of errors, `src/error/table.rs`. In a sentence, names in braces stand for what the error at hand names.
+This page is printed from the table of errors, `src/error/table.rs`. In a sentence, names in braces stand for what the error at hand names;
+where they leave the rule open, the last column says what must hold.
 ";
 
 /// The kinds of errors in the order of the page, with what they mean.
 const KINDS: [(ErrorKind, &str); 10] = [
     (ErrorKind::Parse, "A text does not follow its grammar, or names something that does not exist."),
-    (
-        ErrorKind::InvalidArgument,
-        "Arguments contradict each other, or break a rule that holds on every device. The table says what must hold.",
-    ),
-    (
-        ErrorKind::OutOfRange,
-        "An axis, an index, an offset or another number is outside its range. The table says what must hold.",
-    ),
+    (ErrorKind::InvalidArgument, "Arguments contradict each other, or break a rule that holds on every device."),
+    (ErrorKind::OutOfRange, "An axis, an index, an offset or another number is outside its range."),
     (ErrorKind::Overflow, "A number does not fit its integer type."),
-    (
-        ErrorKind::Unsupported,
-        "An operation does not handle this data type or this element width. The table says what must hold.",
-    ),
+    (ErrorKind::Unsupported, "An operation does not handle this data type or this element width."),
     (ErrorKind::NotExpressible, "There is no such view, description or copy. The caller has to move the data instead."),
     (ErrorKind::Undecided, "A search was stopped at its work limit."),
     (ErrorKind::Buffer, "A buffer is too short."),
     (ErrorKind::Overlap, "Elements that are written share memory with other elements."),
-    (
-        ErrorKind::DeviceLimit,
-        "A device does not accept the tensor, the buffer or the binding. The table says what must hold.",
-    ),
+    (ErrorKind::DeviceLimit, "A device does not accept the tensor, the buffer or the binding."),
 ];
 
 /// The end of the page.
@@ -58,9 +47,11 @@ What a check accepts and a caller should look at (`UploadReport::warnings`, `War
 fn page() -> String {
     let mut page = HEAD.to_owned();
     for (kind, about) in KINDS {
-        write!(page, "\n## {kind:?}\n\n{about}\n\n| code | in general | sentence |\n|---|---|---|\n").unwrap();
+        write!(page, "\n## {kind:?}\n\n{about}\n\n| code | sentence | in general |\n|---|---|---|\n").unwrap();
         for row in Code::ALL.iter().map(|code| code.row()).filter(|row| row.kind == kind) {
-            writeln!(page, "| `{}` | {} | {} |", row.code, row.page, row.sentence).unwrap();
+            // A sentence with numbers alone says all.
+            let is_open = ["{what}", "{reason}", "{found}"].iter().any(|text| row.sentence.contains(text));
+            writeln!(page, "| `{}` | {} | {} |", row.code, row.sentence, if is_open { row.page } else { "" }).unwrap();
         }
     }
     page + TAIL
