@@ -53,7 +53,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// `undecided` if the comparison takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// `undecided` if the comparison takes more than 4,194,304 steps.
     pub fn same_places(&self, other: &IndexMap) -> Result<bool, Error> {
         if self.sizes != other.sizes {
             return Ok(false);
@@ -79,7 +79,7 @@ impl IndexMap {
     ///
     /// # Errors
     ///
-    /// `undecided` if the search takes more than [`EQUALITY_WORK_LIMIT`] steps.
+    /// `undecided` if the search takes more than 4,194,304 steps.
     /// [`same_places`](Self::same_places) may succeed where this function fails. If dimensions are fused in
     /// another order than the order of the indices, all indices have to be searched for the first difference.
     pub fn first_difference(&self, other: &IndexMap) -> Result<Option<Vec<u64>>, Error> {
@@ -181,7 +181,7 @@ impl Hash for IndexMap {
 ///
 /// # Errors
 ///
-/// The errors of [`ToIndexMap::to_index_map`], and `undecided` after [`EQUALITY_WORK_LIMIT`] steps.
+/// The errors of [`ToIndexMap::to_index_map`], and `undecided` after 4,194,304 steps.
 ///
 /// ```
 /// use tensor_layout::{map::same_layout, ArrayShape, BufferTensorDesc, DataType};

@@ -27,7 +27,7 @@ impl IndexMap {
     /// # Errors
     ///
     /// `offset_out_of_range` for an offset at or past the physical size.
-    /// `undecided` if strides that do not nest need more than [`INVERSE_WORK_LIMIT`] steps.
+    /// `undecided` if strides that do not nest need more than 100,000 steps.
     pub fn inverse(&self, offset: u64) -> Result<Option<Vec<u64>>, Error> {
         if offset >= self.physical_elements {
             return Err(Code::OffsetOutOfRange.by(offset, self.physical_elements));

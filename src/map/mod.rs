@@ -6,7 +6,7 @@
 //! offset(i) = base + sum over components c of chain_c( fuse_c(i) )
 //! ```
 //!
-//! A component is a few dimensions (nearly always one) whose indices form one row-major number. A [`Chain`]
+//! A component is a few dimensions (nearly always one) whose indices form one row-major number. A *chain*
 //! cuts this number into digits and gives each digit its own stride. In a strided layout, each component is
 //! one dimension with one digit.
 //!

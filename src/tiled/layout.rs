@@ -124,8 +124,7 @@ pub struct Layout {
     /// type, rounded up to whole bytes.
     pub element_bits: Option<u32>,
     /// `S(n)`: the memory space of the buffer. The number is at most 127, because XLA stores it in 8 bits
-    /// with a sign. 0 is the default memory, 1 is a TPU's VMEM, 5 is the host's memory: see
-    /// [`memory_space_name`](super::memory_space_name).
+    /// with a sign. 0 is the default memory, 1 is a TPU's VMEM, 5 is the host's memory.
     pub memory_space: u64,
     /// `SC(1:50,200)`: the dimensions that are divided among several memories. Empty by default.
     pub split_configs: Vec<SplitConfig>,
