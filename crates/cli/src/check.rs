@@ -3,7 +3,7 @@
 use std::fmt;
 
 use clap::{Args, ValueEnum};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, lower};
 use tensor_layout::upload::{
@@ -13,7 +13,7 @@ use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
 use crate::describe::min_size_in_bytes;
-use crate::output::{Ink, Object, Output, Stop, Verdict, each_layout, error_value, painted};
+use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
 use crate::table::{long_bytes, write_list};
 
 #[derive(Args)]
@@ -83,10 +83,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut Output) -> Result<Verdict, Stop> {
-    let answer = match Answer::of(layout, arguments, limits) {
-        Ok(answer) => answer,
-        Err(error) => return output.refuse(layout, &error),
-    };
+    let answer = Answer::of(layout, arguments, limits).map_err(refused(layout))?;
     if output.is_json() {
         output.line(answer.object(layout))?;
     } else {
@@ -170,39 +167,29 @@ impl Answer {
         })
     }
 
-    fn object(&self, layout: &str) -> Object {
+    fn object(&self, layout: &str) -> Value {
         let report = &self.report;
         let errors = self.errors.iter().map(error_value);
         let suggestion = self.suggestion.as_ref().map(|found| {
             let layout = found.desc.to_string();
-            serde_json::json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": found.moves_bytes() })
+            json!({ "layout": layout, "bytes": found.bytes, "bytes_before": found.source_bytes, "moves_bytes": found.moves_bytes() })
         });
-        Object::of("check")
-            .with("ok", self.errors.is_empty())
-            .with("min_size_in_bytes", self.min_size)
-            .with("errors", Value::Array(errors.collect()))
-            .with("input", layout)
-            .with("limits", &*report.limits)
-            .with("bound_as", self.desc.to_string())
-            .with("exact_bytes", report.exact_bytes)
-            .with("rounded_bytes", report.rounded_bytes)
-            .with("total_bytes", report.total_bytes)
-            .with("cpu_bytes", report.cpu_bytes)
-            .with("padding", vec![report.padding.start, report.padding.end])
-            .with("bound", vec![report.bound.start, report.bound.end])
-            .with("needed_buffer_bytes", self.needed)
-            .with("gap_bits", u64::try_from(report.gap_bits).ok())
-            .with("overwrites_gaps", report.overwrites_gaps)
-            .with("alignment_required", report.alignment_required)
-            .with("alignment_found", report.alignment_found)
-            .with("index_width", report.index_width.to_string())
-            .with("byte_index_width", report.byte_index_width.to_string())
-            .with("first_wide_index", self.first_wide.iter().map(Wide::object).collect::<Vec<_>>())
-            .with("base_offset", report.base_offset)
-            .with("storage", self.storage.as_deref())
-            .with("warnings", Value::Array(report.warnings.iter().map(|w| serde_json::json!(w)).collect()))
-            .with("pieces", self.pieces)
-            .with("suggestion", suggestion)
+        json!({
+            "type": "check", "ok": self.errors.is_empty(), "min_size_in_bytes": self.min_size,
+            "errors": errors.collect::<Vec<_>>(), "input": layout, "limits": &*report.limits,
+            "bound_as": self.desc.to_string(), "exact_bytes": report.exact_bytes,
+            "rounded_bytes": report.rounded_bytes, "total_bytes": report.total_bytes,
+            "cpu_bytes": report.cpu_bytes, "padding": [report.padding.start, report.padding.end],
+            "bound": [report.bound.start, report.bound.end], "needed_buffer_bytes": self.needed,
+            "gap_bits": u64::try_from(report.gap_bits).ok(), "overwrites_gaps": report.overwrites_gaps,
+            "alignment_required": report.alignment_required, "alignment_found": report.alignment_found,
+            "index_width": report.index_width.to_string(),
+            "byte_index_width": report.byte_index_width.to_string(),
+            "first_wide_index": self.first_wide.iter().map(Wide::object).collect::<Vec<_>>(),
+            "base_offset": report.base_offset, "storage": self.storage,
+            "warnings": report.warnings,
+            "pieces": self.pieces, "suggestion": suggestion,
+        })
     }
 
     fn lines(&self) -> Vec<String> {
@@ -277,7 +264,7 @@ impl Wide {
 
     fn object(&self) -> Value {
         let offset = u64::try_from(self.offset).ok();
-        serde_json::json!({ "unit": self.unit, "bits": self.bits, "index": self.index, "offset": offset })
+        json!({ "unit": self.unit, "bits": self.bits, "index": self.index, "offset": offset })
     }
 }
 

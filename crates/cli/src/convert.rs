@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 use tensor_layout::relayout::{Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
@@ -11,7 +12,7 @@ use tensor_layout_text::Notation;
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
-use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
+use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
 use crate::pieces::{Pieces, progress_bar};
 use crate::reversed;
 use crate::rule::layout_or_rule;
@@ -118,10 +119,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let mut first = true;
     each_line(output, |line, output| {
         let (from, to) = match (from, to) {
-            ("-", "-") => match two_columns(line, "the layout of the output") {
-                Ok(pair) => pair,
-                Err(error) => return output.refuse(line, &error),
-            },
+            ("-", "-") => two_columns(line, "the layout of the output")?,
             ("-", to) => (line, to),
             (from, _) => (from, line),
         };
@@ -133,40 +131,33 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (from, to) = match (Side::of(from, to, arguments.notation), Side::of(to, from, arguments.notation)) {
-        (Ok(from), Ok(to)) => (from, to),
-        (Err(error), _) => return output.refuse(from, &error),
-        (_, Err(error)) => return output.refuse(to, &error),
+    let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
+    let (from, to) = (side(from, to)?, side(to, from)?);
+    let maps = match arguments.upper_bits {
+        UpperBits::Sign => [from.map.clone(), to.map.clone()],
+        UpperBits::Zero => {
+            let unsigned = |side: &Side| unsigned(&side.layout).map_err(refused(""));
+            [unsigned(&from)?, unsigned(&to)?]
+        }
     };
-    let (mut maps, needs_zeros) = ((from.map.clone(), to.map.clone()), arguments.upper_bits == UpperBits::Zero);
-    if needs_zeros {
-        maps = match unsigned(&from.layout).and_then(|from| Ok((from, unsigned(&to.layout)?))) {
-            Ok(maps) => maps,
-            Err(error) => return output.refuse("", &error),
-        };
-    }
     // An axis that both sides walk backwards is copied forwards.
     let mut reversed = from.reversed.clone();
     reversed.retain(|axis| !to.reversed.contains(axis));
     reversed.extend(to.reversed.iter().filter(|axis| !from.reversed.contains(axis)));
     let settings = Settings { reversed, ..Settings::default() };
-    let plan =
-        Relayout::with(&maps.0, &maps.1, &settings).and_then(|plan| plan.with_padding_everywhere(arguments.fill.0));
-    let plan = match plan {
-        Ok(plan) => plan,
-        Err(error) => return output.refuse(&format!("{} -> {}", from.text, to.text), &error),
-    };
+    let plan = Relayout::with(&maps[0], &maps[1], &settings)
+        .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
+        .map_err(refused(&format!("{} -> {}", from.text, to.text)))?;
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;
     }
-    let mut object = Object::of("copy")
-        .with("from", from.text.as_str())
-        .with("to", to.text.as_str())
-        .with("source_bytes", plan.source_size_in_bytes())
-        .with("destination_bytes", plan.destination_size_in_bytes());
+    let mut object = json!({
+        "type": "copy", "from": from.text, "to": to.text,
+        "source_bytes": plan.source_size_in_bytes(), "destination_bytes": plan.destination_size_in_bytes(),
+    });
     if arguments.explain {
-        object = object.with("plan", plan.explain());
+        object["plan"] = plan.explain().into();
     }
     if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
         if !arguments.overwrite && is_same_file(input, target) {
@@ -175,10 +166,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
                 target.display()
             )));
         }
-        let verdict = write_file((input, &from), (target, &to), &plan, output)?;
-        if verdict == Verdict::Failed {
-            return Ok(verdict);
-        }
+        write_file((input, &from), (target, &to), &plan, output)?;
     }
     if output.is_json() {
         output.line(object)?;
@@ -218,24 +206,13 @@ fn write_file(
     (target, to): (&Path, &Side),
     plan: &Relayout,
     output: &mut Output,
-) -> Result<Verdict, Stop> {
+) -> Result<(), Stop> {
     let header = || npy::Header::of(&to.map, &to.text)?.write();
-    let header = match is_npy(target).then(header).transpose() {
-        Ok(header) => header.unwrap_or_default(),
-        Err(error) => return output.refuse("", &error),
-    };
-    let (file, start) = match source(input, from, plan)? {
-        Source::Of(file, start) => (file, start),
-        Source::Unfit(sentence) => {
-            output.complain(&format!("{} {sentence}", input.display()))?;
-            return Ok(Verdict::Failed);
-        }
-    };
+    let header = is_npy(target).then(header).transpose().map_err(refused(""))?.unwrap_or_default();
+    let file = Input::open(input)?;
+    let start = elements_start(&file, from, plan)?;
     let source = file.get(start..).unwrap_or(&[]);
-    let pieces = match Pieces::of(plan) {
-        Ok(pieces) => pieces,
-        Err(error) => return output.refuse(&input.to_string_lossy(), &error),
-    };
+    let pieces = Pieces::of(plan).map_err(refused(&input.to_string_lossy()))?;
     let bar = progress_bar(plan.destination_size_in_bytes());
     let mut new = None;
     let done = if is_standard(target) {
@@ -250,20 +227,18 @@ fn write_file(
         pieces.run(source, &bar, |_, _| (), |_, bytes| new.append(bytes))
     };
     bar.finish_and_clear();
-    if let Err(error) = done? {
-        return output.refuse(&input.to_string_lossy(), &error);
-    }
+    done?.map_err(refused(&input.to_string_lossy()))?;
     file.check_unchanged()?;
     // The input is closed first, because the target may replace it and some systems refuse to replace a
     // mapped file.
     drop(file);
-    let Some(new) = new else { return Ok(Verdict::Well) };
+    let Some(new) = new else { return Ok(()) };
     new.close()?.finish()?;
     if !output.is_json() {
         let size = long_bytes(plan.destination_size_in_bytes());
         output.line(format_args!("{}: {size} of {}", target.display(), to.text))?;
     }
-    Ok(Verdict::Well)
+    Ok(())
 }
 
 fn is_npy(path: &Path) -> bool {
@@ -283,33 +258,21 @@ fn npy_layout(path: &Path) -> Result<String, Stop> {
     layout.map_err(|sentence| Stop::Unusable(format!("{} {sentence}", path.display())))
 }
 
-/// The contents of the input file.
-enum Source {
-    /// The bytes of the file, and the position at which its elements begin.
-    Of(Input, usize),
-    /// The file does not have the layout `from`. The text is the rest of a sentence that begins with the name
-    /// of the file.
-    Unfit(String),
-}
-
-fn source(path: &Path, from: &Side, plan: &Relayout) -> Result<Source, Stop> {
-    let needed = plan.source_size_in_bytes();
-    let bytes = Input::open(path)?;
-    if is_npy(path) {
-        return Ok(match npy_start(&bytes, from) {
-            Ok(start) => Source::Of(bytes, start),
-            Err(sentence) => Source::Unfit(sentence),
-        });
+/// Returns the position at which the elements of an input file begin. The file must have the layout `from`.
+fn elements_start(file: &Input, from: &Side, plan: &Relayout) -> Result<usize, Stop> {
+    let unfit = |sentence: String| Stop::Failed(format!("{} {sentence}", file.path().display()));
+    if is_npy(file.path()) {
+        return npy_start(file, from).map_err(unfit);
     }
-    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let (length, needed) = (u64::try_from(file.len()).unwrap_or(u64::MAX), plan.source_size_in_bytes());
     // A file of the rounded length is accepted too, because DirectML rounds the length of a buffer up to a
     // multiple of 4 bytes.
     let rounded = needed.checked_next_multiple_of(4).unwrap_or(needed);
     if length != needed && length != rounded {
         let (length, needed) = (long_bytes(length), long_bytes(needed));
-        return Ok(Source::Unfit(format!("has {length}, but {} takes {needed}", from.text)));
+        return Err(unfit(format!("has {length}, but {} takes {needed}", from.text)));
     }
-    Ok(Source::Of(bytes, 0))
+    Ok(0)
 }
 
 /// Returns the position at which the elements of a .npy file begin. The data must be as long as the header

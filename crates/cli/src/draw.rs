@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 use tensor_layout::{Error, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::draw::Picture;
 
 use crate::input::is_standard;
 use crate::new_file::NewFile;
-use crate::output::{Object, Output, Stop, Verdict, each_layout};
+use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::table::read_list;
 
 #[derive(Args)]
@@ -41,20 +42,18 @@ pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
 }
 
 fn draw(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let picture = match picture(layout, arguments.at.as_deref()) {
-        Ok(picture) => picture,
-        Err(error) => return output.refuse(layout, &error),
-    };
-    let object = Object::of("picture").with("input", layout);
+    let picture = picture(layout, arguments.at.as_deref()).map_err(refused(layout))?;
     match arguments.svg.as_deref() {
         Some(path) if is_standard(path) => output.line(picture.to_svg().trim_end())?,
         Some(path) => {
             NewFile::write(path, picture.to_svg().as_bytes())?;
             if output.is_json() {
-                output.line(object.with("svg", path.to_string_lossy().as_ref()))?;
+                output.line(json!({ "type": "picture", "input": layout, "svg": path.to_string_lossy() }))?;
             }
         }
-        None if output.is_json() => output.line(object.with("text", picture.to_string()))?,
+        None if output.is_json() => {
+            output.line(json!({ "type": "picture", "input": layout, "text": picture.to_string() }))?;
+        }
         None => output.line(picture.to_string().trim_end())?,
     }
     Ok(Verdict::Well)

@@ -224,11 +224,13 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Command::Completions(arguments) => manual::completions(arguments, Cli::command(), &mut output),
         Command::Man(arguments) => manual::man(arguments, Cli::command(), &mut output),
     };
-    match verdict.and_then(|verdict| output.flush().map(|()| verdict)) {
+    match output.settle(verdict).and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => 0,
         Ok(Verdict::Failed) => 1,
         // The reader of a pipe has closed it, as `head` does.
         Err(Stop::ClosedPipe) => 0,
+        // `settle` has printed every refusal and every failure.
+        Err(Stop::Refused(..) | Stop::Failed(_)) => 1,
         Err(Stop::Unusable(sentence)) => {
             output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
             2

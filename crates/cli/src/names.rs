@@ -1,10 +1,10 @@
 //! `names`: the layouts that have a name.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout_text::named::{Row, rows};
 
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Output, Stop, Verdict, joined};
 use crate::table::Table;
 
 #[derive(Args)]
@@ -18,8 +18,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     let matches = |row: &&Row| [&row.name, row.other].iter().any(|text| text.to_ascii_lowercase().contains(&word));
     let found: Vec<&Row> = rows().iter().filter(matches).collect();
     if found.is_empty() {
-        output.complain(&format!("no name contains `{word}`"))?;
-        return Ok(Verdict::Failed);
+        return Err(Stop::Failed(format!("no name contains `{word}`")));
     }
     // The rows with one name are its forms: for other ranks, other numbers or other sizes.
     let mut names: Vec<Vec<&Row>> = Vec::new();
@@ -31,8 +30,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     }
     if output.is_json() {
         for forms in names {
-            let others: Vec<Value> = forms[1..].iter().map(|form| object(form).into()).collect();
-            output.line(object(forms[0]).with("other_forms", others))?;
+            let mut all = object(forms[0]);
+            all["other_forms"] = forms[1..].iter().map(|form| object(form)).collect();
+            output.line(all)?;
         }
         return Ok(Verdict::Well);
     }
@@ -84,9 +84,9 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
     ]
 }
 
-fn object(row: &Row) -> Object {
-    let object = Object::of("name").with("name", row.to_string());
-    cells(row).into_iter().fold(object, |object, (key, cell)| object.with(key, cell))
+fn object(row: &Row) -> Value {
+    let object = json!({ "type": "name", "name": row.to_string() });
+    joined(object, cells(row).into_iter().map(|(key, cell)| (key.to_owned(), cell)).collect())
 }
 
 fn everything(row: &Row) -> String {

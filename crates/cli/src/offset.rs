@@ -1,13 +1,14 @@
 //! `offset`: index to offset and back.
 
 use clap::Args;
+use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::strided::Slice;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
 
-use crate::output::{Object, Output, Stop, Verdict, each_line, two_columns};
+use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
 use crate::table::{read_list, read_number, write_list};
 
 #[derive(Args)]
@@ -28,18 +29,18 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let what = if arguments.inverse { "an offset" } else { "an index" };
     let one = |layout: &str, place: &str, output: &mut Output| {
-        let answer = Answer::of(layout, place, arguments.inverse);
-        match answer {
-            Ok(answer) if output.is_json() => output.line(answer.object(layout, arguments.explain))?,
-            Ok(answer) => output.line(answer.text(arguments))?,
-            Err(error) => return output.refuse(layout, &error),
+        let answer = Answer::of(layout, place, arguments.inverse).map_err(refused(layout))?;
+        if output.is_json() {
+            output.line(answer.object(layout, arguments.explain))?;
+        } else {
+            output.line(answer.text(arguments))?;
         }
         Ok(Verdict::Well)
     };
     match (arguments.layout.as_str(), &arguments.place) {
-        ("-", None) => each_line(output, |line, output| match two_columns(line, what) {
-            Ok((layout, place)) => one(layout, place, output),
-            Err(error) => output.refuse(line, &error),
+        ("-", None) => each_line(output, |line, output| {
+            let (layout, place) = two_columns(line, what)?;
+            one(layout, place, output)
         }),
         ("-", Some(_)) => Err(Stop::Unusable(format!("with `-` the layout and {what} come from standard input"))),
         (layout, Some(place)) => one(layout, place, output),
@@ -174,13 +175,15 @@ impl Answer {
         Ok(Answer { layout, index, offset })
     }
 
-    fn object(&self, input: &str, explain: bool) -> Object {
-        let object = Object::of("offset")
-            .with("input", input)
-            .with("index", self.index.clone())
-            .with("offset", self.offset)
-            .with("padding", self.index.is_none());
-        if explain { object.with("steps", self.steps()) } else { object }
+    fn object(&self, input: &str, explain: bool) -> Value {
+        let mut object = json!({
+            "type": "offset", "input": input, "index": self.index, "offset": self.offset,
+            "padding": self.index.is_none(),
+        });
+        if explain {
+            object["steps"] = self.steps().into();
+        }
+        object
     }
 
     fn text(&self, arguments: &Arguments) -> String {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::ValueEnum;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use tensor_layout::Error;
 
 use crate::table::wrapped;
@@ -34,10 +34,19 @@ impl Verdict {
 /// The reason why a command stopped before its end.
 #[derive(Debug)]
 pub(crate) enum Stop {
+    /// An input, and the reason why it was refused: exit status 1. A command goes on with its next input.
+    Refused(String, Error),
+    /// A check failed: exit status 1. The sentence says which.
+    Failed(String),
     /// Wrong usage or an unreadable file: exit status 2. The sentence says what is wrong.
     Unusable(String),
     /// The program that reads standard output has closed the pipe.
     ClosedPipe,
+}
+
+/// Returns what makes a [`Stop`] of the reason why this input is refused.
+pub(crate) fn refused(input: &str) -> impl FnOnce(Error) -> Stop {
+    move |error| Stop::Refused(input.to_owned(), error)
 }
 
 /// Only errors of standard output are converted. All other errors get a sentence where they occur.
@@ -50,38 +59,16 @@ impl From<io::Error> for Stop {
     }
 }
 
-/// A JSON object whose keys keep their order.
-#[derive(Debug, Default)]
-pub(crate) struct Object(Map<String, Value>);
-
-impl Object {
-    /// Returns an object of this type. `type` is its first key, and docs/JSON.md lists the other keys.
-    pub(crate) fn of(kind: &'static str) -> Object {
-        Object::default().with("type", kind)
+/// Returns a JSON object with the keys of another one after its own.
+pub(crate) fn joined(mut object: Value, more: Value) -> Value {
+    if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+        object.extend(more);
     }
-
-    /// Returns this object with one more key, after all others.
-    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value>) -> Object {
-        self.0.insert(key.to_owned(), value.into());
-        self
-    }
-}
-
-impl fmt::Display for Object {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Strings and numbers can always be written.
-        f.write_str(&serde_json::to_string(&self.0).unwrap_or_default())
-    }
-}
-
-impl From<Object> for Value {
-    fn from(object: Object) -> Value {
-        Value::Object(object.0)
-    }
+    object
 }
 
 pub(crate) fn error_value(error: &Error) -> Value {
-    serde_json::json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
+    json!({ "code": error.code(), "message": error.to_string(), "column": error.column() })
 }
 
 /// The streams for answers and refusals. In the program these are standard output and standard error.
@@ -121,11 +108,24 @@ impl<'w> Output<'w> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Prints why `input` was refused. The caller may go on with the next line of input.
-    pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<Verdict, Stop> {
+    /// Prints why an input was refused or a check failed, and returns the verdict. The caller may go on with the
+    /// next input.
+    pub(crate) fn settle(&mut self, result: Result<Verdict, Stop>) -> Result<Verdict, Stop> {
+        match result {
+            Err(Stop::Refused(input, error)) => self.refuse(&input, &error)?,
+            Err(Stop::Failed(sentence)) => self.complain(&sentence)?,
+            other => return other,
+        }
+        Ok(Verdict::Failed)
+    }
+
+    pub(crate) fn refuse(&mut self, input: &str, error: &Error) -> Result<(), Stop> {
         if self.json {
-            let object = Object::of("error").with("input", input).with("error", error_value(error));
-            self.line(if self.input_line > 0 { object.with("line", self.input_line) } else { object })?;
+            let mut object = json!({ "type": "error", "input": input, "error": error_value(error) });
+            if self.input_line > 0 {
+                object["line"] = self.input_line.into();
+            }
+            self.line(object)?;
         } else {
             let mut text = error.to_string();
             if let Some(pointer) = error.pointer() {
@@ -141,7 +141,7 @@ impl<'w> Output<'w> {
             }
             self.complain(&text)?;
         }
-        Ok(Verdict::Failed)
+        Ok(())
     }
 
     /// Prints a line of words. A line that is too long for the terminal is broken at blanks.
@@ -195,7 +195,8 @@ pub(crate) fn each_line(
         let text = String::from_utf8_lossy(&line);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        verdict = verdict.and(handle(text, output)?);
+        let answer = handle(text, output);
+        verdict = verdict.and(output.settle(answer)?);
         if input.buffer().is_empty() {
             output.flush()?;
         }
@@ -212,14 +213,10 @@ pub(crate) fn each_layout(
 }
 
 /// Splits a line at its tab. `second` says in an error what is missing after the tab.
-pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Error> {
+pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &'a str), Stop> {
     line.split_once('\t').ok_or_else(|| {
-        Error::parse(
-            line.to_owned(),
-            line.len().saturating_add(1),
-            format!("a tab and {second}"),
-            "the end of the line",
-        )
+        let (column, expected) = (line.len().saturating_add(1), format!("a tab and {second}"));
+        refused(line)(Error::parse(line.to_owned(), column, expected, "the end of the line"))
     })
 }
 

@@ -1,10 +1,11 @@
 //! `same`: whether two layouts store every element at the same offset.
 
 use clap::Args;
+use serde_json::json;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
-use crate::output::{Ink, Object, Output, Stop, Verdict, each_line, painted, two_columns};
+use crate::output::{Ink, Output, Stop, Verdict, each_line, painted, refused, two_columns};
 use crate::table::write_list;
 
 #[derive(Args)]
@@ -19,9 +20,9 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     match (arguments.first.as_str(), &arguments.second) {
-        ("-", None) => each_line(output, |line, output| match two_columns(line, "the other layout") {
-            Ok((first, second)) => one(first, second, output),
-            Err(error) => output.refuse(line, &error),
+        ("-", None) => each_line(output, |line, output| {
+            let (first, second) = two_columns(line, "the other layout")?;
+            one(first, second, output)
         }),
         ("-", Some(_)) => Err(Stop::Unusable("with `-` both layouts come from standard input".into())),
         (first, Some(second)) => one(first, second, output),
@@ -30,21 +31,11 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(first: &str, second: &str, output: &mut Output) -> Result<Verdict, Stop> {
-    let mut maps = Vec::new();
-    for text in [first, second] {
-        match text.parse().and_then(|layout: Notated| layout.to_index_map()) {
-            Ok(map) => maps.push(map),
-            Err(error) => return output.refuse(text, &error),
-        }
-    }
-    let [first, second] = maps.as_slice() else { return Ok(Verdict::Failed) };
-    let answer = match compare(first, second) {
-        Ok(answer) => answer,
-        Err(error) => return output.refuse("", &error),
-    };
+    let map = |text: &str| text.parse().and_then(|layout: Notated| layout.to_index_map()).map_err(refused(text));
+    let answer = compare(&map(first)?, &map(second)?).map_err(refused(""))?;
     if output.is_json() {
-        let object = Object::of("same").with("same", answer.same).with("index", answer.index);
-        output.line(object.with("reason", answer.reason))?;
+        let Answer { same, index, reason } = &answer;
+        output.line(json!({ "type": "same", "same": same, "index": index, "reason": reason }))?;
     } else {
         output.line(match answer.reason {
             None => format!("{} every element is stored at the same offset", painted("yes:", Ink::Green)),

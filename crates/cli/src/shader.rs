@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{Error, ErrorKind};
 use tensor_layout_shader::{
@@ -15,7 +15,7 @@ use tensor_layout_text::Notated;
 
 use crate::convert::Fill;
 use crate::new_file::NewFile;
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Output, Stop, Verdict, refused};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -43,16 +43,13 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     arguments.program.check_target()?;
-    if let Some((from, to)) = arguments.program.layouts() {
+    if let Some((from, to)) = arguments.program.from.as_deref().zip(arguments.program.to.as_deref()) {
         return arguments.program.run(from, to, output);
     }
     let layout = arguments.layout.as_deref().unwrap_or_default();
-    let text = match text(arguments, layout) {
-        Ok(text) => text,
-        Err(error) => return output.refuse(layout, &error),
-    };
+    let text = text(arguments, layout).map_err(refused(layout))?;
     if output.is_json() {
-        output.line(Object::of("shader").with("input", layout).with(arguments.program.target().name(), text))?;
+        output.line(json!({ "type": "shader", "input": layout, arguments.program.target.name(): text }))?;
     } else {
         output.line(text.trim_end())?;
     }
@@ -84,7 +81,7 @@ fn text(arguments: &Arguments, layout: &str) -> Result<String, Error> {
         let access = if arguments.read_only { Access::Read } else { Access::ReadWrite };
         functions = functions.with_access(buffer, access)?;
     }
-    Ok(note + &if arguments.program.target() == Target::Cuda { functions.cuda() } else { functions.wgsl() })
+    Ok(note + &if arguments.program.target == Target::Cuda { functions.cuda() } else { functions.wgsl() })
 }
 
 #[derive(Args)]
@@ -114,16 +111,6 @@ struct ProgramArguments {
 }
 
 impl ProgramArguments {
-    /// Returns the layouts of `--from` and `--to`, if both are given.
-    fn layouts(&self) -> Option<(&str, &str)> {
-        self.from.as_deref().zip(self.to.as_deref())
-    }
-
-    /// Returns the language of `--target`. Index functions are printed in it too.
-    fn target(&self) -> Target {
-        self.target
-    }
-
     /// Refuses a language in which index functions cannot be printed, or to which this build cannot
     /// translate.
     fn check_target(&self) -> Result<(), Stop> {
@@ -142,16 +129,10 @@ impl ProgramArguments {
     }
 
     fn run(&self, from: &str, to: &str, output: &mut Output) -> Result<Verdict, Stop> {
-        let refuse = |output: &mut Output, error: &Error| output.refuse(&format!("{from} to {to}"), error);
-        let program = match self.program(from, to) {
-            Ok(program) => program,
-            Err(error) => return refuse(output, &error),
-        };
+        let pair = format!("{from} to {to}");
+        let program = self.program(from, to).map_err(refused(&pair))?;
         if let Some(folder) = &self.out {
-            let written = match self.files(&program, from, to) {
-                Ok(files) => files,
-                Err(error) => return refuse(output, &error),
-            };
+            let written = self.files(&program, from, to).map_err(refused(&pair))?;
             let made = std::fs::create_dir_all(folder);
             made.map_err(|error| Stop::Unusable(format!("{} cannot be made: {error}", folder.display())))?;
             for (name, text) in &written {
@@ -163,13 +144,12 @@ impl ProgramArguments {
                 return Ok(Verdict::Well);
             }
         }
-        let text = match self.text(&program) {
-            Ok(text) => text,
-            Err(error) => return refuse(output, &error),
-        };
+        let text = self.text(&program).map_err(refused(&pair))?;
         if output.is_json() {
-            let object = Object::of("program").with("from", from).with("to", to).with("form", program.form().name());
-            output.line(object.with("target", self.target.name()).with("text", text))?;
+            output.line(json!({
+                "type": "program", "from": from, "to": to, "form": program.form().name(),
+                "target": self.target.name(), "text": text,
+            }))?;
         } else {
             output.line(text.trim_end())?;
         }
@@ -227,29 +207,20 @@ impl ProgramArguments {
                     BoundBuffer::Uniforms => "uniforms",
                     _ => "destination",
                 };
-                let bytes = vec![window.bytes.start, window.bytes.end];
-                Value::from(
-                    Object::default().with("binding", window.binding).with("buffer", buffer).with("bytes", bytes),
-                )
+                let bytes = [window.bytes.start, window.bytes.end];
+                json!({ "binding": window.binding, "buffer": buffer, "bytes": bytes })
             });
             let bindings: Vec<Value> = bindings.collect();
-            let uniforms: Vec<Value> = pass
-                .named_uniforms()
-                .map(|(name, value)| Value::from(Object::default().with("name", name).with("value", value)))
-                .collect();
-            let dispatch = Object::default()
-                .with("file", name)
-                .with("form", pass.form().name())
-                .with("entry_point", pass.entry_point())
-                .with("workgroups", pass.workgroups().to_vec())
-                .with("workgroup_size", pass.workgroup_size().to_vec())
-                .with("workgroup_memory", pass.workgroup_memory())
-                .with("bindings", bindings)
-                .with("uniforms", uniforms);
-            passes.push(Value::from(dispatch));
+            let uniforms: Vec<Value> =
+                pass.named_uniforms().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+            passes.push(json!({
+                "file": name, "form": pass.form().name(), "entry_point": pass.entry_point(),
+                "workgroups": pass.workgroups().to_vec(), "workgroup_size": pass.workgroup_size().to_vec(),
+                "workgroup_memory": pass.workgroup_memory(), "bindings": bindings, "uniforms": uniforms,
+            }));
         }
-        let all = Object::default().with("from", from).with("to", to).with("target", self.target.name());
-        let all = all.with("form", program.form().name()).with("passes", passes);
+        let (target, form) = (self.target.name(), program.form().name());
+        let all = json!({ "from": from, "to": to, "target": target, "form": form, "passes": passes });
         files.push(("dispatches.json".to_owned(), format!("{all}\n")));
         Ok(files)
     }

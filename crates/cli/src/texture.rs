@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout_text::texture::{Format, Subresource, Texture, TextureApi, TextureCopy, TexturePlane};
 
-use crate::output::{Object, Output, Stop, Verdict};
+use crate::output::{Output, Stop, Verdict, refused};
 use crate::table::{Table, long_bytes};
 
 #[derive(Args)]
@@ -29,10 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let copy = match copy(arguments) {
-        Ok(copy) => copy,
-        Err(error) => return output.refuse(&arguments.extent, &error),
-    };
+    let copy = copy(arguments).map_err(refused(&arguments.extent))?;
     if output.is_json() {
         output.line(object(arguments, &copy))?;
         return Ok(Verdict::Well);
@@ -73,7 +70,7 @@ fn copy(arguments: &Arguments) -> Result<TextureCopy, Error> {
     Texture { depth: side(2), layers: arguments.layers, mip_levels: arguments.mips, ..texture }.in_buffer(api)
 }
 
-fn object(arguments: &Arguments, copy: &TextureCopy) -> Object {
+fn object(arguments: &Arguments, copy: &TextureCopy) -> Value {
     let sub = |sub: &Subresource| {
         json!({
             "plane": sub.plane, "layer": sub.layer, "mip_level": sub.mip_level, "offset": sub.offset, "rows": sub.rows,
@@ -81,12 +78,10 @@ fn object(arguments: &Arguments, copy: &TextureCopy) -> Object {
             "bytes": sub.size_in_bytes(),
         })
     };
-    Object::of("texture")
-        .with("extent", arguments.extent.as_str())
-        .with("format", arguments.format.as_str())
-        .with("api", arguments.api.as_str())
-        .with("total_bytes", copy.total_bytes)
-        .with("offset_multiple", copy.offset_multiple)
-        .with("row_multiple", copy.row_multiple)
-        .with("subresources", Value::Array(copy.subresources.iter().map(sub).collect()))
+    json!({
+        "type": "texture", "extent": arguments.extent, "format": arguments.format,
+        "api": arguments.api, "total_bytes": copy.total_bytes, "offset_multiple": copy.offset_multiple,
+        "row_multiple": copy.row_multiple,
+        "subresources": copy.subresources.iter().map(sub).collect::<Vec<_>>(),
+    })
 }

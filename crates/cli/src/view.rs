@@ -1,12 +1,12 @@
 //! `view`: the layout of a permuted, reshaped, sliced or repeated tensor on the same data.
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
 
-use crate::output::{Object, Output, Stop, Verdict, each_layout};
+use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::reversed;
 use crate::table::write_list;
 
@@ -74,10 +74,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (read, reversed) = match reversed::read(layout) {
-        Ok(read) => read,
-        Err(error) => return output.refuse(layout, &error),
-    };
+    let (read, reversed) = reversed::read(layout).map_err(refused(layout))?;
     let steps = &arguments.steps.0;
     let view = View::of((&read, reversed), steps, arguments.notation);
     match &view {
@@ -88,7 +85,8 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
                 || error.code() == "parse"
                     && steps.get(*step).is_some_and(|(name, text)| ViewStep::read(name, text).is_err()) =>
         {
-            return output.refuse(steps.get(*step).map_or("", |(_, text)| text.as_str()), error);
+            let input = steps.get(*step).map_or("", |(_, text)| text.as_str());
+            return Err(refused(input)(error.clone()));
         }
         _ if output.is_json() => output.line(object(&view))?,
         Ok(View { text: Some(layout), map, reversed, .. }) => {
@@ -99,32 +97,25 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
         Err((step, error)) => {
             let named = step.and_then(|step| steps.get(step));
             let input = named.map_or_else(|| layout.to_owned(), |(name, text)| format!("{layout} --{name} {text}"));
-            return output.refuse(&input, error);
+            return Err(refused(&input)(error.clone()));
         }
     }
     Ok(Verdict::well_if(view.is_ok()))
 }
 
-fn object(view: &Result<View, (Option<usize>, Error)>) -> Object {
-    let object = Object::of("view").with("ok", view.is_ok());
+fn object(view: &Result<View, (Option<usize>, Error)>) -> Value {
     match view {
-        Ok(view) => object
-            .with("layout", view.text.as_deref())
-            .with("class", view.map.class().to_string())
-            .with("reason", view.text.is_none().then_some(NO_NOTATION))
-            .with("sizes", view.map.sizes())
-            .with("strides", view.map.strides())
-            .with("base_offset", view.map.base())
-            .with("like", view.like.as_deref())
-            .with("reversed", view.reversed.clone())
-            .with("first", reversed::first(&view.map, &view.reversed))
-            .with("digits", view.digits().into_iter().map(Value::from).collect::<Vec<_>>()),
-        Err((step, error)) => object
-            .with("layout", None::<String>)
-            .with("class", None::<String>)
-            .with("reason", error.to_string())
-            .with("code", error.code())
-            .with("step", *step),
+        Ok(view) => json!({
+            "type": "view", "ok": true, "layout": view.text, "class": view.map.class().to_string(),
+            "reason": view.text.is_none().then_some(NO_NOTATION), "sizes": view.map.sizes(),
+            "strides": view.map.strides(), "base_offset": view.map.base(), "like": view.like,
+            "reversed": view.reversed, "first": reversed::first(&view.map, &view.reversed),
+            "digits": view.digits(),
+        }),
+        Err((step, error)) => json!({
+            "type": "view", "ok": false, "layout": null, "class": null, "reason": error.to_string(),
+            "code": error.code(), "step": step,
+        }),
     }
 }
 

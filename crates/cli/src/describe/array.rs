@@ -7,7 +7,7 @@ use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::named::known_as;
 use tensor_layout_text::{Line, Notated, Notation};
 
-use crate::output::{Ink, Object, painted};
+use crate::output::{Ink, joined, painted};
 use crate::reversed;
 use crate::table::{long_bytes, percent_wasted, write_list};
 
@@ -100,7 +100,7 @@ impl Description {
 
     /// Returns the object that `--json` prints; docs/JSON.md documents its keys. `input` is the text that was
     /// given.
-    pub(super) fn object(&self, input: Option<&str>) -> Object {
+    pub(super) fn object(&self, input: Option<&str>) -> Value {
         let mapped = self.map.as_ref().ok();
         let split = match mapped.map(|mapped| &mapped.lowering) {
             Some(Lowering::Split(Split { desc, dims, .. })) => {
@@ -112,30 +112,26 @@ impl Description {
             Ok(mapped) => mapped.lowering.reason(),
             Err(error) => Some(error.to_string()),
         };
-        let object = Object::of("layout");
-        let object = if let Some(input) = input { object.with("input", input) } else { object };
-        object
-            .with("notation", self.layout.notation().to_string())
-            .with("canonical", self.layout.to_string())
-            .with("data_type", self.data_type.to_string())
-            .with("sizes", self.sizes.as_slice())
-            .with("logical_elements", self.logical_elements)
-            .with("physical_elements", self.physical_elements)
-            .with("min_size_in_bytes", mapped.map(|mapped| mapped.min_size_in_bytes))
-            .with("physical_size_in_bytes", self.physical_size_in_bytes)
-            .with("class", mapped.map(|mapped| mapped.map.class().to_string()))
-            .with("lowering", mapped.map(|mapped| mapped.lowering.name()))
-            .with("strides", mapped.and_then(Mapped::strides))
-            .with("split", split)
-            .with("reason", reason)
-            .with("element_bits", self.element_bits)
-            .with("base_offset", mapped.map(|mapped| mapped.map.base()))
-            .with("reversed", self.reversed.clone())
-            .with("axis_orders", self.axis_orders())
-            .with("notations", self.notations())
-            .with("known_as", self.known_as())
-            .with("axes", self.axes())
-            .with("note", self.swapped_sizes())
+        let mut object = json!({ "type": "layout" });
+        if let Some(input) = input {
+            object["input"] = input.into();
+        }
+        joined(
+            object,
+            json!({
+                "notation": self.layout.notation().to_string(), "canonical": self.layout.to_string(),
+                "data_type": self.data_type.to_string(), "sizes": self.sizes,
+                "logical_elements": self.logical_elements, "physical_elements": self.physical_elements,
+                "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
+                "physical_size_in_bytes": self.physical_size_in_bytes,
+                "class": mapped.map(|mapped| mapped.map.class().to_string()),
+                "lowering": mapped.map(|mapped| mapped.lowering.name()),
+                "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
+                "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
+                "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
+                "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
+            }),
+        )
     }
 
     /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:

@@ -4,12 +4,13 @@ mod array;
 mod tuple;
 
 use clap::Args;
+use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
 use tensor_layout_text::{Notated, Notation};
 
-use crate::output::{Object, Output, Stop, Verdict, each_line};
+use crate::output::{Output, Stop, Verdict, each_line, refused};
 use crate::reversed;
 use crate::rule::tpu_generation;
 
@@ -39,26 +40,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     let mut first = true;
     let mut one = |text: &str, with_names: bool, output: &mut Output| {
-        let described = match read(text, arguments.tpu) {
-            Ok(input) => describe(text, input, (arguments.only, with_names), output.is_json()),
-            Err(error) => Err(error),
-        };
-        match described {
-            Ok(described) => {
-                let gap =
-                    if std::mem::take(&mut first) || output.is_json() || arguments.only.is_some() { "" } else { "\n" };
-                output.line(format_args!("{gap}{described}"))?;
-                Ok(Verdict::Well)
-            }
-            Err(error) => output.refuse(text, &error),
-        }
+        let described = read(text, arguments.tpu)
+            .and_then(|input| describe(text, input, (arguments.only, with_names), output.is_json()))
+            .map_err(refused(text))?;
+        let gap = if std::mem::take(&mut first) || output.is_json() || arguments.only.is_some() { "" } else { "\n" };
+        output.line(format_args!("{gap}{described}"))?;
+        Ok(Verdict::Well)
     };
     let mut verdict = Verdict::Well;
     for layout in &arguments.layouts {
-        verdict = verdict.and(match layout.as_str() {
-            "-" => each_line(output, |text, output| one(text, arguments.known_as, output))?,
-            layout => one(layout, true, output)?,
-        });
+        let answer = match layout.as_str() {
+            "-" => each_line(output, |text, output| one(text, arguments.known_as, output)),
+            layout => one(layout, true, output),
+        };
+        verdict = verdict.and(output.settle(answer)?);
     }
     Ok(verdict)
 }
@@ -113,10 +108,10 @@ fn describe(
 ) -> Result<String, Error> {
     let one_notation = |written: String| {
         let object = || {
-            Object::of("text")
-                .with("input", text)
-                .with("as", only.map(|only| only.to_string()))
-                .with("text", written.as_str())
+            json!({
+                "type": "text", "input": text, "as": only.map(|only| only.to_string()),
+                "text": written,
+            })
         };
         if json { object().to_string() } else { written.clone() }
     };
@@ -149,14 +144,11 @@ fn describe(
 fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
     let (bytes, count) = (named.size_in_bytes(), named.parts.len());
     if json {
-        return Object::of("text")
-            .with("input", text)
-            .with("notation", "named")
-            .with("canonical", named.to_string())
-            .with("sizes", named.sizes().to_vec())
-            .with("physical_bytes", bytes)
-            .with("parts", count)
-            .to_string();
+        return json!({
+            "type": "text", "input": text, "notation": "named", "canonical": named.to_string(),
+            "sizes": named.sizes().to_vec(), "physical_bytes": bytes, "parts": count,
+        })
+        .to_string();
     }
     let line = |part: &LayoutPart| format!("\n  part       {:?} from element {}", part.map.sizes(), part.map.base());
     let lines: String = named.parts.iter().take(4).map(line).collect();

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use tensor_layout::Error;
 use tensor_layout::tiled::Shape;
 
-use crate::output::Object;
 use crate::table::{Table, long_bytes, percent_wasted, short_bytes};
 
 use super::array::Description;
@@ -89,30 +88,18 @@ impl<'a> TupleDescription<'a> {
 
     /// Returns the object that `--json` prints. It has the keys of an array's object, and `null` if a key
     /// makes no sense for a tuple.
-    pub(super) fn object(&self, input: &str) -> Object {
-        let elements = self.elements.iter().map(Element::value).collect();
-        let tables = self.tables.iter().map(
-            |(path, count)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) }),
-        );
-        let mut object = Object::of("tuple")
-            .with("input", input)
-            .with("notation", "xla")
-            .with("canonical", self.shape.to_string())
-            .with("data_type", Value::Null)
-            .with("sizes", Value::Null)
-            .with("logical_elements", self.sums.logical_elements)
-            .with("physical_elements", self.sums.physical_elements)
-            .with("min_size_in_bytes", Value::Null)
-            .with("physical_size_in_bytes", self.sums.physical_bytes);
-        for key in ["class", "lowering", "strides", "split"] {
-            object = object.with(key, Value::Null);
-        }
-        object
-            .with("reason", self.reason())
-            .with("logical_size_in_bytes", self.sums.logical_bytes)
-            .with("tuple_table_bytes", self.sums.table_bytes)
-            .with("elements", Value::Array(elements))
-            .with("tuples", tables.collect::<Vec<Value>>())
+    pub(super) fn object(&self, input: &str) -> Value {
+        let elements: Vec<Value> = self.elements.iter().map(Element::value).collect();
+        let table = |(path, count): &(Vec<usize>, u64)| json!({ "index": path, "elements": count, "bytes": count.saturating_mul(POINTER_BYTES) });
+        json!({
+            "type": "tuple", "input": input, "notation": "xla", "canonical": self.shape.to_string(),
+            "data_type": null, "sizes": null, "logical_elements": self.sums.logical_elements,
+            "physical_elements": self.sums.physical_elements, "min_size_in_bytes": null,
+            "physical_size_in_bytes": self.sums.physical_bytes, "class": null, "lowering": null,
+            "strides": null, "split": null, "reason": self.reason(),
+            "logical_size_in_bytes": self.sums.logical_bytes, "tuple_table_bytes": self.sums.table_bytes,
+            "elements": elements, "tuples": self.tables.iter().map(table).collect::<Vec<_>>(),
+        })
     }
 
     /// Returns the reason why the shape has no index map.
@@ -153,14 +140,15 @@ impl<'a> TupleDescription<'a> {
 
 impl Element<'_> {
     fn value(&self) -> Value {
-        let object = match &self.array {
+        let mut object = match &self.array {
             Some(array) => array.object(None),
-            None => Object::of("shape")
-                .with("notation", "xla")
-                .with("canonical", self.shape.to_string())
-                .with("reason", why_without_size(self.shape)),
+            None => json!({
+                "type": "shape", "notation": "xla", "canonical": self.shape.to_string(),
+                "reason": why_without_size(self.shape),
+            }),
         };
-        object.with("index", self.path.as_slice()).into()
+        object["index"] = json!(self.path);
+        object
     }
 
     fn cells(&self) -> Vec<String> {

@@ -10,7 +10,7 @@ use tensor_layout_hlo::{
 };
 
 use super::{small, space_name};
-use crate::output::{Object, Output, Stop};
+use crate::output::{Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 
 /// A lever is shown if it saves at least the peak divided by this number.
@@ -41,23 +41,19 @@ pub(super) fn print(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut 
 pub(super) fn print_objects(live: &LiveMemory, tpu: Option<TpuGeneration>, output: &mut Output) -> Result<(), Stop> {
     if let Some((generation, bytes)) = tpu.and_then(|generation| Some((generation, hbm_bytes(generation)?))) {
         let peak = small(live.total().peak_bytes);
-        let object = Object::of("device")
-            .with("tpu", generation.to_string())
-            .with("hbm_bytes", bytes)
-            .with("fits", peak <= bytes)
-            .with("left_bytes", bytes.saturating_sub(peak))
-            .with("missing_bytes", peak.saturating_sub(bytes));
+        let object = json!({
+            "type": "device", "tpu": generation.to_string(), "hbm_bytes": bytes, "fits": peak <= bytes,
+            "left_bytes": bytes.saturating_sub(peak), "missing_bytes": peak.saturating_sub(bytes),
+        });
         output.line(object)?;
     }
     for lever in worth_a_line(live) {
-        let object = Object::of("lever")
-            .with("lever", lever.kind.name())
-            .with("saved_bytes", small(lever.saved_bytes))
-            .with("arrays", lever.arrays)
-            .with("instruction", lever.first.place.instruction.as_str())
-            .with("op_name", lever.first.place.op_name.as_deref())
-            .with("shape", lever.first.shape.as_str())
-            .with("advice", sentence(&lever, tpu));
+        let object = json!({
+            "type": "lever", "lever": lever.kind.name(), "saved_bytes": small(lever.saved_bytes),
+            "arrays": lever.arrays, "instruction": lever.first.place.instruction,
+            "op_name": lever.first.place.op_name, "shape": lever.first.shape,
+            "advice": sentence(&lever, tpu),
+        });
         output.line(object)?;
     }
     Ok(())
@@ -166,33 +162,25 @@ pub(super) fn print_report_objects(
 ) -> Result<(), Stop> {
     for array in report.allocations.iter().take(rows) {
         let shape = array.array.as_ref().filter(|_| array.bytes > array.unpadded_bytes);
-        let object = Object::of("allocation")
-            .with("allocated_bytes", array.bytes)
-            .with("logical_bytes", array.unpadded_bytes)
-            .with("wasted_bytes", array.bytes.saturating_sub(array.unpadded_bytes))
-            .with("used_as", array.kind.as_str())
-            .with("instruction", array.instruction.as_str())
-            .with("op_name", array.op_name.as_str())
-            .with("shape", array.shape.as_str())
-            .with("advice", shape.map(|shape| padding(shape, tpu)));
+        let object = json!({
+            "type": "allocation", "allocated_bytes": array.bytes, "logical_bytes": array.unpadded_bytes,
+            "wasted_bytes": array.bytes.saturating_sub(array.unpadded_bytes), "used_as": array.kind,
+            "instruction": array.instruction, "op_name": array.op_name,
+            "shape": array.shape, "advice": shape.map(|shape| padding(shape, tpu)),
+        });
         output.line(object)?;
     }
     let bytes = |size: &Option<ReportedSize>| size.as_ref().map(|size| size.bytes);
     let parts: Vec<Value> =
         report.parts.iter().map(|(name, size)| json!({"part": name, "bytes": size.bytes})).collect();
-    output.line(
-        Object::of("out_of_memory")
-            .with("memory", report.memory.as_str())
-            .with("needed_bytes", bytes(&report.used))
-            .with("available_bytes", bytes(&report.capacity))
-            .with("missing_bytes", bytes(&report.missing))
-            .with("asked_bytes", bytes(&report.asked))
-            .with("free_bytes", bytes(&report.free))
-            .with("total_bytes", bytes(&report.total))
-            .with("parts", parts)
-            .with("failed_instruction", report.failed.as_ref().map(|failed| failed.instruction.as_str()))
-            .with("failed_shape", report.failed.as_ref().map(|failed| failed.shape.as_str())),
-    )
+    output.line(json!({
+        "type": "out_of_memory", "memory": report.memory, "needed_bytes": bytes(&report.used),
+        "available_bytes": bytes(&report.capacity), "missing_bytes": bytes(&report.missing),
+        "asked_bytes": bytes(&report.asked), "free_bytes": bytes(&report.free),
+        "total_bytes": bytes(&report.total), "parts": parts,
+        "failed_instruction": report.failed.as_ref().map(|failed| failed.instruction.as_str()),
+        "failed_shape": report.failed.as_ref().map(|failed| failed.shape.as_str()),
+    }))
 }
 
 /// Says how much memory was needed, how much there is, and what takes it, in the numbers of the report.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout_hlo::{
     BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
 };
 
 use super::{small, space_name};
-use crate::output::{Object, Output, Stop};
+use crate::output::{Output, Stop, joined};
 use crate::table::{Table, long_bytes, pattern, percent, short_bytes};
 
 type Beside = (PathBuf, BufferAssignment);
@@ -168,23 +168,23 @@ impl Report<'_> {
         }
         if let Some((path, assignment)) = self.assignment {
             for space in assignment.spaces() {
-                let object = Object::of("assigned")
-                    .with("buffer_assignment", path.to_string_lossy().as_ref())
-                    .with("assigned_in", space)
-                    .with("memory", memory_name(space, self.live.is_none_or(LiveMemory::is_for_tpu)));
-                output.line(with_total(object, &assignment.total(space)))?;
+                let object = json!({
+                    "type": "assigned", "buffer_assignment": path.to_string_lossy(),
+                    "assigned_in": space,
+                    "memory": memory_name(space, self.live.is_none_or(LiveMemory::is_for_tpu)),
+                });
+                output.line(joined(object, total_keys(&assignment.total(space))))?;
             }
         }
         let from = if self.assignment.is_some() { "buffer assignment" } else { "text" };
         match self.live {
-            // The object is written as text, because a `Value` would sort its keys.
             Some(live) => {
-                let object = with_total(Object::default().with("from", from), &live.total())
-                    .with("reported_peak_bytes", small(live.reported_peak()))
-                    .with("complete", self.is_whole);
-                output.line(format_args!("{{\"type\":\"total\",\"total\":{object}}}"))
+                let object = joined(json!({ "from": from }), total_keys(&live.total()));
+                let reported = small(live.reported_peak());
+                let object = joined(object, json!({ "reported_peak_bytes": reported, "complete": self.is_whole }));
+                output.line(json!({ "type": "total", "total": object }))
             }
-            None => output.line(Object::of("total").with("total", Value::Null)),
+            None => output.line(json!({ "type": "total", "total": null })),
         }
     }
 }
@@ -235,50 +235,41 @@ fn source(place: &InstructionPlace) -> Option<String> {
 /// Prints the objects of one memory space: its totals, its peak, and the buffers that are alive there.
 fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
-    let peak = peak.map_or(Value::Null, |(time, place)| {
-        serde_json::json!({
-            "time": time,
-            "instruction": place.instruction,
-            "opcode": place.opcode,
-            "computation": &*place.computation,
-            "op_name": place.op_name,
-            "source": source(&place),
+    let peak = peak.map(|(time, place)| {
+        json!({
+            "time": time, "instruction": place.instruction, "opcode": place.opcode,
+            "computation": *place.computation, "op_name": place.op_name, "source": source(&place),
             "line": place.line,
         })
     });
-    let object = with_total(Object::of("memory").with("peak_of", space.space), &space.total)
-        .with("memory", memory_name(space.space, live.is_for_tpu()))
-        .with("live_bytes", small(space.live_bytes))
-        .with("scheduled", live.is_scheduled())
-        .with("instructions_in_schedule", live.instructions())
-        .with("peak", peak);
+    let object = joined(json!({ "type": "memory", "peak_of": space.space }), total_keys(&space.total));
+    let object = joined(
+        object,
+        json!({
+            "memory": memory_name(space.space, live.is_for_tpu()), "live_bytes": small(space.live_bytes),
+            "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
+        }),
+    );
     output.line(object)?;
     for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
-        let object = Object::of("live")
-            .with("live_in", space.space)
-            .with("used_as", buffer.used_as.name())
-            .with("bytes", buffer.bytes)
-            .with("instruction", buffer.place.instruction.as_str())
-            .with("tuple_index", buffer.tuple_index.as_slice())
-            .with("opcode", buffer.place.opcode.as_str())
-            .with("computation", buffer.place.computation.as_ref())
-            .with("op_name", buffer.place.op_name.as_deref())
-            .with("source", source(&buffer.place))
-            .with("shape", buffer.shape.as_str())
-            .with("line", buffer.place.line);
+        let object = json!({
+            "type": "live", "live_in": space.space, "used_as": buffer.used_as.name(), "bytes": buffer.bytes,
+            "instruction": buffer.place.instruction, "tuple_index": buffer.tuple_index,
+            "opcode": buffer.place.opcode, "computation": *buffer.place.computation,
+            "op_name": buffer.place.op_name, "source": source(&buffer.place),
+            "shape": buffer.shape, "line": buffer.place.line,
+        });
         output.line(object)?;
     }
     Ok(())
 }
 
-fn with_total(object: Object, total: &MemoryTotal) -> Object {
-    object
-        .with("argument_bytes", small(total.argument_bytes))
-        .with("output_bytes", small(total.output_bytes))
-        .with("alias_bytes", small(total.alias_bytes))
-        .with("temp_bytes", small(total.temp_bytes))
-        .with("constant_bytes", small(total.constant_bytes))
-        .with("peak_bytes", small(total.peak_bytes))
+fn total_keys(total: &MemoryTotal) -> Value {
+    json!({
+        "argument_bytes": small(total.argument_bytes), "output_bytes": small(total.output_bytes),
+        "alias_bytes": small(total.alias_bytes), "temp_bytes": small(total.temp_bytes),
+        "constant_bytes": small(total.constant_bytes), "peak_bytes": small(total.peak_bytes),
+    })
 }
 
 /// Buffers of the same shape and use whose names differ only in numbers.

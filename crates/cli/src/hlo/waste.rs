@@ -1,9 +1,10 @@
 //! The last part of the output of `hlo`: padding, by buffer and by memory space.
 
+use serde_json::json;
 use tensor_layout_hlo::{BufferTable, Module, SpaceTotal, memory_name};
 
 use super::{small, space_name};
-use crate::output::{Object, Output, Stop, error_value};
+use crate::output::{Output, Stop, error_value};
 use crate::table::{Table, counted, percent, percent_wasted, short_bytes};
 
 /// Padding gets a table if it is at least this share of all bytes, in percent.
@@ -81,42 +82,35 @@ fn print_rows(table: &BufferTable, is_for_tpu: bool, output: &mut Output) -> Res
 pub(super) fn print_objects(module: &Module, table: &BufferTable, output: &mut Output) -> Result<(), Stop> {
     let is_for_tpu = module.is_for_tpu();
     for row in table.rows() {
-        let object = Object::of("buffer")
-            .with("instruction", row.instruction.as_str())
-            .with("opcode", row.opcode.as_str())
-            .with("computation", row.computation.as_ref())
-            .with("op_name", row.op_name.as_deref())
-            .with("tuple_index", row.tuple_index.as_slice())
-            .with("shape", row.shape.to_string())
-            .with("memory_space", row.memory_space())
-            .with("memory", memory_name(row.memory_space(), is_for_tpu))
-            .with("logical_bytes", row.logical_bytes)
-            .with("padded_bytes", row.padded_bytes)
-            .with("wasted_bytes", row.wasted_bytes())
-            .with("line", row.line);
+        let object = json!({
+            "type": "buffer", "instruction": row.instruction, "opcode": row.opcode,
+            "computation": *row.computation, "op_name": row.op_name,
+            "tuple_index": row.tuple_index, "shape": row.shape.to_string(),
+            "memory_space": row.memory_space(), "memory": memory_name(row.memory_space(), is_for_tpu),
+            "logical_bytes": row.logical_bytes, "padded_bytes": row.padded_bytes,
+            "wasted_bytes": row.wasted_bytes(), "line": row.line,
+        });
         output.line(object)?;
     }
     for (space, total) in table.totals() {
         let (logical, padded) = (small(total.logical_bytes), small(total.padded_bytes));
-        let object = Object::of("padding")
-            .with("memory_space", space)
-            .with("memory", memory_name(space, is_for_tpu))
-            .with("buffers", total.buffers)
-            .with("logical_bytes", logical)
-            .with("padded_bytes", padded)
-            .with("wasted_bytes", padded.saturating_sub(logical));
+        let object = json!({
+            "type": "padding", "memory_space": space, "memory": memory_name(space, is_for_tpu),
+            "buffers": total.buffers, "logical_bytes": logical, "padded_bytes": padded,
+            "wasted_bytes": padded.saturating_sub(logical),
+        });
         output.line(object)?;
     }
     for line in module.unreadable_lines() {
-        let object = Object::of("error").with("line", line.line).with("input", line.text.as_str());
-        output.line(object.with("error", error_value(&line.error)))?;
+        let error = error_value(&line.error);
+        output.line(json!({ "type": "error", "line": line.line, "input": line.text, "error": error }))?;
     }
     for (name, error) in table.refused() {
-        output.line(Object::of("error").with("input", name.as_str()).with("error", error_value(error)))?;
+        output.line(json!({ "type": "error", "input": name, "error": error_value(error) }))?;
     }
-    let object = Object::of("dump")
-        .with("instructions", module.instructions())
-        .with("unreadable", module.unreadable())
-        .with("refused", table.refused_buffers());
+    let object = json!({
+        "type": "dump", "instructions": module.instructions(), "unreadable": module.unreadable(),
+        "refused": table.refused_buffers(),
+    });
     output.line(object)
 }

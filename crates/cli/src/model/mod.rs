@@ -95,8 +95,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
         Some(out) if is_index(&arguments.file) => Way::Shards(NewShards::create(out, &arguments.file)?),
         Some(path) => Way::File(path.clone()),
     };
-    let Some(laid_out) = lay_out(arguments, &way, output)? else { return Ok(Verdict::Failed) };
-    let LaidOut { findings, files, written, index, unwritten } = laid_out;
+    let LaidOut { findings, files, written, index, unwritten } = lay_out(arguments, &way, output)?;
     // The new files get their names only if every tensor was read back identical.
     match (&way, index) {
         _ if unwritten.is_some() => {}
@@ -110,9 +109,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// Reads the model, converts every tensor and reads it back. `None` means that the model was refused before
-/// anything was written.
-fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Option<LaidOut>, Stop> {
+/// Reads the model, converts every tensor and reads it back.
+fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<LaidOut, Stop> {
     let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
     let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
     let source = Checkpoint::open(&arguments.file)?;
@@ -134,8 +132,8 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Opti
                     Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),
                     Err(error) => {
                         output.refuse(&printable(&tensor.name), error)?;
-                        output.complain("nothing was written, because not every tensor can be laid out")?;
-                        return Ok(None);
+                        let sentence = "nothing was written, because not every tensor can be laid out";
+                        return Err(Stop::Failed(sentence.into()));
                     }
                 }
             }
@@ -215,7 +213,7 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Opti
     };
     let findings = if output.is_json() { report.objects(&rows) } else { report.table(&rows) };
     let index = index.filter(|_| share.is_none());
-    Ok(Some(LaidOut { findings, files, written, index, unwritten }))
+    Ok(LaidOut { findings, files, written, index, unwritten })
 }
 
 /// Where the converted tensors are written.

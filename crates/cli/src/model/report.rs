@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tensor_layout::Error;
 
-use crate::output::{Object, Output, Stop, Verdict, error_value};
+use crate::output::{Output, Stop, Verdict, error_value, joined};
 use crate::table::{Table, long_bytes, pattern, percent_wasted, printable, short_bytes, write_list};
 
 use super::file::Tensor;
@@ -33,16 +33,13 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Returns the object with the key `written`. After a job that wrote a share, it also has the number of
-    /// parts that exist.
-    pub(super) fn keys(&self, object: Object) -> Object {
+    /// Returns the keys that `--json` prints about the new files.
+    fn keys(&self) -> Value {
         match self {
-            Written::All(path) => object.with("written", path.to_string_lossy().as_ref()),
-            Written::Share { there, of, why, .. } => object
-                .with("written", Value::Null)
-                .with("parts_there", *there)
-                .with("parts", *of)
-                .with("missing", why.as_str()),
+            Written::All(path) => json!({ "written": path.to_string_lossy() }),
+            Written::Share { there, of, why, .. } => {
+                json!({ "written": null, "parts_there": there, "parts": of, "missing": why })
+            }
         }
     }
 }
@@ -76,7 +73,7 @@ pub(super) struct Report<'a> {
 pub(super) struct Findings {
     lines: Vec<String>,
     /// The object for the whole model, which `--json` prints last.
-    total: Option<Object>,
+    total: Option<Value>,
     complaints: Vec<String>,
     verdict: Verdict,
 }
@@ -85,7 +82,7 @@ impl Findings {
     pub(super) fn print(self, written: Option<&Written>, output: &mut Output) -> Result<Verdict, Stop> {
         output.lines(self.lines)?;
         match (self.total, written) {
-            (Some(object), Some(written)) => output.line(written.keys(object))?,
+            (Some(object), Some(written)) => output.line(joined(object, written.keys()))?,
             (Some(object), None) => output.line(object)?,
             (None, Some(written)) => output.line(written)?,
             (None, None) => {}
@@ -145,19 +142,13 @@ impl Report<'_> {
     pub(super) fn objects(&self, rows: &[Row<'_>]) -> Findings {
         let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(rows);
-        let total = Object::of("model")
-            .with("file", self.file.to_string_lossy().as_ref())
-            .with("to", self.rules.to_string())
-            .with("limits", self.limits)
-            .with("tensors", rows.len())
-            .with("packed_bytes", totals.packed)
-            .with("laid_out_bytes", totals.laid_out)
-            .with("wasted_bytes", totals.laid_out.saturating_sub(totals.packed))
-            .with("identical", totals.identical)
-            .with("accepted", totals.accepted)
-            .with("refused", totals.refused)
-            .with("unaligned", totals.unaligned)
-            .with("unaligned_bytes", totals.unaligned_bytes);
+        let total = json!({
+            "type": "model", "file": self.file.to_string_lossy().as_ref(), "to": self.rules.to_string(),
+            "limits": self.limits, "tensors": rows.len(), "packed_bytes": totals.packed,
+            "laid_out_bytes": totals.laid_out, "wasted_bytes": totals.laid_out.saturating_sub(totals.packed),
+            "identical": totals.identical, "accepted": totals.accepted, "refused": totals.refused,
+            "unaligned": totals.unaligned, "unaligned_bytes": totals.unaligned_bytes,
+        });
         Findings {
             lines: if self.is_summary { Vec::new() } else { rows.iter().map(object).collect() },
             total: Some(total),
@@ -166,23 +157,29 @@ impl Report<'_> {
         }
     }
 
-    fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Object {
-        let mut object = Object::of("tensor").with("name", tensor.name.as_str());
+    fn object(&self, Row { file, tensor, plan, answer }: &Row<'_>) -> Value {
+        let mut object = json!({ "type": "tensor", "name": tensor.name });
         if self.is_sharded {
-            object = object.with("part", *file);
+            object["part"] = (*file).into();
         }
-        object = object
-            .with("data_type", tensor.data_type.as_ref().ok().map(ToString::to_string))
-            .with("sizes", tensor.sizes.as_slice())
-            .with("packed_bytes", packed_bytes(tensor, plan))
-            .with("aligned", tensor.is_aligned);
+        let data_type = tensor.data_type.as_ref().ok().map(ToString::to_string);
+        object = joined(
+            object,
+            json!({
+                "data_type": data_type, "sizes": tensor.sizes, "packed_bytes": packed_bytes(tensor, plan),
+                "aligned": tensor.is_aligned,
+            }),
+        );
         if tensor.is_named {
-            object = object.with("from", from(tensor));
+            object["from"] = from(tensor).into();
         }
-        match plan {
-            Ok(plan) => with_plan(object, plan, answer),
-            Err(error) => object.with("input", tensor.name.as_str()).with("error", error_value(error)),
-        }
+        joined(
+            object,
+            match plan {
+                Ok(plan) => plan_keys(plan, answer),
+                Err(error) => json!({ "input": tensor.name, "error": error_value(error) }),
+            },
+        )
     }
 
     /// Returns the report for people: a table, and a sentence for each tensor that could not be converted.
@@ -286,24 +283,19 @@ fn complaint(Row { tensor, plan, answer, .. }: &Row<'_>) -> Option<String> {
     }
 }
 
-fn with_plan(object: Object, plan: &Plan<'_>, answer: &Answer) -> Object {
-    let codes: Vec<Value> = plan.limit_errors.iter().map(|error| error.code().into()).collect();
+fn plan_keys(plan: &Plan<'_>, answer: &Answer) -> Value {
+    let codes: Vec<&str> = plan.limit_errors.iter().map(Error::code).collect();
     let error = match answer {
         Answer::Refused(error) => error_value(error),
         _ => Value::Null,
     };
-    object
-        .with("layout", plan.layout.to_string())
-        .with("laid_out_bytes", plan.bytes())
-        .with("wasted_bytes", plan.bytes().saturating_sub(plan.packed_bytes))
-        .with("class", plan.map.class().to_string())
-        .with("lowering", plan.lowering)
-        .with("reason", plan.reason.as_deref())
-        .with("identical", answer.identical())
-        .with("accepted", plan.limit_errors.is_empty())
-        .with("limit_errors", Value::Array(codes))
-        .with("remark", plan.remark)
-        .with("error", error)
+    json!({
+        "layout": plan.layout.to_string(), "laid_out_bytes": plan.bytes(),
+        "wasted_bytes": plan.bytes().saturating_sub(plan.packed_bytes),
+        "class": plan.map.class().to_string(), "lowering": plan.lowering, "reason": plan.reason,
+        "identical": answer.identical(), "accepted": plan.limit_errors.is_empty(), "limit_errors": codes,
+        "remark": plan.remark, "error": error,
+    })
 }
 
 /// Returns the size of a tensor without padding, in bytes. Without a plan it is the size in the file.

@@ -277,7 +277,7 @@ fn every_type_of_object_is_documented() {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
-            for kind in text.split("Object::of(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
+            for kind in text.split("\"type\": \"").skip(1).filter_map(|rest| rest.split('"').next()) {
                 let is_listed =
                     [format!("| `{kind}` |"), format!("{{\"type\":\"{kind}\"")].iter().any(|row| page.contains(row));
                 assert!(is_listed, "{}: docs/JSON.md does not list `{kind}`", path.display());
