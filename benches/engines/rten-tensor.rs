@@ -1,17 +1,20 @@
 
 /// Makes a strided copy with tensor-layout. The type `T` must be a number.
 fn strided<T>(src: TensorView<T>, dest: &mut [MaybeUninit<T>], strides: &[usize]) {
-    use tensor_layout::relayout::{copy_strided, Strided};
+    use std::ptr::NonNull;
+
+    use tensor_layout::relayout::{copy_strided, Destination, Strided};
     let data_type = match size_of::<T>() {
         1 => tensor_layout::DataType::U8,
         2 => tensor_layout::DataType::U16,
         _ => tensor_layout::DataType::U32,
     };
-    // SAFETY: the elements are numbers without padding, and the slices have as many bytes.
+    let to = NonNull::slice_from_raw_parts(NonNull::from(&mut *dest).cast::<u8>(), size_of_val(dest));
+    // SAFETY: the elements are numbers without padding, and the slices have as many bytes. Nothing else uses `dest`.
     let (from, to) = unsafe {
         (
             std::slice::from_raw_parts(src.storage().as_ptr().cast::<u8>(), src.storage().len() * size_of::<T>()),
-            std::slice::from_raw_parts_mut(dest.as_mut_ptr().cast::<MaybeUninit<u8>>(), size_of_val(dest)),
+            Destination::write_only(to),
         )
     };
     let (source, destination) = (Strided { strides: src.strides(), offset: 0 }, Strided { strides, offset: 0 });
