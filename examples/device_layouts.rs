@@ -88,7 +88,18 @@ fn int4() -> Answer {
 
 /// llama.cpp keeps four rows of Q8_0 in one block: four scales, then their values, interleaved by 4 or 8 bytes. Each
 /// field of a block is a layout, and a repack is one copy a field into the same buffer: what is stored beside a field
-/// is left alone.
+/// is left alone. The same with other numbers (`d` scales, `qs` values, `e` exponents):
+///
+/// | repack | block | four rows | values, interleaved by |
+/// |---|---|---|---|
+/// | q8_0x4 | 34 bytes: f16 d, s8 qs\[32\] | 136 bytes: d\[4\], qs\[128\] | 4 or 8 bytes |
+/// | iq4_nlx4 | 18 bytes: f16 d, u8 qs\[16\] | 72 bytes: d\[4\], qs\[64\] | 4 bytes |
+/// | mxfp4x4 | 17 bytes: u8 e, u8 qs\[16\] | 68 bytes: e\[4\], qs\[64\] | 4 bytes |
+/// | iq4_nlx8, eight rows | 18 bytes: f16 d, u8 qs\[16\] | 144 bytes: d\[8\], qs\[128\] | 8 bytes |
+/// | mxfp4x8, eight rows | 17 bytes: u8 e, u8 qs\[16\] | 136 bytes: e\[8\], qs\[128\] | 8 bytes |
+///
+/// The others are arithmetic, not layouts: q4_0x4 and its kin flip bits of every byte (XOR 0x88), q4_K repacks 6-bit
+/// scales, and q1_0x4 with an interleave of 4 regroups bits.
 fn gguf() -> Answer {
     let (rows, blocks) = (8, 3);
     // block_q8_0: an f16 scale, then 32 values: 34 bytes, 17 f16.
