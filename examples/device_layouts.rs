@@ -92,11 +92,11 @@ fn int4() -> Answer {
 ///
 /// | repack | block | four rows | values, interleaved by |
 /// |---|---|---|---|
-/// | q8_0x4 | 34 bytes: f16 d, s8 qs\[32\] | 136 bytes: d\[4\], qs\[128\] | 4 or 8 bytes |
-/// | iq4_nlx4 | 18 bytes: f16 d, u8 qs\[16\] | 72 bytes: d\[4\], qs\[64\] | 4 bytes |
-/// | mxfp4x4 | 17 bytes: u8 e, u8 qs\[16\] | 68 bytes: e\[4\], qs\[64\] | 4 bytes |
-/// | iq4_nlx8, eight rows | 18 bytes: f16 d, u8 qs\[16\] | 144 bytes: d\[8\], qs\[128\] | 8 bytes |
-/// | mxfp4x8, eight rows | 17 bytes: u8 e, u8 qs\[16\] | 136 bytes: e\[8\], qs\[128\] | 8 bytes |
+/// | q8_0x4 | 34 bytes: f16 d, s8 qs[32] | 136 bytes: d[4], qs[128] | 4 or 8 bytes |
+/// | iq4_nlx4 | 18 bytes: f16 d, u8 qs[16] | 72 bytes: d[4], qs[64] | 4 bytes |
+/// | mxfp4x4 | 17 bytes: u8 e, u8 qs[16] | 68 bytes: e[4], qs[64] | 4 bytes |
+/// | iq4_nlx8, eight rows | 18 bytes: f16 d, u8 qs[16] | 144 bytes: d[8], qs[128] | 8 bytes |
+/// | mxfp4x8, eight rows | 17 bytes: u8 e, u8 qs[16] | 136 bytes: e[8], qs[128] | 8 bytes |
 ///
 /// The others are arithmetic, not layouts: q4_0x4 and its kin flip bits of every byte (XOR 0x88), q4_K repacks 6-bit
 /// scales, and q1_0x4 with an interleave of 4 regroups bits.
