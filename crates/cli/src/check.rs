@@ -103,7 +103,6 @@ fn one(layout: &str, arguments: &Arguments, limits: &DeviceLimits, output: &mut 
     Ok(Verdict::well_if(answer.errors.is_empty()))
 }
 
-/// What `check` found out about one tensor.
 struct Answer {
     desc: BufferTensorDesc,
     /// How elements of less than 8 bits are stored.
@@ -125,14 +124,29 @@ struct Answer {
 
 impl Answer {
     fn of(layout: &str, arguments: &Arguments, limits: &DeviceLimits) -> Result<Answer, Error> {
-        let Read { layout, desc, storage, remark, min_size } = read(layout)?;
+        let layout: Notated = layout.parse()?;
+        let (desc, remark) = bound_as(layout.layout())?;
+        let alignment = layout.alignment();
+        let desc = match u32::try_from(alignment) {
+            Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
+            _ => desc,
+        };
+        let map = layout.to_index_map()?;
+        let (data_type, bits) = (map.data_type(), map.element_bits());
+        let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
+            true => format!("each {data_type} in {bits} bits, packed, the first in the low bits"),
+            false => {
+                format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits())
+            }
+        });
+        let min_size = min_size_in_bytes(&map)?;
         let role = match arguments.role {
             RoleName::Input => Role::Input,
             RoleName::Output => Role::Output,
         };
         // Limits that take strides also check the data type. If small elements are bound as bytes, these
         // limits get the layout instead of the bytes.
-        let is_bytes = desc.data_type() != layout.to_index_map()?.data_type();
+        let is_bytes = desc.data_type() != data_type;
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
         let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
         let description = validate_description(described, limits);
@@ -279,32 +293,6 @@ impl fmt::Display for Wide {
 fn needed_buffer(report: &UploadReport, min_binding: u64) -> Option<u64> {
     let end = report.bound.end.max(report.bound.start.saturating_add(min_binding));
     Some(end).filter(|&end| end < u64::MAX)
-}
-
-/// A layout that was read, and the tensor that is bound for it.
-struct Read {
-    layout: Notated,
-    desc: BufferTensorDesc,
-    storage: Option<String>,
-    remark: Option<&'static str>,
-    min_size: u64,
-}
-
-fn read(text: &str) -> Result<Read, Error> {
-    let layout: Notated = text.parse()?;
-    let (desc, remark) = bound_as(layout.layout())?;
-    let alignment = layout.alignment();
-    let desc = match u32::try_from(alignment) {
-        Ok(alignment) if alignment > 1 => desc.with_base_offset_alignment(alignment)?,
-        _ => desc,
-    };
-    let map = layout.to_index_map()?;
-    let (data_type, bits) = (map.data_type(), map.element_bits());
-    let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
-        true => format!("each {data_type} in {bits} bits, packed, the first in the low bits"),
-        false => format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits()),
-    });
-    Ok(Read { desc, storage, remark, min_size: min_size_in_bytes(&map)?, layout })
 }
 
 /// Returns the strided tensor that a layout is bound as. If this is not the layout itself, a remark says what

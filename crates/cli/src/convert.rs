@@ -78,7 +78,6 @@ impl FromStr for Fill {
     }
 }
 
-/// One side of a copy: the layout as text, and its map.
 struct Side {
     text: String,
     /// The axes that run backwards, which NumPy's text may have.
@@ -200,7 +199,6 @@ fn is_same_file(input: &Path, target: &Path) -> bool {
     target.is_some() && target == real(input)
 }
 
-/// Copies the input file to the target, piece by piece.
 fn write_file(
     (input, from): (&Path, &Side),
     (target, to): (&Path, &Side),

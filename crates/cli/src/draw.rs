@@ -30,7 +30,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     each_layout(&arguments.layout, output, |layout, output| draw(layout, arguments, output))
 }
 
-/// Refuses a picture's name that does not end with `.svg`.
 pub(crate) fn check_svg(path: Option<&Path>) -> Result<(), Stop> {
     match path.filter(|path| !is_standard(path) && path.extension().is_some_and(|name| name != "svg")) {
         Some(path) => Err(Stop::Unusable(format!(

@@ -66,7 +66,6 @@ impl Deref for Bytes {
     }
 }
 
-/// An input file.
 pub(crate) struct Input {
     path: PathBuf,
     bytes: Bytes,
@@ -77,7 +76,6 @@ pub(crate) struct Input {
 type State = (Option<u64>, Option<SystemTime>);
 
 impl Input {
-    /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Input, Stop> {
         let unreadable = |error: io::Error| Stop::Unusable(format!("{} cannot be read: {error}", path.display()));
         let path = path.to_owned();

@@ -10,7 +10,6 @@ mod draw;
 #[cfg(feature = "hlo")]
 mod hlo;
 mod input;
-mod manual;
 mod model;
 mod names;
 mod new_file;
@@ -34,6 +33,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use output::{Colours, Ink, Output, Stop, Verdict, painted_error};
+pub use rule::layout_by_rule;
 use tensor_layout::relayout::KernelLevel;
 
 /// Tensor layouts in strides and tiles: described, converted and checked.
@@ -101,9 +101,9 @@ enum Command {
     #[cfg(not(feature = "shader"))]
     Shader(LeftOut),
     /// The completions of a shell.
-    Completions(manual::Completions),
+    Completions(Completions),
     /// The manual page of the program or of a command.
-    Man(manual::Man),
+    Man(Man),
 }
 
 /// The arguments of a command that this build does not have.
@@ -221,8 +221,8 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         Command::Shader(arguments) => shader::run(arguments, &mut output),
         #[cfg(not(feature = "shader"))]
         Command::Shader(_) => Err(left_out("shader")),
-        Command::Completions(arguments) => manual::completions(arguments, Cli::command(), &mut output),
-        Command::Man(arguments) => manual::man(arguments, Cli::command(), &mut output),
+        Command::Completions(arguments) => completions(arguments, Cli::command(), &mut output),
+        Command::Man(arguments) => man(arguments, Cli::command(), &mut output),
     };
     match output.settle(verdict).and_then(|verdict| output.flush().map(|()| verdict)) {
         Ok(Verdict::Well) => 0,
@@ -238,25 +238,38 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
     }
 }
 
-/// Returns the layout that a rule of `model --to` gives a tensor: `tpu:v5e`, `nhwc`, `packed`, tiles such as
-/// `T(8,128)(2,1)`, an axis order, a oneDNN tag, or the name of a layout.
-///
-/// # Errors
-///
-/// `parse` if there is no such rule. If the rule does not fit the tensor, the
-/// error says why.
-///
-/// ```
-/// use tensor_layout::DataType;
-///
-/// let layout = tensor_layout_cli::layout_by_rule("tpu:v5e", DataType::BF16, &[300, 500])?;
-/// assert_eq!(layout.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn layout_by_rule(
-    rule: &str,
-    data_type: tensor_layout::DataType,
-    sizes: &[u64],
-) -> Result<tensor_layout_text::Notated, tensor_layout::Error> {
-    rule::layout_by_rule(rule, data_type, sizes)
+#[derive(clap::Args)]
+struct Completions {
+    /// bash, elvish, fish, powershell or zsh. For bash: source <(tensor-layout completions bash)
+    #[arg(value_name = "SHELL", ignore_case = true, hide_possible_values = true)]
+    shell: clap_complete::Shell,
+}
+
+#[derive(clap::Args)]
+struct Man {
+    /// The command; without it, the page of the program. To read it: tensor-layout man describe | man -l -
+    #[arg(value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+fn completions(arguments: &Completions, mut program: clap::Command, output: &mut Output) -> Result<Verdict, Stop> {
+    let mut text = Vec::new();
+    let name = program.get_name().to_owned();
+    clap_complete::generate(arguments.shell, &mut program, name, &mut text);
+    output.bytes(&text).map(|()| Verdict::Well)
+}
+
+fn man(arguments: &Man, mut program: clap::Command, output: &mut Output) -> Result<Verdict, Stop> {
+    program.build();
+    let page = match &arguments.command {
+        None => program,
+        Some(name) => match program.find_subcommand(name) {
+            Some(command) => command.clone(),
+            None => return Err(Stop::Unusable(format!("there is no command `{name}`"))),
+        },
+    };
+    let mut text = Vec::new();
+    // Writing to a `Vec` never fails.
+    let _ = clap_mangen::Man::new(page).render(&mut text);
+    output.bytes(&text).map(|()| Verdict::Well)
 }

@@ -67,7 +67,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-/// Returns the cells of a row, each with the word that is printed in front of it.
 fn cells(row: &Row) -> [(&'static str, String); 11] {
     [
         ("about", row.about.into()),

@@ -15,7 +15,6 @@ use atomic_write_file::AtomicWriteFile;
 use crate::input::Bytes;
 use crate::output::Stop;
 
-/// A file that is being written.
 pub(crate) struct NewFile {
     writer: BufWriter<AtomicWriteFile>,
     target: PathBuf,
@@ -40,7 +39,6 @@ impl NewFile {
         Ok(NewFile { writer: BufWriter::with_capacity(1 << 18, file), target: target.to_owned() })
     }
 
-    /// Writes a whole file, from its creation to its name.
     pub(crate) fn write(target: &Path, bytes: &[u8]) -> Result<(), Stop> {
         let mut file = NewFile::create(target)?;
         file.append(bytes)?;

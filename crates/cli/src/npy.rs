@@ -6,7 +6,6 @@ use py_literal::Value;
 use tensor_layout::element::Naming;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 
-/// What the header of a .npy file says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     /// The type of the elements, or an unsigned integer of their width.
@@ -103,7 +102,6 @@ fn read_type(descr: &str) -> Result<(DataType, Option<String>), String> {
 }
 
 impl Header {
-    /// Returns the bytes of the header.
     pub(crate) fn write(&self) -> Result<Vec<u8>, Error> {
         let unsupported =
             || Error::unsupported_data_type(self.data_type.name_in(Naming::Xla).unwrap_or_default(), "the .npy format");

@@ -143,7 +143,6 @@ impl Part {
         inside.filter(|_| index.len() == self.slices.len())
     }
 
-    /// Converts an index of the part to an index of the tensor.
     fn outside(&self, inside: &[u64]) -> Vec<u64> {
         if self.slices.is_empty() {
             return inside.to_vec();
@@ -153,7 +152,6 @@ impl Part {
     }
 }
 
-/// The answer of `offset`: an index and its offset.
 struct Answer {
     layout: Layout,
     /// The index that is stored at the offset; `None` if padding is there.
@@ -196,7 +194,6 @@ impl Answer {
         format!("{}{steps}\n{answer}", self.layout.text)
     }
 
-    /// Returns the steps from the index to the offset, in words.
     fn steps(&self) -> Vec<String> {
         match &self.index {
             Some(index) => self.layout.steps(index),

@@ -11,7 +11,6 @@ use tensor_layout::Error;
 
 use crate::table::wrapped;
 
-/// The verdict of a command that ran to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// All checks passed and every input was accepted: exit status 0.
@@ -95,7 +94,6 @@ impl<'w> Output<'w> {
         self.json
     }
 
-    /// Prints one line or several.
     pub(crate) fn line(&mut self, line: impl fmt::Display) -> Result<(), Stop> {
         Ok(writeln!(self.out, "{line}")?)
     }
@@ -160,7 +158,6 @@ impl<'w> Output<'w> {
         Ok(())
     }
 
-    /// Prints a line on standard error.
     pub(crate) fn warn(&mut self, line: &str) {
         // If standard error is closed, there is no place to report that.
         let _ = writeln!(self.err, "{line}");
@@ -220,7 +217,6 @@ pub(crate) fn two_columns<'a>(line: &'a str, second: &str) -> Result<(&'a str, &
     })
 }
 
-/// When words are coloured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colours {
     /// On a terminal, unless NO_COLOR is set.
@@ -229,7 +225,6 @@ pub(crate) enum Colours {
     Never,
 }
 
-/// The style of a word.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Ink {
     Bold = 1,

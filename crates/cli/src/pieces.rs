@@ -23,7 +23,6 @@ impl Pieces {
         plan.partition(usize::try_from(wanted).unwrap_or(1), 1).map(Pieces)
     }
 
-    /// The length of the longest piece, in bytes.
     pub(crate) fn longest(&self) -> u64 {
         self.0.iter().map(|piece| piece.destination_range().len() as u64).max().unwrap_or(0)
     }

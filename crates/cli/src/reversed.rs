@@ -62,7 +62,6 @@ fn distance(sizes: &[i128], strides: &[i128], axes: &[usize]) -> i128 {
     steps.fold(0, |sum, (size, stride)| size.saturating_sub(1).saturating_mul(*stride).saturating_add(sum))
 }
 
-/// Replaces the strides and the offset in NumPy's text.
 fn with_strides(text: &str, place: &Range<usize>, strides: &[i128], offset: Option<i128>) -> String {
     let list: Vec<String> = strides.iter().map(i128::to_string).collect();
     let comma = if strides.len() == 1 { "," } else { "" };
@@ -78,7 +77,6 @@ fn with_strides(text: &str, place: &Range<usize>, strides: &[i128], offset: Opti
     }
 }
 
-/// Writes NumPy's text of a layout whose axes `reversed` run backwards.
 pub(crate) fn numpy_text(text: &str, reversed: &[usize]) -> Option<String> {
     let (sizes, (place, strides)) = (numbers(text, "shape=(", &[')'])?.1, numbers(text, "strides=(", &[')'])?);
     let offset = numbers(text, "offset=", &[',', ')']).and_then(|(_, offset)| Some(*offset.first()?)).unwrap_or(0);
@@ -116,7 +114,6 @@ pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
     (text.join(","), reversed)
 }
 
-/// Returns the axes that run backwards after a permutation.
 pub(crate) fn permuted(axes: &str, reversed: &[usize], rank: usize) -> Vec<usize> {
     // A text that is no permutation is refused by its reader.
     let axes = axes.trim_matches(['[', ']']).split(',').map(|axis| axis.trim().parse::<isize>().unwrap_or(0));
@@ -131,7 +128,6 @@ pub(crate) fn first(map: &IndexMap, reversed: &[usize]) -> Option<u64> {
     map.offset(&index).ok()
 }
 
-/// Says which axes run backwards.
 pub(crate) fn line(map: &IndexMap, reversed: &[usize]) -> Option<String> {
     let axes: Vec<u64> = reversed.iter().map(|&axis| axis as u64).collect();
     let (first, zeros) = (first(map, reversed)?, vec![0; map.sizes().len()]);

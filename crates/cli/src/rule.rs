@@ -12,7 +12,6 @@ use tensor_layout_text::named::{NamedLayout, full_name};
 use crate::reversed;
 use crate::table::write_list;
 
-/// A rule that gives a tensor its layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Rule {
     /// Row-major order, without padding.
@@ -74,8 +73,22 @@ impl FromStr for Rule {
     }
 }
 
-/// Returns the layout that the rule with this text gives a tensor.
-pub(crate) fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
+/// Returns the layout that a rule of `model --to` gives a tensor: `tpu:v5e`, `nhwc`, `packed`, tiles such as
+/// `T(8,128)(2,1)`, an axis order, a oneDNN tag, or the name of a layout.
+///
+/// # Errors
+///
+/// `parse` if there is no such rule. If the rule does not fit the tensor, the
+/// error says why.
+///
+/// ```
+/// use tensor_layout::DataType;
+///
+/// let layout = tensor_layout_cli::layout_by_rule("tpu:v5e", DataType::BF16, &[300, 500])?;
+/// assert_eq!(layout.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn layout_by_rule(rule: &str, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
     let refuse = |expected| Error::parse(rule.to_owned(), 1, expected, format!("`{rule}`"));
     let read = rule.parse::<Rule>().map_err(|sentence| match sentence.strip_prefix("expected ") {
         Some(expected) => refuse(expected.to_owned()),
@@ -97,12 +110,10 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
     }
 }
 
-/// Reads a generation of TPUs, in upper or lower case.
 pub(crate) fn tpu_generation(text: &str) -> Result<TpuGeneration, Error> {
     text.to_ascii_lowercase().parse()
 }
 
-/// Whether the text is an axis order or a oneDNN tag, of any rank.
 fn is_order(text: &str) -> bool {
     let letters: BTreeSet<char> =
         text.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
@@ -137,7 +148,6 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// Returns the layout that this rule gives a tensor.
     pub(crate) fn layout(&self, data_type: DataType, sizes: &[u64]) -> Result<Notated, Error> {
         let in_order = |order: &str| format!("{data_type}{}:{order}", write_list(sizes)).parse();
         let shape = match self {
@@ -158,7 +168,6 @@ impl Rule {
         Ok(shape.into())
     }
 
-    /// Returns a remark if the rule makes an exception for tensors of this rank.
     pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {
         (*self == Rule::Nhwc && rank != 4).then_some("stay packed, because their rank is not 4")
     }

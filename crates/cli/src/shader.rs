@@ -236,7 +236,6 @@ impl ProgramArguments {
     }
 }
 
-/// Says how a pass is dispatched: its workgroups, bindings and uniforms.
 fn dispatched(pass: &Pass) -> String {
     let [x, y, z] = pass.workgroups();
     let mut text = format!("{x} x {y} x {z} workgroups; ");

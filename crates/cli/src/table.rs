@@ -172,7 +172,6 @@ pub(crate) fn printable(name: &str) -> String {
     name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Reads a number of at least 0. `what` says in an error what the number stands for.
 pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
     match read_list(text, what)?.as_slice() {
         [number] if !text.contains('[') => Ok(*number),
@@ -180,7 +179,6 @@ pub(crate) fn read_number(text: &str, what: &str) -> Result<u64, Error> {
     }
 }
 
-/// Writes numbers as `[2,3]`.
 pub(crate) fn write_list(numbers: &[u64]) -> String {
     let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
     format!("[{}]", numbers.join(","))

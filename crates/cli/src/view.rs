@@ -121,15 +121,12 @@ fn object(view: &Result<View, (Option<usize>, Error)>) -> Value {
 
 const NO_NOTATION: &str = "no notation here writes this layout with its base offset";
 
-/// The view: the layout after all steps.
 struct View {
-    /// The layout as text, if a notation can write it.
     text: Option<String>,
     /// A layout that stores the elements as the view does, but from element 0 on. `None` if no notation can
     /// write it.
     like: Option<String>,
     map: IndexMap,
-    /// The axes that run backwards.
     reversed: Vec<usize>,
 }
 
@@ -193,7 +190,6 @@ impl View {
         self.map.sizes().iter().enumerate().map(digits).collect()
     }
 
-    /// Returns lines that describe a view that no notation can write.
     fn in_words(&self) -> Vec<String> {
         let (base, map) = (self.map.base(), &self.map);
         let mut lines = match &self.like {

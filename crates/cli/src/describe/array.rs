@@ -16,7 +16,6 @@ pub(super) struct Description {
     /// The layout in every notation except names.
     lines: Vec<Line>,
     with_names: bool,
-    /// The axes that run backwards.
     reversed: Vec<usize>,
     /// The index map, or the reason why there is none: if an array is divided among memories, it has no
     /// single buffer.
@@ -87,7 +86,6 @@ impl Description {
         })
     }
 
-    /// The size of the elements without padding, in bytes.
     pub(super) fn logical_size_in_bytes(&self) -> u64 {
         let bits = u128::from(self.logical_elements).saturating_mul(self.element_bits.into());
         u64::try_from(bits.div_ceil(8)).unwrap_or(u64::MAX)
@@ -183,7 +181,6 @@ impl Description {
         lines.filter_map(|line| line.text.as_ref().ok().and_then(order)).collect()
     }
 
-    /// Returns for each notation the text of the layout, or the reason why there is none.
     fn notations(&self) -> Value {
         let entry = |line: Line| {
             let reason = line.reason();

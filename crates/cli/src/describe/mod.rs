@@ -58,7 +58,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// An input that can be described.
 enum Input {
     /// A layout, and the axes that run backwards.
     Layout(Notated, Vec<usize>),
@@ -68,7 +67,6 @@ enum Input {
     Shape(Shape),
 }
 
-/// Reads a layout in any notation, or else any XLA shape.
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
     // A text in braces states a layout, which `--tpu` does not replace.
     let tpu = tpu.filter(|_| !text.contains('{'));
@@ -140,7 +138,6 @@ fn describe(
     }
 }
 
-/// Describes a named layout of several parts: its buffer, and where each part begins.
 fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
     let (bytes, count) = (named.size_in_bytes(), named.parts.len());
     if json {

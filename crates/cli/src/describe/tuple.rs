@@ -102,7 +102,6 @@ impl<'a> TupleDescription<'a> {
         })
     }
 
-    /// Returns the reason why the shape has no index map.
     fn reason(&self) -> String {
         match self.shape {
             Shape::Tuple(_) => "a tuple is a table of pointers to the buffers of its elements".into(),

@@ -66,7 +66,6 @@ fn worth_a_line(live: &LiveMemory) -> Vec<Lever> {
     levers
 }
 
-/// Writes the advice of a lever as a sentence.
 fn sentence(lever: &Lever, tpu: Option<TpuGeneration>) -> String {
     let place = &lever.first.place;
     let name = place.op_name.as_deref().unwrap_or(&place.instruction);
@@ -99,7 +98,6 @@ fn padding(shape: &ArrayShape, tpu: Option<TpuGeneration>) -> String {
     }
 }
 
-/// Prints the arrays of an out-of-memory report: the size of each, how much of it is padding, and why.
 pub(super) fn print_report(
     report: &OutOfMemoryReport,
     tpu: Option<TpuGeneration>,
@@ -183,7 +181,6 @@ pub(super) fn print_report_objects(
     }))
 }
 
-/// Says how much memory was needed, how much there is, and what takes it, in the numbers of the report.
 fn totals(report: &OutOfMemoryReport) -> Vec<String> {
     let mut sentences = Vec::new();
     let missing = report.missing.as_ref().map(|missing| format!(": {missing} are missing")).unwrap_or_default();

@@ -27,7 +27,6 @@ const COMPRESSED: [(&[u8], &str, &str); 4] = [
     (b"BZh", "bzip2", "bzip2 -dc"),
 ];
 
-/// Reads the dump or the report in a file, or from standard input for `-`.
 pub(super) fn read(path: &Path) -> Result<Input, Stop> {
     if is_standard(path) {
         return read_from(io::stdin().lock(), 0, path);

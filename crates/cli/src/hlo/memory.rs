@@ -29,7 +29,6 @@ const REPORTED_ON_CPU: &str = "without temporaries, as XLA's CPU backend counts"
 const FRAGMENTATION: &str = "(fragmentation)";
 const NOT_COUNTED: &str = "(not counted by the compiler)";
 
-/// The memory of a program, ready to be printed.
 pub(super) struct Report<'a> {
     pub(super) live: Option<&'a LiveMemory<'a>>,
     pub(super) assignment: Option<&'a Beside>,
@@ -227,12 +226,10 @@ fn print_total(space: &SpaceUse, output: &mut Output) -> Result<(), Stop> {
     output.line("")
 }
 
-/// Returns the source line of an instruction as `train.py:12`.
 fn source(place: &InstructionPlace) -> Option<String> {
     place.source.as_ref().map(|source| format!("{}:{}", source.file, source.line))
 }
 
-/// Prints the objects of one memory space: its totals, its peak, and the buffers that are alive there.
 fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output: &mut Output) -> Result<(), Stop> {
     let peak = space.peak_time.and_then(|time| Some((time, live.instruction(time)?)));
     let peak = peak.map(|(time, place)| {
@@ -243,14 +240,11 @@ fn print_space_objects(live: &LiveMemory, space: &SpaceUse, rows: usize, output:
         })
     });
     let object = joined(json!({ "type": "memory", "peak_of": space.space }), total_keys(&space.total));
-    let object = joined(
-        object,
-        json!({
-            "memory": memory_name(space.space, live.is_for_tpu()), "live_bytes": small(space.live_bytes),
-            "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
-        }),
-    );
-    output.line(object)?;
+    let more = json!({
+        "memory": memory_name(space.space, live.is_for_tpu()), "live_bytes": small(space.live_bytes),
+        "scheduled": live.is_scheduled(), "instructions_in_schedule": live.instructions(), "peak": peak,
+    });
+    output.line(joined(object, more))?;
     for buffer in live.live_at(space.space, space.peak_time.unwrap_or(0)).iter().take(rows) {
         let object = json!({
             "type": "live", "live_in": space.space, "used_as": buffer.used_as.name(), "bytes": buffer.bytes,
@@ -313,8 +307,6 @@ impl<'a> Group<'a> {
         format!("{}{part}", place.instruction)
     }
 
-    /// Returns the operation of the source program. If the group has several buffers, `*` replaces the
-    /// numbers in it.
     fn op_name(&self) -> String {
         let name = self.first.place.op_name.as_deref().unwrap_or_default();
         if self.count > 1 { pattern(name) } else { name.to_owned() }

@@ -118,7 +118,6 @@ fn small(bytes: u128) -> u64 {
     u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
-/// Returns the name of a memory space, or `S(n)` if it has no name.
 fn space_name(space: u64, is_for_tpu: bool) -> String {
     memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
 }

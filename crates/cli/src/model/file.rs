@@ -22,7 +22,6 @@ const SAME_AS: &str = " = ";
 /// The type under which tensors are stored that the format cannot express.
 const ROW_OF_BYTES: &str = "U8";
 
-/// The key of the metadata in a header, which cannot be the name of a tensor.
 const METADATA: &str = "__metadata__";
 
 /// The length of the number in front of a header, in bytes.
@@ -156,7 +155,6 @@ fn fault(file: &[u8], error: &SafeTensorError) -> String {
     }
 }
 
-/// Reads the tensors in a header, in the order of their bytes, and the number of bytes after the header.
 fn entries(file: &[u8]) -> Option<(Vec<(String, TensorInfo)>, usize)> {
     let (header, data) = object(file)?;
     let entries = header.into_iter().filter(|(name, _)| name != METADATA);
@@ -177,7 +175,6 @@ fn layout_key(tensor: &str) -> String {
     format!("layout.{tensor}")
 }
 
-/// Reads a layout, or a name followed by the same layout in another notation.
 fn read_layout(text: &str) -> Result<Notated, String> {
     let read = |text: &str| text.parse::<Notated>().map_err(|error| error.to_string());
     let Some((name, same)) = text.split_once(SAME_AS) else { return read(text) };
@@ -199,7 +196,6 @@ pub(super) struct Header {
     pub(super) bytes: Vec<u8>,
     /// The tensors in the order of the file, as indices of the list that was passed.
     pub(super) order: Vec<usize>,
-    /// The bytes of all tensors.
     pub(super) data_bytes: u64,
 }
 

@@ -3,7 +3,6 @@
 mod file;
 mod plan;
 mod report;
-mod rules;
 mod shards;
 
 use std::io::{self, Write};
@@ -26,9 +25,8 @@ use crate::rule::Rule;
 use crate::table::{printable, short_bytes};
 
 use file::{Header, Model, Tensor};
-use plan::{Answer, Plan};
+use plan::{Answer, Exception, Plan, Rules};
 use report::{Findings, Report, Row, Written};
-use rules::{Exception, Rules};
 use shards::{Checkpoint, NewShards, Share, is_index};
 
 #[derive(Args)]
@@ -72,7 +70,6 @@ pub(crate) struct Arguments {
 /// systems refuse to replace a mapped file.
 struct LaidOut {
     findings: Findings,
-    /// The new files, which do not have their names yet.
     files: Vec<WrittenFile>,
     written: Option<Written>,
     /// The text of the index of a sharded model, if the whole model was converted.
@@ -109,7 +106,6 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(verdict)
 }
 
-/// Reads the model, converts every tensor and reads it back.
 fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<LaidOut, Stop> {
     let limits = limits(arguments.limits.as_deref().unwrap_or("directml"))?;
     let rules = Rules::new(arguments.to.clone(), arguments.to_for.clone());
@@ -216,7 +212,6 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
     Ok(LaidOut { findings, files, written, index, unwritten })
 }
 
-/// Where the converted tensors are written.
 enum Way {
     /// The result is not kept: every tensor is converted, converted back and compared, and then dropped.
     Nowhere,
@@ -224,7 +219,6 @@ enum Way {
     Shards(NewShards),
 }
 
-/// Converts each tensor and back without keeping the result.
 fn without_a_file(plans: &[Result<Plan<'_>, Error>], bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let try_out = |plan: &Plan<'_>| {
         let unusable = |error: io::Error| {

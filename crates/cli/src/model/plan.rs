@@ -1,7 +1,11 @@
+//! `Rules`: which rule each tensor is laid out by: the rule of `--to`, or an exception of `--to-for`.
 //! `Plan`: the new layout of a tensor, decided before its bytes are read, and the copies there and back.
 
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
+use glob::Pattern;
 use indicatif::ProgressBar;
 use tensor_layout::bridge::lower;
 use tensor_layout::relayout::{Padding, Relayout};
@@ -12,16 +16,76 @@ use tensor_layout_text::Notated;
 use crate::check::bound_as;
 use crate::output::Stop;
 use crate::pieces::Pieces;
+use crate::rule::Rule;
 use crate::table::{printable, short_bytes};
 
-use super::file::Tensor;
-use super::rules::Rules;
+use super::file::{Model, Tensor};
+
+/// `PATTERN=RULE`: a rule for the tensors whose names match a pattern of a shell: `*`, `?`, `[a-z]`,
+/// `[!a-z]`. Dots and slashes are ordinary characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exception {
+    pattern: Pattern,
+    rule: Rule,
+}
+
+impl FromStr for Exception {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Exception, String> {
+        // The text is split at its last `=`, because a pattern may contain `=` and a rule never does.
+        let (pattern, rule) =
+            text.rsplit_once('=').ok_or("expected PATTERN=RULE, such as 'conv*.weight=OIhw16i16o'")?;
+        if pattern.is_empty() {
+            return Err("an empty pattern matches nothing".into());
+        }
+        let pattern = pattern.parse::<Pattern>().map_err(|error| {
+            // The library calls a `[` without its `]` an "invalid range pattern". That does not say what to
+            // do, so the message is replaced.
+            let cause = if error.msg.contains("range") { "opens a [ that it does not close" } else { error.msg };
+            format!("`{pattern}` {cause}")
+        })?;
+        Ok(Exception { pattern, rule: rule.parse()? })
+    }
+}
+
+/// A rule for all tensors, and exceptions to it. If several exceptions match a tensor, the last one on the
+/// command line is used. So a general pattern can come first, and a special pattern after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Rules {
+    all: Rule,
+    exceptions: Vec<Exception>,
+}
+
+impl Rules {
+    pub(super) fn new(all: Rule, exceptions: Vec<Exception>) -> Rules {
+        Rules { all, exceptions }
+    }
+
+    pub(super) fn of(&self, tensor: &str) -> &Rule {
+        let matching = self.exceptions.iter().rev().find(|exception| exception.pattern.matches(tensor));
+        matching.map_or(&self.all, |exception| &exception.rule)
+    }
+
+    /// Returns the first pattern that matches no tensor, which is a mistake of the user.
+    pub(super) fn unused(&self, models: &[Model<'_>]) -> Option<String> {
+        let tensors = || models.iter().flat_map(|model| &model.tensors);
+        let unused = |exception: &&Exception| !tensors().any(|tensor| exception.pattern.matches(&tensor.name));
+        self.exceptions.iter().find(unused).map(|exception| exception.pattern.to_string())
+    }
+}
+
+impl fmt::Display for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.all.fmt(f)?;
+        self.exceptions.iter().try_for_each(|exception| write!(f, ", {}={}", exception.pattern, exception.rule))
+    }
+}
 
 /// The most bytes of memory that the conversion of one tensor may take, and the most bytes of padding that it
 /// may get. A tensor that needs more is not tried: with large enough tiles, even a scalar would fill any disk.
 const MOST: u64 = 8 << 30;
 
-/// A tensor, and what is known about its new layout.
 pub(super) struct Plan<'m> {
     pub(super) tensor: &'m Tensor<'m>,
     pub(super) layout: Notated,
@@ -29,7 +93,6 @@ pub(super) struct Plan<'m> {
     pub(super) packed_bytes: u64,
     pub(super) lowering: &'static str,
     pub(super) reason: Option<String>,
-    /// The rules of the device that the tensor breaks.
     pub(super) limit_errors: Vec<Error>,
     pub(super) remark: Option<&'static str>,
     /// The layout in which the file stores the tensor.
@@ -60,7 +123,6 @@ impl<'m> Plan<'m> {
         })
     }
 
-    /// Returns the size of the buffer in the new layout, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.map.physical_size_in_bytes()
     }
@@ -81,7 +143,6 @@ impl<'m> Plan<'m> {
     }
 }
 
-/// The result of converting a tensor and converting it back.
 #[derive(Debug)]
 pub(super) enum Answer {
     /// The tensor has no plan, or its conversion would take too much. The text says how much memory or
@@ -135,7 +196,6 @@ impl Trip {
         self.back.longest().saturating_mul(2).saturating_add(self.there.longest())
     }
 
-    /// Converts the tensor, and passes the bytes of the new layout to `append`, in their order.
     pub(super) fn lay_out(
         &self,
         stored: &[u8],

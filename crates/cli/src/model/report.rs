@@ -11,8 +11,7 @@ use crate::output::{Output, Stop, Verdict, error_value, joined};
 use crate::table::{Table, long_bytes, pattern, percent_wasted, printable, short_bytes, write_list};
 
 use super::file::Tensor;
-use super::plan::{Answer, Plan};
-use super::rules::Rules;
+use super::plan::{Answer, Plan, Rules};
 
 /// A row of the report, for one tensor: its plan, or the reason why it has none, and the answer of its
 /// conversion. Rows are in the order of the files, and of the tensors in each file.
@@ -23,7 +22,6 @@ pub(super) struct Row<'m> {
     pub(super) answer: Answer,
 }
 
-/// What was written: a whole model, or some of its parts.
 pub(super) enum Written {
     /// A whole model: the path of its file, or of its index.
     All(PathBuf),
@@ -33,7 +31,6 @@ pub(super) enum Written {
 }
 
 impl Written {
-    /// Returns the keys that `--json` prints about the new files.
     fn keys(&self) -> Value {
         match self {
             Written::All(path) => json!({ "written": path.to_string_lossy() }),
@@ -56,7 +53,6 @@ impl fmt::Display for Written {
     }
 }
 
-/// What a report is about, and how it is printed.
 pub(super) struct Report<'a> {
     pub(super) file: &'a Path,
     pub(super) rules: &'a Rules,
@@ -72,7 +68,6 @@ pub(super) struct Report<'a> {
 /// closed and replaced before it is printed.
 pub(super) struct Findings {
     lines: Vec<String>,
-    /// The object for the whole model, which `--json` prints last.
     total: Option<Value>,
     complaints: Vec<String>,
     verdict: Verdict,
@@ -94,7 +89,6 @@ impl Findings {
     }
 }
 
-/// The sums over all tensors.
 #[derive(Default)]
 struct Totals {
     packed: u64,
@@ -138,12 +132,11 @@ impl Report<'_> {
         Verdict::well_if(totals.identical == rows.len() && is_accepted)
     }
 
-    /// Returns the report as JSON: an object for each tensor, and one object for the model.
     pub(super) fn objects(&self, rows: &[Row<'_>]) -> Findings {
         let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(rows);
         let total = json!({
-            "type": "model", "file": self.file.to_string_lossy().as_ref(), "to": self.rules.to_string(),
+            "type": "model", "file": self.file.to_string_lossy(), "to": self.rules.to_string(),
             "limits": self.limits, "tensors": rows.len(), "packed_bytes": totals.packed,
             "laid_out_bytes": totals.laid_out, "wasted_bytes": totals.laid_out.saturating_sub(totals.packed),
             "identical": totals.identical, "accepted": totals.accepted, "refused": totals.refused,
@@ -163,26 +156,20 @@ impl Report<'_> {
             object["part"] = (*file).into();
         }
         let data_type = tensor.data_type.as_ref().ok().map(ToString::to_string);
-        object = joined(
-            object,
-            json!({
-                "data_type": data_type, "sizes": tensor.sizes, "packed_bytes": packed_bytes(tensor, plan),
-                "aligned": tensor.is_aligned,
-            }),
-        );
+        let more = json!({
+            "data_type": data_type, "sizes": tensor.sizes, "packed_bytes": packed_bytes(tensor, plan),
+            "aligned": tensor.is_aligned,
+        });
+        object = joined(object, more);
         if tensor.is_named {
             object["from"] = from(tensor).into();
         }
-        joined(
-            object,
-            match plan {
-                Ok(plan) => plan_keys(plan, answer),
-                Err(error) => json!({ "input": tensor.name, "error": error_value(error) }),
-            },
-        )
+        match plan {
+            Ok(plan) => joined(object, plan_keys(plan, answer)),
+            Err(error) => joined(object, json!({ "input": tensor.name, "error": error_value(error) })),
+        }
     }
 
-    /// Returns the report for people: a table, and a sentence for each tensor that could not be converted.
     pub(super) fn table(&self, rows: &[Row<'_>]) -> Findings {
         let named = rows.iter().filter(|row| row.tensor.is_named).count();
         let from = if named > 0 { "|from" } else { "" };

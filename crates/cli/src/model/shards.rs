@@ -51,7 +51,6 @@ impl FromStr for Share {
 }
 
 impl Share {
-    /// Whether the share contains the part with this number, counted from 0.
     pub(super) fn holds(self, place: usize) -> bool {
         place.checked_rem(self.of) == self.number.checked_sub(1)
     }
@@ -65,7 +64,6 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-/// The files of a model.
 pub(super) struct Checkpoint {
     path: PathBuf,
     /// The index of a sharded model. `None` for a model in one file.
@@ -204,7 +202,6 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
     OTHER_FORMATS.iter().find(|(magic, _)| bytes.starts_with(magic)).map(|&(_, what)| what)
 }
 
-/// The folder of a new sharded model.
 pub(super) struct NewShards {
     folder: PathBuf,
     pub(super) index: PathBuf,
@@ -228,7 +225,6 @@ impl NewShards {
         Ok(NewShards { folder, index })
     }
 
-    /// Returns the path of a part of the new model.
     pub(super) fn part(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -243,7 +239,6 @@ impl NewShards {
         NewFile::write(&self.index, index.as_bytes())
     }
 
-    /// Refuses a folder that has an index with another text.
     pub(super) fn refuse_other(&self, index: &str) -> Result<(), Stop> {
         match fs::read(&self.index) {
             Ok(found) if found != index.as_bytes() => Err(Stop::Unusable(format!(
