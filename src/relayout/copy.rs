@@ -262,11 +262,8 @@ fn nest(
     PlainNest::new(run, start, list.get(outermost..)?).map(Some)
 }
 
-/// Copies with the kernel that a plan would choose.
-///
-/// # Errors
-///
-/// `overflow` if an iteration ends after the last address.
+/// Copies with the kernel that a plan would choose. The error is `overflow` if an iteration ends after the
+/// last address.
 #[inline(never)]
 fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(nest.bytes_of_run()));

@@ -107,7 +107,6 @@ pub(crate) struct Rules {
     /// Whether copies in the L2 cache are in a scattered order, because lines that hardware prefetchers fetch
     /// are evicted before they are used (Zen 5).
     pub(crate) scattered: bool,
-    /// Which panels go through a staging buffer before non-temporal stores.
     pub(crate) staged: Staged,
 }
 

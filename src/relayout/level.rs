@@ -88,12 +88,10 @@ impl KernelLevel {
         REQUESTED.get_or_init(read).clone()
     }
 
-    /// The name of the level: `portable`, `neon`, `avx2` or `avx512`.
     pub(crate) fn name(self) -> &'static str {
         self.level().name()
     }
 
-    /// This level in the type of the kernel crate.
     fn level(self) -> Level {
         match self {
             KernelLevel::Portable => Level::Portable,
@@ -112,13 +110,11 @@ impl KernelLevel {
         Available::up_to(self.level())
     }
 
-    /// The level [`in_use`](Self::in_use), in the type of the kernel crate.
     pub(super) fn available_in_use() -> Available {
         static LEVEL: OnceLock<Available> = OnceLock::new();
         *LEVEL.get_or_init(|| Self::requested().ok().flatten().unwrap_or(KernelLevel::Avx512).available())
     }
 
-    /// The level of this crate for a level of the kernel crate.
     fn of(level: Available) -> KernelLevel {
         match level.get() {
             Level::Neon => KernelLevel::Neon,

@@ -60,7 +60,6 @@ enum PieceCopy {
     Part(Box<Part>),
 }
 
-/// The part of a copy whose elements are in a range of the destination.
 #[derive(Debug, Clone)]
 struct Part {
     /// The number of bytes of the range. A piece may also set bytes after them to zero, by which the size of a
@@ -227,7 +226,6 @@ impl Relayout {
     }
 }
 
-/// All boxes of a copy, to be cut.
 struct Spans<'a> {
     elements: Vec<Spanned>,
     padding: Vec<Spanned>,
@@ -314,7 +312,6 @@ impl Piece {
     }
 }
 
-/// The range from the first to the last byte that these boxes read.
 fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
     let spans = || boxes.iter().map(CopyBox::source_span).filter(|span| !span.is_empty());
     let (Some(first), Some(last)) = (spans().map(|span| span.start).min(), spans().map(|span| span.end).max()) else {

@@ -54,7 +54,6 @@ pub struct Relayout {
     /// Whether the program of the last pass is the whole copy, because there is no other pass and no padding
     /// is set.
     pub(super) is_direct: bool,
-    /// Whether plain loops may run instead of a kernel.
     pub(super) allows_plain: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
@@ -115,7 +114,6 @@ impl Relayout {
         &self.settings
     }
 
-    /// Plans the copy with these numbers of the machine.
     pub(super) fn planned(
         source: &impl ToIndexMap,
         destination: &impl ToIndexMap,
@@ -400,7 +398,6 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses a buffer whose length is less than `needed` bytes.
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {
     let found = u64::try_from(length).unwrap_or(u64::MAX);
     if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }

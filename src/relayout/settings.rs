@@ -81,7 +81,6 @@ pub enum Stores {
 }
 
 impl Settings {
-    /// Returns the numbers of the cost model that a plan is made with.
     pub(super) fn knobs(&self) -> Knobs {
         let own = self.family.map_or_else(|| *Knobs::of_this_cpu(), Knobs::of_family);
         let level = self.kernels.map_or(own.level, KernelLevel::available);
@@ -130,7 +129,6 @@ pub enum Padding {
 }
 
 impl Padding {
-    /// The pattern of an element, or `None` if padding is kept.
     pub(super) fn pattern(self) -> Option<u128> {
         match self {
             Padding::Keep => None,
@@ -139,7 +137,6 @@ impl Padding {
         }
     }
 
-    /// Refuses a pattern that has more bits than an element of `bits` bits.
     pub(super) fn check(self, bits: u32) -> Result<(), Error> {
         match self {
             Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {

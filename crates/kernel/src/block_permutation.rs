@@ -46,6 +46,10 @@
 //! vector of indices permutes as many blocks as the register holds, and the next vector begins after them. Pixels
 //! from RGB to BGR and mirrored rows are copied like this.
 //!
+//! Reversals and byte shuffles had engines of their own before. What one engine costs (Zen 5, AVX-512, 27 November 2026):
+//! large `combine_dims_f32` takes 1.24 to 1.37 of the time that it took with its own byte shuffle.
+//! Large swaps from RGB to BGR take 1.32 to 1.38 of it, small ones 0.90 to 0.94.
+//!
 //! All loads and stores of tables are whole. A window that would end after the source bytes of its period begins
 //! earlier. The last vector of a period ends with the period, and may overlap the vector in front of it; both
 //! store equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If
@@ -73,7 +77,6 @@ pub enum Atom {
 }
 
 impl Atom {
-    /// How many atoms a byte holds.
     pub(crate) fn per_byte(self) -> usize {
         match self {
             Atom::Nibble => 2,
@@ -110,7 +113,6 @@ impl fmt::Debug for BlockPermutation {
     }
 }
 
-/// The data of a permutation that does not depend on the number of blocks.
 #[derive(Debug, PartialEq, Eq)]
 struct Shape {
     atom: Atom,
@@ -125,7 +127,6 @@ struct Shape {
     by: Shuffles,
 }
 
-/// How destination vectors are put together.
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it is behind an `Arc` in every copy, and made once")]
 pub(crate) enum Shuffles {
@@ -158,9 +159,7 @@ pub struct BlockLoops {
     loops: Vec<Stride>,
     /// How many loops are inside a block.
     inside: usize,
-    /// Size of a destination block in bytes.
     block: usize,
-    /// The distance from one block to the next on the source, in bytes.
     source_step: isize,
     /// The index of the first atom on the source and on the destination.
     start: (usize, usize),
@@ -326,7 +325,6 @@ impl BlockPermutation {
         &self.shape.by
     }
 
-    /// For each atom of a destination block, its index among the atoms of the source block.
     pub(crate) fn sources(&self) -> &[u32] {
         &self.shape.sources
     }

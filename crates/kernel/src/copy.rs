@@ -155,7 +155,6 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.run_unfenced(source, destination);
     }
 
-    /// Runs the copy, without a store fence after its non-temporal stores.
     #[inline(always)]
     fn run_unfenced(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");

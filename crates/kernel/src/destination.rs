@@ -69,7 +69,6 @@ impl<'a> Destination<'a> {
         Destination { start: bytes.cast(), length: bytes.len(), readable: false, memory: PhantomData }
     }
 
-    /// A destination in a buffer of this crate whose bytes are uninitialised.
     pub(crate) fn uninitialised(bytes: &'a mut [MaybeUninit<u8>]) -> Destination<'a> {
         let length = bytes.len();
         Destination { start: NonNull::from(bytes).cast(), length, readable: false, memory: PhantomData }
@@ -133,7 +132,6 @@ impl<'a> Destination<'a> {
         Some(Destination { start, length, readable: self.readable, memory: PhantomData })
     }
 
-    /// A pointer to the first byte, for kernels over vectors.
     pub(crate) fn as_mut_ptr(&mut self) -> *mut u8 {
         self.start.as_ptr()
     }

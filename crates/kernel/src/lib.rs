@@ -60,7 +60,6 @@ pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]
 pub use simd::software::{fences, take_streamed};
 
-/// The code of the README is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

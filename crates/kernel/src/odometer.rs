@@ -101,7 +101,6 @@ impl<'a> Odometer<'a> {
         self.left > 0
     }
 
-    /// Moves to the next iteration of the outer loops. Returns `false` if they have run out.
     #[inline(always)]
     fn advance_outer(&mut self) -> bool {
         if self.outer_begun == self.outer_count {

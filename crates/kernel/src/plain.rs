@@ -10,14 +10,11 @@ pub const MOST_PLAIN_LOOPS: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub struct PlainNest<'a> {
     run: usize,
-    /// The offsets of the first iteration, source and destination.
     start: (usize, usize),
-    /// The loops, outer to inner.
     loops: &'a [Stride],
     /// The number of bytes that the copy spans on the source, and on the destination: one more than the
     /// largest offset that is read, or written.
     end: (usize, usize),
-    /// The number of runs of all iterations together.
     runs: usize,
 }
 
@@ -150,8 +147,6 @@ impl<'a> PlainNest<'a> {
     }
 }
 
-/// Copies `N` bytes.
-///
 /// # Safety
 ///
 /// * `N` bytes are readable at `from` and writable at `to`.

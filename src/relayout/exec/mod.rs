@@ -12,11 +12,8 @@ use super::plan::program::{PlannedBox, PlannedBoxes, Program};
 
 mod steps;
 
-/// Runs all passes. The caller has checked the lengths of both buffers.
-///
-/// # Errors
-///
-/// `overflow` if an intermediate buffer would have more bytes than memory has addresses.
+/// Runs all passes. The caller has checked the lengths of both buffers. The error is `overflow` if an
+/// intermediate buffer would have more bytes than memory has addresses.
 pub(crate) fn run_passes(passes: &Passes, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
     let Some(pass) = &passes.before else { return run_program(&passes.last, source, destination) };
     let length: usize = checked::narrow(checked::bytes_for(pass.elements, pass.bits)?, checked::BYTES)?;
@@ -33,12 +30,8 @@ pub(crate) fn reads(program: &Program, fill: &Fill) -> bool {
 
 /// Copies all boxes. The caller has checked that both buffers hold every element of their layouts. A
 /// destination that must not be read is only for programs without [sub-byte
-/// boxes](Program::has_sub_byte_boxes).
-///
-/// # Errors
-///
-/// `overflow` if planning a box fails. Only programs with more boxes than were planned ahead plan
-/// boxes here.
+/// boxes](Program::has_sub_byte_boxes). The error is `overflow` if planning a box fails. Only programs with
+/// more boxes than were planned ahead plan boxes here.
 // This function is always inlined. A destination is three words, which a call would pass in memory. The
 // callee would load two of these words at once, and such a load has to wait for both stores.
 #[inline(always)]
@@ -66,10 +59,7 @@ fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination
     Ok(())
 }
 
-/// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers.
-///
-/// # Errors
-///
+/// Copies all boxes and sets the padding. The caller has checked the lengths of both buffers. The error is
 /// `overflow` under the conditions of [`run_program`].
 pub(crate) fn run_filled(
     program: &Program,
@@ -83,7 +73,6 @@ pub(crate) fn run_filled(
     Ok(())
 }
 
-/// Copies one box.
 #[inline]
 fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
     match planned {
@@ -92,7 +81,6 @@ fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
     }
 }
 
-/// Writes the padding that must be written before the elements are copied.
 #[inline]
 pub(crate) fn fill_before(fill: &Fill, destination: Destination<'_>) {
     match fill {
@@ -112,7 +100,6 @@ pub(crate) fn fill_after(fill: &Fill, destination: Destination<'_>) {
     }
 }
 
-/// Sets all elements of `bytes` bytes in some boxes to `pattern`.
 fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) {
     for padding in boxes {
         let (outer, run) = match padding.loops.split_last() {

@@ -17,7 +17,6 @@ struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 /// The index of a bit of the source, and of a bit of the destination.
 type Bits = (u64, u64);
 
-/// Runs a box.
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
     if steps.steps.iter().any(|step| matches!(step, Step::Staged(_))) {
         run_in::<{ BUFFER + 4 * LINE }>(steps, source, destination);
@@ -52,7 +51,6 @@ fn in_bits(elements: u64, bits: u32) -> u64 {
     elements.checked_mul(bits.into()).unwrap_or_else(|| unreachable!("an element is stored inside a buffer"))
 }
 
-/// Returns the index of the byte that begins at a bit. The bit is a multiple of 8.
 fn byte(bit: u64) -> usize {
     usize::try_from(bit.div_euclid(8)).unwrap_or_else(|_| unreachable!("a byte is stored inside a buffer"))
 }

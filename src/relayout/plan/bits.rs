@@ -45,11 +45,8 @@ use super::widths::{Change, Widths};
 const STAGE: u64 = 1 << 14;
 const _: () = assert!(BUFFER == 1 << 14);
 
-/// Plans a box whose elements are not whole bytes on both sides.
-///
-/// # Errors
-///
-/// `overflow` if an offset in bytes does not fit a `usize`.
+/// Plans a box whose elements are not whole bytes on both sides. The error is `overflow` if an offset in
+/// bytes does not fit a `usize`.
 pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut PlannedBoxes) -> Result<(), Error> {
     let whole = match in_whole_bytes(copy, widths, site)? {
         None => interleaved(copy, widths, site)?,
@@ -108,7 +105,8 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
 /// the source and on the destination.
 type WholeRows = (WidthRow, NestLoops, (usize, usize));
 
-/// Returns rows of `row` elements, if all of them begin and end at whole bytes on the packed side.
+/// Describes rows of `row` elements and the loops around them, if every row begins and ends at a byte boundary of the
+/// packed side.
 fn whole_rows<'a>(
     outer: impl Iterator<Item = &'a Loop>,
     row: u64,
@@ -381,7 +379,6 @@ pub(crate) struct StepBox {
     pub(crate) outer: CopyBox,
     /// The number of bits of an element on the source and on the destination.
     pub(crate) bits: (u32, u32),
-    /// The steps of an iteration, in order.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -407,7 +404,6 @@ pub(crate) struct Staged {
     pub(crate) last: Option<Rows>,
 }
 
-/// Rows that are unpacked or packed.
 #[derive(Debug, Clone)]
 pub(crate) enum Rows {
     /// All rows begin and end at whole bytes.
@@ -442,11 +438,8 @@ impl StepBox {
 }
 
 impl WidthRows {
-    /// Makes rows of `row` elements, one row in each iteration of some loops.
-    ///
-    /// # Errors
-    ///
-    /// `overflow` if an offset does not fit.
+    /// Makes rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an
+    /// offset does not fit.
     pub(crate) fn new(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
         let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
         let mut wholes = Vec::new();

@@ -71,7 +71,6 @@ impl Fill {
         Some(if boxes.is_empty() { Fill::Nothing } else { Fill::Boxes { boxes, bytes, pattern, first: false } })
     }
 
-    /// The boxes of padding, to be clipped.
     pub(crate) fn spanned(&self) -> Vec<Spanned> {
         match self {
             Fill::Boxes { boxes, .. } => boxes.iter().map(Spanned::new).collect(),

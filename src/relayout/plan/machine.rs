@@ -16,7 +16,6 @@ use super::cost::{
 /// keeps the numbers that it was made with. [`cost`](super::cost) has the numbers that are equal everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
-    /// The level. Kernels are chosen for its vectors.
     pub(crate) level: Available,
     pub(crate) family: CpuFamily,
     pub(crate) rules: Rules,
@@ -34,7 +33,6 @@ pub(crate) struct Knobs {
     /// The size of a copy, in bytes read and written, up to which nothing is prefetched. The L2 cache holds
     /// copies of this size.
     pub(crate) prefetch_above: u64,
-    /// The largest panel of a transpose, in bytes.
     pub(crate) panel: usize,
 }
 
@@ -81,7 +79,6 @@ impl Knobs {
 /// How the whole copy loads and stores, and on which machine it runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Site<'a> {
-    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
     /// Whether the source is prefetched where the hardware prefetcher does not follow.
     pub(crate) prefetch: bool,
@@ -91,7 +88,6 @@ pub(crate) struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// Size of a vector register in bytes.
     pub(super) fn register(&self) -> usize {
         self.knobs.level.register()
     }
@@ -103,7 +99,6 @@ pub(super) fn iterations_ahead(bytes: usize) -> Prefetch {
     Prefetch::Iterations(number(ahead))
 }
 
-/// Converts a count to the `u32` that fields of kernels have.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -38,7 +38,6 @@ const WHOLE: Panels = Panels {
     scattered: false,
 };
 
-/// Returns the transpose of a plane of units that registers hold.
 pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
     let whole_lines = site.streaming && plane.columns.are_multiples_of(LINE);
     let panels =
@@ -51,7 +50,6 @@ pub(super) fn of_units(plane: &Plane, site: Site<'_>) -> (Transpose, Prefetch) {
     (Transpose::Panels(panels), later_planes(plane, site))
 }
 
-/// Returns the transpose of a plane of runs that registers do not hold as a unit.
 pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefetch) {
     let Plane { unit, columns, rows, .. } = plane;
     let Site { streaming, knobs, .. } = site;
@@ -102,7 +100,6 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     (Transpose::Runs(PlaneRuns { order, ahead: number(ahead), unaligned }), later_planes(plane, site))
 }
 
-/// Returns the prefetch of the planes of later iterations.
 fn later_planes(plane: &Plane, site: Site<'_>) -> Prefetch {
     if site.prefetch { iterations_ahead(plane.source_row() * plane.rows.extent) } else { Prefetch::None }
 }

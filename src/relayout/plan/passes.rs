@@ -17,7 +17,6 @@ use super::widths::Widths;
 pub(crate) struct Passes {
     /// The pass before the last one, if there are two. It fills an intermediate buffer.
     pub(crate) before: Option<Pass>,
-    /// The pass that fills the destination.
     pub(crate) last: Box<Program>,
 }
 
@@ -31,7 +30,6 @@ pub(crate) struct Pass {
 }
 
 impl Passes {
-    /// The passes of a copy that walks the dimensions in `reversed` backwards.
     pub(crate) fn new(
         source: &IndexMap,
         destination: &IndexMap,

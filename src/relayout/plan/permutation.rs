@@ -34,11 +34,8 @@ const LEAST_SHUFFLED: usize = 256;
 /// 30 KB.
 pub(super) const MOST_BOXES: usize = 256;
 
-/// Returns the copy that permutes the elements of some blocks.
-///
-/// # Errors
-///
-/// `overflow` if an iteration ends after the last address.
+/// Returns the copy that permutes the elements of some blocks. The error is `overflow` if an iteration ends
+/// after the last address.
 pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
     let PermutedBlocks { permutation, outer, start } = blocks;
     let mut loops: Vec<_> = outer.into_iter().map(ByteLoop::Strided).collect();

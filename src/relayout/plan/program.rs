@@ -21,16 +21,11 @@ use super::widths::Widths;
 #[derive(Debug, Clone)]
 pub(crate) struct Program {
     pub(crate) boxes: BoxGroups,
-    /// The number of bits of an element on either side.
     pub(crate) widths: Widths,
-    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// Whether the source is prefetched.
     pub(crate) prefetch: bool,
-    /// Whether small blocks may be permuted in registers.
     permutes: bool,
     pub(crate) traffic: Traffic,
-    /// The numbers that the program was planned with.
     pub(crate) knobs: Knobs,
     /// The plain loops of a program whose only box is small. They run instead of the box.
     pub(crate) plain: Option<Plain>,
@@ -42,7 +37,6 @@ pub(crate) struct Program {
 /// Planned boxes. Most programs have a single box, which needs no allocation.
 pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
-/// The number of bytes that a pass moves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traffic {
     /// The bytes of all elements that are read. Repeated elements count once, because they stay in the cache.
@@ -133,14 +127,12 @@ impl Program {
         Ok(program)
     }
 
-    /// How the copy loads and stores.
     #[inline]
     pub(crate) fn site(&self) -> Site<'_> {
         let &Program { streaming, prefetch, permutes, ref knobs, .. } = self;
         Site { streaming, prefetch, permutes, knobs }
     }
 
-    /// The only box of the program, if it is a copy.
     #[inline]
     pub(crate) fn only_copy(&self) -> Option<&Copy> {
         match &self.prepared[..] {
@@ -195,7 +187,6 @@ const FIRST_BOXES: u64 = 2;
 /// Some boxes of a copy. Most copies have one, which needs no allocation.
 type Boxes = SmallVec<[CopyBox; 1]>;
 
-/// Returns the first boxes of a copy, at most `most`.
 fn first_boxes(boxes: &BoxGroups, most: u64) -> Boxes {
     let count = usize::try_from(boxes.count().min(most)).unwrap_or(0);
     let mut list = Boxes::new();
@@ -215,10 +206,7 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
 }
 
 impl PlannedBox {
-    /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes.
-    ///
-    /// # Errors
-    ///
+    /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. The error is
     /// `overflow` if an offset in bytes does not fit a `usize`.
     pub(crate) fn plan(
         copy: &CopyBox,

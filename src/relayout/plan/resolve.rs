@@ -37,21 +37,14 @@ use super::permutation;
 /// The shape of an iteration: the part of the copy that one iteration of the loops makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// `count.extent` contiguous runs of `run` bytes.
     Runs { run: usize, count: Stride },
-    /// Runs of `run` bytes at a table of offsets, for each iteration of `count`.
     Table { run: usize, offsets: Offsets, count: Stride },
-    /// A plane to be transposed.
     Plane(Plane),
-    /// Blocks whose bytes are permuted.
     Blocks(BlockPermutation),
-    /// Rows of bits to be interleaved or deinterleaved.
     Bits(BitInterleave),
-    /// A row of elements to be unpacked or packed.
     Width(WidthRow),
 }
 
-/// Returns the kernel for a shape inside of these loops, and how the kernel loads and stores.
 pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
     let site = Site { prefetch: site.prefetch && !is_followed(&shape, loops, site.knobs), ..site };
     let (kernel, prefetch) = match shape {

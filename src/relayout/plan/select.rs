@@ -28,11 +28,8 @@ use super::machine::{Knobs, Site};
 use super::permutation;
 use super::resolve::{Shape, resolve};
 
-/// Returns the copy of a box. An element has `bytes` whole bytes.
-///
-/// # Errors
-///
-/// `overflow` if an offset in bytes does not fit a `usize`.
+/// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an offset in
+/// bytes does not fit a `usize`.
 pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
@@ -45,11 +42,8 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
     resolved(shape, &mut loops, start, site)
 }
 
-/// Returns the copy of a shape in some loops, resolved and checked. The list of loops is left empty.
-///
-/// # Errors
-///
-/// `overflow` if an iteration ends after the last address.
+/// Returns the copy of a shape in some loops, resolved and checked. The list of loops is left empty. The
+/// error is `overflow` if an iteration ends after the last address.
 pub(crate) fn resolved(
     shape: Shape,
     loops: &mut NestLoops,
@@ -61,10 +55,7 @@ pub(crate) fn resolved(
     checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
-/// Returns the copy of a loop nest that runs once, in a list of loops that is not allocated.
-///
-/// # Errors
-///
+/// Returns the copy of a loop nest that runs once, in a list of loops that is not allocated. The error is
 /// `overflow` if an iteration ends after the last address.
 pub(crate) fn nest(nest: &PlainNest<'_>, site: Site<'_>) -> Result<Copy<NestLoops>, Error> {
     let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
@@ -74,11 +65,8 @@ pub(crate) fn nest(nest: &PlainNest<'_>, site: Site<'_>) -> Result<Copy<NestLoop
     checked(kernel, loops, start, access, site)
 }
 
-/// Returns the copy of a kernel that was chosen, checked.
-///
-/// # Errors
-///
-/// `overflow` if an iteration ends after the last address.
+/// Returns the copy of a kernel that was chosen, checked. The error is `overflow` if an iteration ends after
+/// the last address.
 pub(crate) fn checked<L: AsRef<[Loop]>>(
     kernel: Kernel,
     loops: L,
@@ -109,7 +97,6 @@ fn shape(
     (shape, (source, destination))
 }
 
-/// Converts a length in bytes to the type of strides, which is signed.
 fn stride(bytes: usize) -> Option<isize> {
     isize::try_from(bytes).ok()
 }

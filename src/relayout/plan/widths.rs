@@ -17,7 +17,6 @@ pub(crate) struct Widths {
 }
 
 impl Widths {
-    /// The widths of a copy.
     pub(crate) fn between(source: &IndexMap, destination: &IndexMap) -> Widths {
         let signed = destination.data_type().kind() == ElementKind::Signed;
         Widths { source: source.element_bits(), destination: destination.element_bits(), signed }
@@ -32,7 +31,6 @@ impl Widths {
             || matches!(packed, 1 | 2 | 4 | 6) && self.source.max(self.destination) == 8 && value <= packed
     }
 
-    /// The change of the elements. `None` if both widths are equal.
     pub(crate) fn change(self) -> Option<Change> {
         match self.source.cmp(&self.destination) {
             Ordering::Equal => None,
@@ -57,10 +55,8 @@ impl Widths {
     }
 }
 
-/// Unpacking or packing elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// The number of bits of a packed element.
     pub(crate) bits: usize,
     /// The least number of packed elements that fill whole bytes.
     pub(crate) group: u64,
@@ -81,7 +77,6 @@ impl Change {
         Some(Change { bits: usize::try_from(bits).ok()?, group, group_bytes, change })
     }
 
-    /// Whether the source has the packed elements.
     pub(crate) fn unpacks(&self) -> bool {
         matches!(self.change, WidthChange::Unpack { .. })
     }
@@ -96,7 +91,6 @@ impl Change {
         self.group_bytes == 1
     }
 
-    /// Returns a row of elements that has `packed` bytes on the packed side.
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
         WidthRow { bits: self.bits, change: self.change, packed }
     }

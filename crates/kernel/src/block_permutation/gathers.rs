@@ -43,7 +43,6 @@ struct Line([u8; 64]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) rounds: usize,
-    /// How many vectors the group has.
     pub(crate) vectors: usize,
 }
 
@@ -64,7 +63,6 @@ pub(crate) struct Group {
 pub(crate) struct Gathers {
     register: usize,
     window: usize,
-    /// How many blocks a period has.
     blocks: usize,
     /// How many times a vector is shuffled: once, or twice if atoms are nibbles.
     times: usize,
@@ -229,22 +227,18 @@ impl Gathers {
         self.window != LANE
     }
 
-    /// How many blocks a period has.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks
     }
 
-    /// Whether atoms are nibbles, so that each vector is shuffled twice.
     pub(crate) fn of_nibbles(&self) -> bool {
         self.times == 2
     }
 
-    /// The groups of vectors of a period, in the order of the tables.
     pub(crate) fn groups(&self) -> &[Group] {
         &self.groups[..self.group_count]
     }
 
-    /// The source offsets of all windows of a period.
     pub(crate) fn windows(&self) -> &[u32] {
         &self.windows
     }
@@ -285,7 +279,6 @@ fn period(block: usize, blocks: usize, register: usize) -> Option<usize> {
     (1..=most).find(good).or_else(|| fits(most).then_some(most))
 }
 
-/// The source of a period.
 struct Source<'a> {
     atom: Atom,
     /// For each atom of a period, in the order of the destination, its index among the atoms of the source.

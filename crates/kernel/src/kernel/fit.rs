@@ -51,12 +51,9 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// The surroundings of a kernel: its loops, its stores and its registers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
-    /// The loops around the kernel.
     pub(crate) loops: &'a [Loop],
-    /// Whether the kernel may use non-temporal stores.
     pub(crate) streaming: bool,
     /// Size of a vector register in bytes; `None` for safe Rust.
     pub(crate) register: Option<usize>,
@@ -180,7 +177,6 @@ pub fn fills_lines(plane: &Plane) -> bool {
 }
 
 impl Rows {
-    /// Whether destination rows of `row` bytes, `pitch` bytes apart, may be stored by this method.
     fn has_code(self, row: usize, pitch: isize, context: Context<'_>) -> bool {
         match self {
             Rows::Direct => true,

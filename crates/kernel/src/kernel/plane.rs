@@ -222,7 +222,6 @@ impl Axis {
         self.loops().all(|(stride, _)| stride.is_multiple_of(bytes))
     }
 
-    /// The largest offset; `None` if it overflows.
     pub(super) fn largest(&self) -> Option<usize> {
         let last = |(stride, extent): (usize, usize)| extent.saturating_sub(1).checked_mul(stride);
         self.loops().map(last).try_fold(0_usize, |sum, last| sum.checked_add(last?))

@@ -12,10 +12,7 @@ pub(crate) struct Reach {
 
 impl Reach {
     /// Computes the reach of a kernel in all iterations of `loops`. The first iteration begins at `start`,
-    /// source and destination. A loop without iterations counts as a loop of one iteration.
-    ///
-    /// # Errors
-    ///
+    /// source and destination. A loop without iterations counts as a loop of one iteration. The error is
     /// [`Misfit::Reach`] if an iteration begins before byte 0, or ends after the last address.
     pub(crate) fn new(kernel: &Kernel, loops: &[Loop], start: (usize, usize)) -> Result<Reach, Misfit> {
         let reach = || {
@@ -31,19 +28,16 @@ impl Reach {
         reach().ok_or(Misfit::Reach)
     }
 
-    /// Whether all iterations are inside buffers of these lengths.
     #[inline]
     pub(crate) fn is_inside(self, source: usize, destination: usize) -> bool {
         self.source <= source && self.destination <= destination
     }
 
-    /// The shortest lengths of both buffers, source and destination, in bytes.
     pub(crate) fn ends(self) -> (usize, usize) {
         (self.source, self.destination)
     }
 }
 
-/// An offset on the source and an offset on the destination, in bytes.
 type Offsets = (isize, isize);
 
 impl Loop {
@@ -63,7 +57,6 @@ impl Loop {
     }
 }
 
-/// The largest source offset and the largest destination offset of a list.
 fn largest(offsets: &[(usize, usize)]) -> (usize, usize) {
     offsets.iter().fold((0, 0), |largest, offset| (largest.0.max(offset.0), largest.1.max(offset.1)))
 }
@@ -74,7 +67,6 @@ enum Step<'a> {
     Strided(usize, usize),
     /// The offsets of a table. `Side` chooses the source offsets or the destination offsets of its entries.
     Listed(&'a [(usize, usize)], Side),
-    /// The offsets of an axis.
     Axis(&'a Axis),
 }
 
@@ -85,7 +77,6 @@ enum Side {
 }
 
 impl Step<'_> {
-    /// A single run.
     const ONCE: Self = Step::Strided(0, 1);
 
     fn extent(&self) -> usize {
@@ -96,7 +87,6 @@ impl Step<'_> {
         }
     }
 
-    /// The largest offset; `None` if it overflows.
     fn last(&self) -> Option<usize> {
         match self {
             Step::Strided(stride, extent) => extent.saturating_sub(1).checked_mul(*stride),

@@ -15,7 +15,6 @@ use crate::destination::Destination;
 use crate::kernel::{Kernel, MicroTile, Plane, Stride};
 use crate::level::SMALL_PROGRAM;
 
-/// Where an iteration begins.
 struct Iteration<'a> {
     /// The source, from the start of the iteration on.
     source: &'a [u8],
@@ -129,7 +128,6 @@ fn transpose_blocks<const UNIT: usize>(iteration: &Iteration<'_>, destination: &
     }
 }
 
-/// Transposes a plane of micro-tiles, byte by byte.
 fn transpose_micro_tiles(iteration: &Iteration<'_>, destination: &mut Destination<'_>, plane: &Plane, tile: MicroTile) {
     let Plane { unit, columns, rows, .. } = plane;
     let shuffle = tile.shuffle();
@@ -143,7 +141,6 @@ fn transpose_micro_tiles(iteration: &Iteration<'_>, destination: &mut Destinatio
     }
 }
 
-/// Copies permuted blocks atom by atom.
 fn permute_blocks(iteration: &Iteration<'_>, destination: &mut Destination<'_>, permutation: &BlockPermutation) {
     let (atoms, block) = (permutation.sources(), permutation.block());
     for number in 0..permutation.blocks() {

@@ -66,7 +66,6 @@ pub(super) struct Panel<'a> {
     pub(super) prefetch: PanelPrefetch<'a>,
 }
 
-/// How a panel is loaded and stored.
 #[derive(Clone, Copy)]
 pub(super) struct How {
     /// Whether the lines of whole blocks are written with non-temporal stores. These lines are aligned in
@@ -78,7 +77,6 @@ pub(super) struct How {
     /// Whether the destination rows are so close together that their lines are stored almost in the order of
     /// memory.
     pub(super) in_order: bool,
-    /// Whether the source is in a cache.
     pub(super) in_cache: bool,
     /// Whether blocks are in a [scattered order](super::order). Blocks of 32-byte registers access parts of
     /// lines, and are never scattered.
@@ -102,7 +100,7 @@ pub(super) struct How {
 ///   multiples of [`STAGED_PITCH`].
 pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
 
-/// The side of a panel that is a staging buffer, as an argument of generic code.
+/// Which side of a panel is a staging buffer, for the const parameter `STAGED`.
 pub(super) const NEITHER: bool = false;
 pub(super) const DESTINATION: bool = true;
 
@@ -123,8 +121,6 @@ pub(super) fn of_unit<V: Vector, const STAGED: bool>(unit: usize) -> Option<Tran
     Some(transpose)
 }
 
-/// Runs [`Blocks`] with the features of `V`.
-///
 /// # Safety
 ///
 /// The conditions of [`TransposePanel`].
@@ -264,8 +260,6 @@ unsafe fn line_block<V: Vector, const UNIT: usize, const IN_LANE: usize, const L
     }
 }
 
-/// Stores a vector of a destination row.
-///
 /// # Safety
 ///
 /// * `V::BYTES` bytes are writable at `to`.

@@ -9,7 +9,6 @@ use crate::kernel::{Runs, Stride};
 use crate::level::SMALL_PROGRAM;
 use crate::machine::LINE;
 
-/// Copies `count.extent` runs of `run` bytes in every iteration.
 pub(super) struct CopyRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,
@@ -59,8 +58,6 @@ impl Operation for CopyRuns<'_> {
     }
 }
 
-/// The addresses of run `i` of an iteration.
-///
 /// # Safety
 ///
 /// * `i` is below `count.extent`, and run `i` is inside the memory that both pointers belong to.
@@ -105,8 +102,6 @@ unsafe fn lines<V: Vector, const STREAMING: bool>(walk: &Walk<'_>, run: usize, c
     }
 }
 
-/// Copies runs by the standard library's `memcpy`.
-///
 /// # Safety
 ///
 /// * In every iteration, each run is readable on the source and writable on the destination.
@@ -227,7 +222,6 @@ unsafe fn words<V: Vector, const RUN: usize>(walk: &Walk<'_>, count: Stride) {
     }
 }
 
-/// Copies a run of `run` bytes for each pair of offsets, in each iteration of `count`.
 pub(super) struct CopyTable<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) run: usize,

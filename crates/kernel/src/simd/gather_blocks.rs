@@ -288,7 +288,6 @@ impl<V: Vector> Stage<V> {
     }
 }
 
-/// One period of a permutation, and its tables.
 struct Period<'a, V, const LANES: usize, const WHOLE: bool> {
     gathers: &'a Gathers,
     tables: Tables,
@@ -404,7 +403,6 @@ impl<V: Vector, const LANES: usize, const WHOLE: bool> Period<'_, V, LANES, WHOL
     }
 }
 
-/// Converts an entry of a table to an offset.
 #[inline(always)]
 fn offset(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)

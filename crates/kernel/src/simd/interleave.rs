@@ -55,7 +55,6 @@ const MANY_ROWS: usize = 16;
 /// * With `streaming`, all destination registers are aligned.
 type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
 
-/// The code for a number of rows, and the numbers of registers that it loads and stores.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffling {
     pub(super) block: Block,
@@ -68,7 +67,6 @@ pub(super) struct Shuffling {
 }
 
 impl Shuffling {
-    /// The code that is compiled for shuffle `S`.
     pub(super) fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
         Shuffling {
             block: block::<V, S, N>,
@@ -79,8 +77,6 @@ impl Shuffling {
     }
 }
 
-/// Runs [`Columns`] with the features of `V`.
-///
 /// # Safety
 ///
 /// * The conditions of [`Block`].
@@ -97,7 +93,6 @@ unsafe fn block<V: Vector, S: Shuffle<N>, const N: usize>(
     unsafe { V::vectorize(Columns::<S, N> { from, to, count, pitch, ahead, streaming, signed, shuffle: PhantomData }) }
 }
 
-/// The arguments of a [`Block`].
 struct Columns<S, const N: usize> {
     from: *const u8,
     to: *mut u8,
@@ -146,7 +141,6 @@ impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
     }
 }
 
-/// The most rows that can be interleaved.
 const ROWS: usize = 32;
 
 /// The pitch of the rows of the staging buffer, in bytes. A row is a line longer than the longest run, so
@@ -157,7 +151,6 @@ const STAGED_ROW: usize = JOINED_RUN + LINE;
 /// rows take 1.3 times as long, because nothing is loaded while the buffer is stored.
 const STAGED: usize = 1 << 11;
 
-/// The staging buffer: rows that are collected before they are stored.
 #[repr(align(64))]
 struct Stage(MaybeUninit<[[u8; STAGED_ROW]; ROWS]>);
 
@@ -166,12 +159,10 @@ pub(super) struct InterleaveRows<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) shuffling: Shuffling,
     pub(super) row: usize,
-    /// The length of a unit in bytes.
     pub(super) unit: usize,
     /// The pitch of the rows; negative if the first row is the last in memory.
     pub(super) pitch: isize,
     pub(super) signed: bool,
-    /// Whether the rows of the destination go through a staging buffer.
     pub(super) by: Rows,
 }
 
@@ -205,7 +196,6 @@ unsafe fn by_stage<V: Vector>(rows: &InterleaveRows<'_>) {
     unsafe { V::vectorize(ByStage(rows)) }
 }
 
-/// Rows that go through a staging buffer, as an operation.
 struct ByStage<'a, 'w>(&'a InterleaveRows<'w>);
 
 impl Operation for ByStage<'_, '_> {
@@ -221,8 +211,6 @@ impl Operation for ByStage<'_, '_> {
 }
 
 impl InterleaveRows<'_> {
-    /// Interleaves the rows of every iteration.
-    ///
     /// # Safety
     ///
     /// * The conditions of the operation [`InterleaveRows`].
@@ -408,7 +396,6 @@ unsafe fn drain<V: Vector>(stage: *const u8, to: (*mut u8, usize), rows: usize, 
     }
 }
 
-/// Memory for one register of each row.
 #[repr(align(64))]
 struct Registers(MaybeUninit<[[u8; LINE]; ROWS]>);
 

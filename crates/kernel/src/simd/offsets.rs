@@ -6,18 +6,14 @@ use std::ops::Range;
 
 use crate::kernel::{Axis, MOST_ROWS};
 
-/// The memory of a list of offsets.
 pub(super) type List = MaybeUninit<[usize; MOST_ROWS]>;
 
-/// A list of at most [`MOST`](Offsets::MOST) offsets.
 pub(super) struct Offsets<'a> {
     list: &'a mut List,
-    /// The rows whose offsets are listed.
     rows: Range<usize>,
 }
 
 impl<'a> Offsets<'a> {
-    /// The most offsets of a list.
     pub(super) const MOST: usize = MOST_ROWS;
 
     #[inline(always)]

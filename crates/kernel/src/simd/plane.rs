@@ -42,7 +42,6 @@ use staged::{Leftover, runs};
 
 mod staged;
 
-/// Planes, their panels, and the code that transposes a panel.
 pub(super) struct StagedPlanes<'a> {
     walk: &'a Walk<'a>,
     plane: &'a Plane,
@@ -51,7 +50,6 @@ pub(super) struct StagedPlanes<'a> {
     /// The code that transposes a panel from or to rows of a staging buffer that are [`STAGED_PITCH`] bytes
     /// apart.
     staged: TransposePanel,
-    /// How many columns go into the staging buffer at a time.
     at_once: usize,
 }
 
@@ -77,8 +75,6 @@ impl<'a> StagedPlanes<'a> {
     }
 }
 
-/// Transposes planes panel by panel.
-///
 /// # Safety
 ///
 /// * The panels [fit](Panels::fit) the plane, and `transpose` is for its unit.
@@ -126,8 +122,6 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
     }
 }
 
-/// Transposes panels directly, without a staging buffer.
-///
 /// # Safety
 ///
 /// The conditions of [`panels`].
@@ -149,7 +143,6 @@ unsafe fn staged<V: Vector>(planes: &StagedPlanes<'_>) {
     unsafe { V::vectorize(Staged(planes)) }
 }
 
-/// Panels that go through a staging buffer, as an operation.
 struct Staged<'a, 'p>(&'a StagedPlanes<'p>);
 
 impl Operation for Staged<'_, '_> {
@@ -172,15 +165,12 @@ impl Operation for Staged<'_, '_> {
 #[repr(align(64))]
 struct StageRows(MaybeUninit<[u8; STAGE + 2 * LINE]>);
 
-/// The buffers that panels go through.
 struct Buffers<'a> {
     rows: *mut u8,
     leftovers: &'a mut [Leftover; KEPT_COLUMNS],
-    /// The offsets of the rows of the staging buffer.
     columns: Offsets<'a>,
 }
 
-/// One panel: its plane, its columns and rows, and how the panel is stored.
 struct PlanePanel<'a, 'p, 'o> {
     planes: &'a StagedPlanes<'p>,
     iteration: Iteration,
@@ -206,8 +196,6 @@ impl StagedPlanes<'_> {
         }
     }
 
-    /// Transposes all panels of all planes.
-    ///
     /// # Safety
     ///
     /// * The conditions of [`panels`].
@@ -272,8 +260,6 @@ impl StagedPlanes<'_> {
 }
 
 impl PlanePanel<'_, '_, '_> {
-    /// Transposes the panel to the destination.
-    ///
     /// # Safety
     ///
     /// * The rows and columns are inside the plane, and there are at most as many rows as [a

@@ -12,7 +12,6 @@ pub(super) struct PanelPrefetch<'a> {
     /// The address of the panel's first column in row 0 of its plane, and the offsets of the rows.
     from: *const u8,
     axis: &'a Axis,
-    /// The address of the next row.
     begin: *const u8,
     /// The row whose lines are prefetched next, and the end of the rows.
     row: usize,
@@ -38,7 +37,6 @@ impl<'a> PanelPrefetch<'a> {
         PanelPrefetch::new(std::ptr::null(), axis, 0..0, 0)
     }
 
-    /// Chooses the L1 cache if `near` is set, and the L2 cache otherwise.
     #[inline(always)]
     pub(super) fn near(self, near: bool) -> Self {
         PanelPrefetch { near, ..self }

@@ -13,7 +13,6 @@ use super::walk::Walk;
 use crate::kernel::{BitInterleave, Kernel, Plane, Rows, Transpose, WidthChange, WidthRow};
 use crate::level::SMALL_PROGRAM;
 
-/// A kernel, and the iterations in which it runs.
 pub(crate) struct RunKernel<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) walk: &'a Walk<'a>,
@@ -62,8 +61,6 @@ impl RunKernel<'_> {
     }
 }
 
-/// Transposes the planes of a walk.
-///
 /// # Safety
 ///
 /// The conditions of [`RunKernel::run`], for a kernel that transposes `plane`.

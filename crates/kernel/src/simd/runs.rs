@@ -10,7 +10,6 @@ use super::walk::{Iteration, Walk};
 use crate::kernel::{Plane, PlaneRuns, RunOrder, count};
 use crate::machine::LINE;
 
-/// Transposes planes of long units.
 pub(super) struct TransposeRuns<'a> {
     pub(super) walk: &'a Walk<'a>,
     pub(super) plane: &'a Plane,

@@ -25,7 +25,6 @@ use crate::level::SMALL_PROGRAM;
 pub(super) trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
     const DESTINATIONS: usize = N;
-    /// Whether the rows that are a pitch apart are on the source, and not on the destination.
     const SOURCE_APART: bool;
 
     /// Shuffles the registers. `signed` asks for sign extension.
@@ -80,10 +79,8 @@ impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Separa
     }
 }
 
-/// Joins three rows into one row. Units are whole bytes.
 pub(super) struct JoinThree<const UNIT: usize>;
 
-/// Separates one row into three rows, which undoes [`JoinThree`].
 pub(super) struct SeparateThree<const UNIT: usize>;
 
 impl<const UNIT: usize> Shuffle<3> for JoinThree<UNIT> {
@@ -226,7 +223,6 @@ pub(super) fn of_bytes<V: Vector>(unit: usize, rows: usize, joins: bool) -> Opti
     })
 }
 
-/// The shuffle between rows of elements of 1, 2 or 4 bits and words of 32 bits. `None` if there is no such shuffle.
 pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<Shuffling> {
     Some(match (direction, bits) {
         (Direction::Interleave, 4) => Shuffling::of::<V, Join<4, 1>, 8>(),
@@ -242,7 +238,6 @@ pub(super) fn of_bits<V: Vector>(bits: usize, direction: Direction) -> Option<Sh
     })
 }
 
-/// The shuffle that unpacks or packs elements of this many bits. `None` if there is no such shuffle.
 pub(super) fn of_width<V: Vector>(bits: usize, unpacks: bool) -> Option<Shuffling> {
     Some(match (bits, unpacks) {
         (4, true) => Shuffling::of::<V, Unpack<4>, 2>(),

@@ -29,7 +29,6 @@ use crate::machine::LINE;
 pub(super) struct LaterRun<'a> {
     pub(super) iteration: &'a Iteration,
     pub(super) count: Stride,
-    /// How many runs ahead the source is prefetched; 0 for no prefetch.
     pub(super) ahead: usize,
 }
 
@@ -67,7 +66,6 @@ impl Beside {
         (destination == run && source >= run && run >= LINE).then_some(Beside { extent, source })
     }
 
-    /// The neighbours of the run of iteration `number`.
     #[inline(always)]
     pub(super) fn neighbours(&self, number: usize) -> Neighbours {
         let index = number % self.extent;
@@ -75,13 +73,11 @@ impl Beside {
     }
 }
 
-/// Whether there are runs directly before and after a run on the destination.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours {
     /// How far before this run the run in front begins on the source, in bytes. `None` if there is no run in
     /// front.
     pub(super) before: Option<usize>,
-    /// Whether there is a run directly behind this run.
     pub(super) after: bool,
 }
 

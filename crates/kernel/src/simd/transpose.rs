@@ -5,8 +5,6 @@ use super::vector::{Operation, Vector};
 use super::walk::Walk;
 use crate::kernel::Plane;
 
-/// Transposes planes unit by unit.
-///
 /// # Safety
 ///
 /// * The unit of the plane has 1, 2, 4 or 8 bytes.

@@ -47,7 +47,6 @@ pub(crate) unsafe trait Vector: Copy {
     /// * The conditions of [`Operation::run`] hold for this operation.
     unsafe fn vectorize<O: Operation>(operation: O);
 
-    /// A register of zeros.
     unsafe fn zero() -> Self;
 
     /// Loads `BYTES` bytes.
@@ -146,7 +145,6 @@ pub(crate) unsafe trait Vector: Copy {
         unsafe { Self::load_lanes([low, high]) }
     }
 
-    /// The bitwise or of two registers.
     unsafe fn or(self, other: Self) -> Self;
 
     /// Selects bits of `self` where `mask` has ones, and bits of `other` where it has zeros.

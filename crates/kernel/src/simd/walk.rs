@@ -4,15 +4,11 @@ use super::super::odometer::Odometer;
 use crate::copy::Prefetch;
 use crate::kernel::{Loop, count};
 
-/// The iterations of a copy, and how its kernel loads and stores.
 pub(crate) struct Walk<'a> {
     /// The addresses of the first iteration on the source and on the destination.
     pub(crate) start: (*const u8, *mut u8),
-    /// The loops, outer to inner.
     pub(crate) loops: &'a [Loop],
-    /// Whether whole lines are written with non-temporal stores.
     pub(crate) streaming: bool,
-    /// How the source is prefetched between iterations.
     pub(crate) prefetch: Prefetch,
 }
 
@@ -49,7 +45,6 @@ pub(super) struct Pointers<'a> {
     start: (*const u8, *mut u8),
 }
 
-/// The source and the destination address of one iteration.
 #[derive(Clone, Copy)]
 pub(super) struct Iteration {
     pub(super) from: *const u8,

@@ -43,7 +43,6 @@ impl Zmm {
     }
 }
 
-/// A mask of the first `bytes` bytes.
 #[inline(always)]
 fn first(bytes: usize) -> __mmask64 {
     u64::MAX.checked_shr(64_u32.saturating_sub(u32::try_from(bytes).unwrap_or(64))).unwrap_or(0)

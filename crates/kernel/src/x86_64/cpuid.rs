@@ -31,7 +31,6 @@ pub(crate) fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model>
     Some(Model { vendor, family, number: field(16, 4) << 4 | field(4, 4) })
 }
 
-/// The caches that the subleaves of a leaf describe.
 pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
     /// The most subleaves that are read. A real CPU has four or five caches, but an emulator may repeat a
     /// cache without end.

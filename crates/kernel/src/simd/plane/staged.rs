@@ -32,8 +32,6 @@ use crate::kernel::{KEPT_COLUMNS, Stage};
 use crate::machine::LINE;
 
 impl Buffers<'_> {
-    /// Transposes a panel through the staging buffer.
-    ///
     /// # Safety
     ///
     /// * The conditions of [`PlanePanel::direct`].
