@@ -34,7 +34,11 @@
 )]
 
 #[cfg(target_arch = "aarch64")]
-mod aarch64;
+mod aarch64 {
+    //! The vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. The kernels that use these vectors are in
+    //! [`simd`](super::simd).
+    pub(super) mod neon;
+}
 mod block_permutation;
 mod copy;
 mod destination;

@@ -13,8 +13,6 @@ use tables::Three;
 
 mod tables;
 
-/// Runs an operation over pairs of registers.
-///
 /// # Safety
 ///
 /// * The CPU has NEON.

@@ -67,8 +67,6 @@ unsafe fn at(from: *const u8, to: *mut u8, count: Stride, i: usize) -> (*const u
     unsafe { (from.add(i * count.source.cast_unsigned()), to.add(i * count.destination.cast_unsigned())) }
 }
 
-/// Copies runs of any length line by line, with non-temporal or ordinary stores.
-///
 /// # Safety
 ///
 /// * In every iteration, each run is readable on the source and writable on the destination.
@@ -286,8 +284,6 @@ pub(super) unsafe fn copy_run<V: Vector>(from: *const u8, to: *mut u8, bytes: us
     }
 }
 
-/// Writes one run `count` times, without a gap.
-///
 /// # Safety
 ///
 /// * `run` is a power of two of at most `V::BYTES`.

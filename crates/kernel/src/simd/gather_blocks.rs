@@ -14,8 +14,6 @@ use crate::kernel::Kernel;
 use crate::machine::LINE;
 use crate::portable;
 
-/// Runs the permutation in every iteration of a walk.
-///
 /// # Safety
 ///
 /// * In every iteration, the span of the permutation is readable on the source and writable on the

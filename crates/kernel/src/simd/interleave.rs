@@ -314,8 +314,6 @@ impl InterleaveRows<'_> {
         }
     }
 
-    /// Shuffles columns that are whole registers.
-    ///
     /// # Safety
     ///
     /// * The columns are readable in the rows at `from` and writable in the rows at `to`.

@@ -42,8 +42,6 @@ impl<'a> PanelPrefetch<'a> {
         PanelPrefetch { near, ..self }
     }
 
-    /// Prefetches the next `count` lines.
-    ///
     /// # Safety
     ///
     /// There is no condition besides the features of `V`.

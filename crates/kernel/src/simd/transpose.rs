@@ -21,8 +21,6 @@ pub(super) unsafe fn transpose_units(walk: &Walk<'_>, plane: &Plane) {
     }
 }
 
-/// Transposes planes of units of `UNIT` bytes one by one.
-///
 /// # Safety
 ///
 /// * `plane.unit` is `UNIT`.

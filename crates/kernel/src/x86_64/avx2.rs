@@ -7,8 +7,6 @@ use std::arch::x86_64::*;
 
 use super::super::simd::{Operation, Vector, origin_in_three, short};
 
-/// Runs an operation over vectors of 32 bytes.
-///
 /// # Safety
 ///
 /// * The CPU has AVX2.

@@ -7,8 +7,6 @@ use tables::{Choice, Three};
 
 mod tables;
 
-/// Runs an operation over vectors of 64 bytes.
-///
 /// # Safety
 ///
 /// * The CPU has AVX-512 F, BW, VL and VBMI.

@@ -103,14 +103,15 @@ impl Buffers<'_> {
             _ => (false, false),
         };
         if joined {
-            let ends = (columns.start == 0, columns.end == plane.columns.extent);
+            let ends = Ends { is_first: columns.start == 0, is_last: columns.end == plane.columns.extent };
             // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
             // checked that the rows of a whole buffer have at least a line together.
             return unsafe {
                 drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
             };
         }
-        let ends = if continued { (rows.start == 0, rows.end == plane.rows.extent) } else { (true, true) };
+        let ends =
+            Ends { is_first: !continued || rows.start == 0, is_last: !continued || rows.end == plane.rows.extent };
         for (i, column) in columns.enumerate() {
             // SAFETY: the row of the buffer was written, after a line for its leftover, and goes to a row of
             // the plane. `Panels::fit` checked that a run which continues has a line or more, and that no two
@@ -155,6 +156,13 @@ impl Leftover {
     pub(super) const NOTHING: Leftover = Leftover(MaybeUninit::uninit());
 }
 
+/// Whether a run is the first of its row, and whether it is the last.
+#[derive(Clone, Copy)]
+struct Ends {
+    is_first: bool,
+    is_last: bool,
+}
+
 /// Stores a run with non-temporal stores. Unless the run is the first of its row, the kept bytes are stored
 /// in front of it. Unless the run is the last of its row, its last `LINE` bytes are kept.
 ///
@@ -169,7 +177,7 @@ unsafe fn drain<V: Vector>(
     from: *mut u8,
     to: *mut u8,
     bytes: usize,
-    (is_first, is_last): (bool, bool),
+    Ends { is_first, is_last }: Ends,
     kept: &mut Leftover,
 ) {
     debug_assert!(is_last || bytes >= LINE);
