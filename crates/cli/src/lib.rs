@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use output::{Colours, Ink, Output, Stop, Verdict, painted_error};
+use output::{Colours, Output, Stop, Verdict};
 pub use rule::layout_by_rule;
 use tensor_layout::relayout::KernelLevel;
 
@@ -126,15 +126,14 @@ fn left_out(feature: &str) -> Stop {
 fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>) -> Result<Cli, u8> {
     let words: Vec<OsString> = words.into_iter().collect();
     if let Some(layout) = expanded_braces(&words) {
-        let error = painted_error("error:", Ink::Red);
-        output.warn(&format!("{error} the shell expanded the braces of {layout}: quote the layout, '{layout}'"));
+        output.error(&format!("the shell expanded the braces of {layout}: quote the layout, '{layout}'"));
         return Err(2);
     }
     Cli::try_parse_from(words).map_err(|error| {
         let text = error.to_string();
         // For clap the help and the version are errors too, but these go to standard output.
         if error.use_stderr() {
-            output.warn(text.trim_end());
+            output.error_line(text.trim_end());
             return 2;
         }
         output.line(text.trim_end()).and_then(|()| output.flush()).map_or(2, |()| 0)
@@ -198,8 +197,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         output::attach(cli.color);
     }
     if let Err(error) = KernelLevel::requested() {
-        let warning = painted_error("warning:", Ink::Yellow);
-        output.warn(&format!("{warning} TENSOR_LAYOUT_LEVEL is ignored: {error}"));
+        output.warn(&format!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
     }
     output.set_json(cli.json);
     let verdict = match &cli.command {
@@ -232,7 +230,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         // `settle` has printed every refusal and every failure.
         Err(Stop::Refused(..) | Stop::Failed(_)) => 1,
         Err(Stop::Unusable(sentence)) => {
-            output.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
+            output.error(&sentence);
             2
         }
     }

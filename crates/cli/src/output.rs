@@ -150,15 +150,22 @@ impl<'w> Output<'w> {
         }
     }
 
-    /// Prints an error on standard error. Everything that was printed before is flushed first, so that the
-    /// order is right.
+    /// Prints an error on standard error, after everything that was printed before.
     pub(crate) fn complain(&mut self, sentence: &str) -> Result<(), Stop> {
         self.flush()?;
-        self.warn(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
+        self.error(sentence);
         Ok(())
     }
 
-    pub(crate) fn warn(&mut self, line: &str) {
+    pub(crate) fn error(&mut self, sentence: &str) {
+        self.error_line(&format!("{} {sentence}", painted_error("error:", Ink::Red)));
+    }
+
+    pub(crate) fn warn(&mut self, sentence: &str) {
+        self.error_line(&format!("{} {sentence}", painted_error("warning:", Ink::Yellow)));
+    }
+
+    pub(crate) fn error_line(&mut self, line: &str) {
         // If standard error is closed, there is no place to report that.
         let _ = writeln!(self.err, "{line}");
     }
@@ -261,7 +268,7 @@ pub(crate) fn painted(text: &str, ink: Ink) -> String {
 }
 
 /// Returns the text in this style, or as it is if standard error has no colours.
-pub(crate) fn painted_error(text: &str, ink: Ink) -> String {
+fn painted_error(text: &str, ink: Ink) -> String {
     if COLOURED_ERRORS.load(Relaxed) { in_ink(text, ink) } else { text.to_owned() }
 }
 

@@ -9,6 +9,8 @@ use std::ops::Range;
 use tensor_layout::{Error, IndexMap};
 use tensor_layout_text::Notated;
 
+use crate::table::write_list;
+
 /// Reads a layout, and returns it with the axes that run backwards. Only NumPy's text has such axes.
 pub(crate) fn read(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     match forwards(text)? {
@@ -135,4 +137,3 @@ pub(crate) fn line(map: &IndexMap, reversed: &[usize]) -> Option<String> {
         format!("  reversed   axes {}: index {} is stored at element {first}", write_list(&axes), write_list(&zeros))
     })
 }
-use crate::table::write_list;

@@ -50,39 +50,34 @@ impl Description {
         let notations: Vec<Notation> =
             Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
         let lines = layout.lines_in(&notations);
-        let map = match (layout.to_index_map(), layout.layout()) {
-            (Ok(map), _) => map,
-            (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
-                return Ok(Description {
-                    lines,
-                    with_names,
-                    reversed,
-                    map: Err(error),
-                    data_type: shape.data_type(),
-                    sizes: shape.sizes().to_vec(),
-                    element_bits: shape.element_bits(),
-                    logical_elements: shape.element_count(),
-                    physical_elements: shape.physical_elements()?,
-                    physical_size_in_bytes: shape.physical_size_in_bytes()?,
-                    layout,
-                });
-            }
-            (Err(error), _) => return Err(error),
-        };
-        let lowering = lower(layout.layout())?;
-        let min_size_in_bytes = min_size_in_bytes(&map)?;
+        // The shape of a divided array has the sizes that an index map would have.
+        let (map, (data_type, sizes, element_bits), [logical_elements, physical_elements, physical_size_in_bytes]) =
+            match (layout.to_index_map(), layout.layout()) {
+                (Ok(map), _) => {
+                    let facts = (map.data_type(), map.sizes().to_vec(), map.element_bits());
+                    let sums = [map.element_count(), map.physical_elements(), map.physical_size_in_bytes()];
+                    let (lowering, min_size_in_bytes) = (lower(layout.layout())?, min_size_in_bytes(&map)?);
+                    (Ok(Mapped { map, lowering, min_size_in_bytes }), facts, sums)
+                }
+                (Err(error), AnyLayout::Tiled(shape)) if !shape.layout().split_configs.is_empty() => {
+                    let facts = (shape.data_type(), shape.sizes().to_vec(), shape.element_bits());
+                    let (physical, bytes) = (shape.physical_elements()?, shape.physical_size_in_bytes()?);
+                    (Err(error), facts, [shape.element_count(), physical, bytes])
+                }
+                (Err(error), _) => return Err(error),
+            };
         Ok(Description {
+            layout,
             lines,
             with_names,
             reversed,
-            data_type: map.data_type(),
-            sizes: map.sizes().to_vec(),
-            element_bits: map.element_bits(),
-            logical_elements: map.element_count(),
-            physical_elements: map.physical_elements(),
-            physical_size_in_bytes: map.physical_size_in_bytes(),
-            map: Ok(Mapped { map, lowering, min_size_in_bytes }),
-            layout,
+            map,
+            data_type,
+            sizes,
+            element_bits,
+            logical_elements,
+            physical_elements,
+            physical_size_in_bytes,
         })
     }
 
@@ -114,22 +109,20 @@ impl Description {
         if let Some(input) = input {
             object["input"] = input.into();
         }
-        joined(
-            object,
-            json!({
-                "notation": self.layout.notation().to_string(), "canonical": self.layout.to_string(),
-                "data_type": self.data_type.to_string(), "sizes": self.sizes,
-                "logical_elements": self.logical_elements, "physical_elements": self.physical_elements,
-                "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
-                "physical_size_in_bytes": self.physical_size_in_bytes,
-                "class": mapped.map(|mapped| mapped.map.class().to_string()),
-                "lowering": mapped.map(|mapped| mapped.lowering.name()),
-                "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
-                "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
-                "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
-                "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
-            }),
-        )
+        let more = json!({
+            "notation": self.layout.notation().to_string(), "canonical": self.layout.to_string(),
+            "data_type": self.data_type.to_string(), "sizes": self.sizes,
+            "logical_elements": self.logical_elements, "physical_elements": self.physical_elements,
+            "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
+            "physical_size_in_bytes": self.physical_size_in_bytes,
+            "class": mapped.map(|mapped| mapped.map.class().to_string()),
+            "lowering": mapped.map(|mapped| mapped.lowering.name()),
+            "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
+            "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
+            "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
+            "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
+        });
+        joined(object, more)
     }
 
     /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:

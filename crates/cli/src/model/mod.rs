@@ -19,7 +19,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 use crate::check::limits;
 use crate::input::{Bytes, is_standard};
 use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder};
-use crate::output::{Ink, Output, Stop, Verdict, painted_error};
+use crate::output::{Output, Stop, Verdict};
 use crate::pieces::{PIECE, progress_bar};
 use crate::rule::Rule;
 use crate::table::{printable, short_bytes};
@@ -115,7 +115,7 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
         return Err(Stop::Unusable(format!("no tensor matches the pattern `{pattern}` of --to-for")));
     }
     for sentence in source.remarks(&models) {
-        output.warn(&format!("{} {sentence}", painted_error("warning:", Ink::Yellow)));
+        output.warn(&sentence);
     }
     let plan = |tensor| Plan::new(tensor, &rules, &limits);
     let plans: Vec<Vec<_>> = models.iter().map(|model| model.tensors.iter().map(plan).collect()).collect();
