@@ -236,10 +236,18 @@ impl Picture {
     }
 
     /// Returns the byte at which a cell of `memory` begins, and the bit in that byte.
-    pub(super) fn byte_of(&self, place: usize) -> (u64, u64) {
+    fn byte_of(&self, place: usize) -> (u64, u64) {
         let bits = u128::from(self.offset_of(place)).times(self.bits.into());
         let byte = u64::try_from(bits.divided_by(8)).unwrap_or(u64::MAX);
         (byte, u64::try_from(bits.modulo(8)).unwrap_or(0))
+    }
+
+    /// Writes the byte at which a cell of `memory` begins, with its bit if that is not the first: `3.4`.
+    pub(super) fn byte_name(&self, place: usize) -> String {
+        match self.byte_of(place) {
+            (byte, 0) => byte.to_string(),
+            (byte, bit) => format!("{byte}.{bit}"),
+        }
     }
 
     /// Whether a new byte begins between the previous cell of `memory` and this one. Always false for
@@ -373,17 +381,9 @@ fn broadcast_axes(map: &IndexMap) -> Vec<bool> {
 
 /// Writes the index of an element. For a broadcast axis it has `*`, which stands for every index.
 fn shared_index(index: &[u64], broadcast: &[bool]) -> String {
-    if !broadcast.contains(&true) {
-        return comma_list(index);
-    }
     let pairs = index.iter().zip(broadcast);
     let words: Vec<String> = pairs.map(|(i, &all)| if all { "*".into() } else { i.to_string() }).collect();
-    words.join(",")
-}
-
-fn comma_list(index: &[u64]) -> String {
-    let index: Vec<String> = index.iter().map(u64::to_string).collect();
-    if index.is_empty() { "[]".into() } else { index.join(",") }
+    if words.is_empty() { "[]".into() } else { words.join(",") }
 }
 
 fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
@@ -421,10 +421,9 @@ fn panels(map: &IndexMap, extents: &[Extent]) -> Result<Vec<Panel>, Error> {
             }
             rows.push(cells);
         }
-        let title = match leading {
-            [] => String::new(),
-            _ if number == 1 => String::new(),
-            _ => format!("[{},:,:]", comma_list(index.get(..leading.len()).unwrap_or(&[]))),
+        let title = match number {
+            1 => String::new(),
+            _ => format!("[{},:,:]", shared_index(&index, &vec![false; leading.len()])),
         };
         let bands = bands(rows.first().map_or(0, Vec::len), count(column.tile));
         let is_cut = bands.len() > 1;

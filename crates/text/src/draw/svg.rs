@@ -133,16 +133,13 @@ impl Picture {
         let left = MARGIN + NAMES.max(self.last_offset().to_string().len() * DIGIT) + BYTES;
         for (range, is_folded) in self.memory_rows() {
             let start = range.start;
-            let (byte, bit) = self.byte_of(start);
-            let byte = if bit == 0 { byte.to_string() } else { format!("{byte}.{bit}") };
             page.text(left - BYTES - 8, y + 18, "name end", &self.offset_of(start).to_string());
-            page.text(left - 8, y + 18, "byte end", &byte);
+            page.text(left - 8, y + 18, "byte end", &self.byte_name(start));
             let mut x = left;
             if is_folded {
                 let words = format!("{} elements of padding", range.len());
-                let (data, wide) =
-                    (format!("data-offset=\"{}\" data-count=\"{}\"", self.offset_of(start), range.len()), 220);
-                page.cell((x, y), wide, None, &words, &data);
+                let data = format!("data-offset=\"{}\" data-count=\"{}\"", self.offset_of(start), range.len());
+                page.cell((x, y), 220, None, &words, &data);
                 y += CELL_HEIGHT + GAP;
                 continue;
             }

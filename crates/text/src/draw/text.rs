@@ -44,18 +44,14 @@ impl Picture {
     fn memory_lines(&self) -> Vec<String> {
         let labels = self.memory.iter().map(|place| place.index.as_deref().unwrap_or(PADDING));
         let labels: Vec<&str> = labels.collect();
-        let byte_name = |place: usize| match self.byte_of(place) {
-            (byte, 0) => byte.to_string(),
-            (byte, bit) => format!("{byte}.{bit}"),
-        };
-        let byte_width = byte_name(labels.len().saturating_sub(1)).len().max(3);
+        let byte_width = self.byte_name(labels.len().saturating_sub(1)).len().max(3);
         let width = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0);
         let name = decimal_width(self.last_offset()).max(3);
         let mut lines = Vec::new();
         for (range, is_folded) in self.memory_rows() {
             let start = range.start;
             let first = self.offset_of(start);
-            let mut line = format!("{first:>name$} {:>byte_width$} │", byte_name(start));
+            let mut line = format!("{first:>name$} {:>byte_width$} │", self.byte_name(start));
             if is_folded {
                 line.push_str(&format!(" {PADDING} {} elements of padding", range.len()));
                 lines.push(line);
