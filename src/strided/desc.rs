@@ -7,9 +7,9 @@ use crate::checked::{self, Dims, Exact, OFFSET, is_same, zeros};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
+use super::extent::{extent, pack, size_in_bytes};
 use super::integers::{Integer, first_that_does_not_fit, index_of, natural};
 use super::owns::Owns;
-use super::size::{extent, pack, size_in_bytes};
 
 /// A tensor in a buffer: the data type, the sizes, and the distance between neighbours on each axis.
 ///

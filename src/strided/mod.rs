@@ -21,6 +21,7 @@
 
 // This module comes first, so that the constructors come first on the page of `BufferTensorDesc`.
 mod desc;
+mod extent;
 
 mod axes;
 mod facts;
@@ -30,6 +31,7 @@ mod integers;
 mod invariants;
 mod offsets;
 mod overlap;
+mod owned_gaps;
 mod owns;
 mod pair_overlap;
 mod shapes;

@@ -3,16 +3,15 @@
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::str::FromStr;
 
-use crate::cursor::one_of;
-use crate::element::DataType;
 use crate::error::{Code, Error};
 
 use super::feature_level::FeatureLevel;
-use super::limits::{DeviceLimits, TypeLimits};
+use super::field::read_size;
+use super::limits::DeviceLimits;
 
 const TABLE: &str = include_str!("devices.txt");
 
@@ -65,6 +64,35 @@ fn aliases(cell: &'static str) -> impl Iterator<Item = (&'static str, &'static s
 }
 
 impl DeviceLimits {
+    /// Returns the limits of DirectML at the latest feature level: see
+    /// [`directml_level`](Self::directml_level).
+    #[must_use]
+    pub fn directml() -> DeviceLimits {
+        named_or_none("directml")
+    }
+
+    /// Returns the limits of DirectML at this feature level. Single operators may accept fewer ranks and types.
+    ///
+    /// ```
+    /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
+    ///
+    /// let (first, latest) = (DeviceLimits::directml_level("1.0".parse::<FeatureLevel>()?), DeviceLimits::directml());
+    /// assert!(first.max_rank < latest.max_rank);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn directml_level(level: FeatureLevel) -> DeviceLimits {
+        let (min_rank, max_rank) = level.ranks();
+        let data_types = Some(Cow::Borrowed(level.data_types()));
+        DeviceLimits { name: level.limits_name().into(), min_rank, max_rank, data_types, ..Self::directml() }
+    }
+
+    /// Returns the default limits of WebGPU, which every adapter has.
+    #[must_use]
+    pub fn webgpu() -> DeviceLimits {
+        named_or_none("webgpu")
+    }
+
     /// The names of the sets of limits that can be read. `directml` stands for the latest feature level.
     ///
     /// ```
@@ -179,98 +207,23 @@ impl FromStr for DeviceLimits {
     }
 }
 
-/// A type of a limit, which can be read from a text.
-pub(super) trait Field: Sized {
-    fn read(text: &str) -> Result<Self, Error>;
-}
+impl FromStr for FeatureLevel {
+    type Err = Error;
 
-impl Field for u64 {
-    fn read(text: &str) -> Result<u64, Error> {
-        read_size(text)
+    /// Reads `5.0`, or `5_0` as in the names of the header.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let dotted = text.replace('_', ".");
+        let found = Self::ALL.iter().copied().find(|level| level.to_string() == dotted);
+        found.ok_or_else(|| unknown_limits(&format!("directml:{text}")))
     }
 }
 
-impl Field for usize {
-    fn read(text: &str) -> Result<usize, Error> {
-        read_size(text).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+/// Finds the level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
+impl TryFrom<u32> for FeatureLevel {
+    type Error = Error;
+
+    fn try_from(value: u32) -> Result<FeatureLevel, Error> {
+        let found = Self::ALL.iter().copied().find(|&level| u32::from(level) == value);
+        found.ok_or_else(|| unknown_limits(&format!("directml:{value:#x}")))
     }
-}
-
-impl Field for bool {
-    fn read(text: &str) -> Result<bool, Error> {
-        one_of(text, "a truth", &[false, true], |truth| if truth { "true" } else { "false" })
-    }
-}
-
-impl<T: Field> Field for Option<T> {
-    fn read(text: &str) -> Result<Option<T>, Error> {
-        if text == "any" { Ok(None) } else { T::read(text).map(Some) }
-    }
-}
-
-impl Field for Cow<'static, [DataType]> {
-    fn read(text: &str) -> Result<Self, Error> {
-        text.split('+').map(str::parse).collect::<Result<Vec<DataType>, Error>>().map(Cow::Owned)
-    }
-}
-
-impl Field for Cow<'static, [TypeLimits]> {
-    fn read(text: &str) -> Result<Self, Error> {
-        let rules = text.split(';').filter(|rule| !rule.is_empty()).map(|rule| {
-            let mut parts = rule.split(':');
-            let data_types = Field::read(parts.next().unwrap_or(""))?;
-            let mut number = || read_size(parts.next().unwrap_or(""));
-            let (inner_size_multiple, stride_multiple, offset_alignment) = (number()?, number()?, number()?);
-            Ok(TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment })
-        });
-        rules.collect::<Result<Vec<_>, Error>>().map(Cow::Owned)
-    }
-}
-
-/// The units of a size in a text, each with its number of bytes.
-const UNITS: &[(&str, u64)] = &[
-    ("", 1),
-    ("B", 1),
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("TiB", 1 << 40),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("TB", 1_000_000_000_000),
-];
-
-/// Reads a number of bytes: `4096`, `4_194_304`, `4MiB`, `2 GiB`, `64kB` (1000 bytes each).
-///
-/// The function needs the feature `plan`.
-///
-/// # Errors
-///
-/// `parse` if the text is not a number with one of these units, or does not fit 64 bits.
-///
-/// ```
-/// use tensor_layout::upload::read_size;
-///
-/// assert_eq!((read_size("4MiB")?, read_size("4_194_304")?), (4 << 20, 4 << 20));
-/// assert_eq!(read_size("4 potatoes").unwrap_err().column(), Some(3));
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn read_size(text: &str) -> Result<u64, Error> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
-    let refuse = |column: usize, expected: &'static str| {
-        let found = text
-            .get(column..)
-            .filter(|rest| !rest.is_empty())
-            .map_or("the end of the text".to_owned(), |rest| format!("`{rest}`"));
-        Error::parse(text, column.saturating_add(1), expected, found)
-    };
-    let value = number.replace('_', "").parse::<u64>().ok().filter(|_| !number.starts_with('_'));
-    let value = value.ok_or_else(|| refuse(0, "a number of bytes below 2^64, such as 4096, 4_194_304 or 4MiB"))?;
-    let blanks = unit.len().saturating_sub(unit.trim_start().len());
-    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|&(_, factor)| factor);
-    let factor =
-        factor.ok_or_else(|| refuse(digits.saturating_add(blanks), "KiB, MiB, GiB, TiB, kB, MB, GB, TB or nothing"))?;
-    value.checked_mul(factor).ok_or_else(|| refuse(0, "a number of bytes below 2^64"))
 }

@@ -1,14 +1,8 @@
 //! `FeatureLevel`: the DirectML feature levels.
 
-use alloc::format;
-use alloc::string::ToString;
 use core::fmt;
-use core::str::FromStr;
 
 use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
-use crate::error::Error;
-
-use super::devices::unknown_limits;
 
 /// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL` and the name of its limits.
 macro_rules! levels {
@@ -118,30 +112,9 @@ impl FeatureLevel {
     }
 }
 
-/// Finds the level with this value of `DML_FEATURE_LEVEL`, as a device reports it.
-impl TryFrom<u32> for FeatureLevel {
-    type Error = Error;
-
-    fn try_from(value: u32) -> Result<FeatureLevel, Error> {
-        let found = Self::ALL.iter().copied().find(|&level| u32::from(level) == value);
-        found.ok_or_else(|| unknown_limits(&format!("directml:{value:#x}")))
-    }
-}
-
 impl fmt::Display for FeatureLevel {
     /// Writes `5.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.limits_name().trim_start_matches("DirectML "))
-    }
-}
-
-impl FromStr for FeatureLevel {
-    type Err = Error;
-
-    /// Reads `5.0`, or `5_0` as in the names of the header.
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let dotted = text.replace('_', ".");
-        let found = Self::ALL.iter().copied().find(|level| level.to_string() == dotted);
-        found.ok_or_else(|| unknown_limits(&format!("directml:{text}")))
     }
 }

@@ -3,12 +3,12 @@
 //! here, and a check of it in `validate` or `strides`. The named sets are rows of `devices.txt`.
 
 use alloc::borrow::Cow;
+use alloc::vec::Vec;
 
 use crate::element::{DataType, ElementKind};
 use crate::error::Error;
 
-use super::devices::{Field, named_or_none};
-use super::feature_level::FeatureLevel;
+use super::field::{Field, read_size};
 use super::multiples::{common_multiple, whole_elements};
 
 /// Calls a macro with the table of the limits. (`interop::serde` reads it too.)
@@ -194,36 +194,20 @@ pub struct TypeLimits {
     pub offset_alignment: u64,
 }
 
+impl Field for Cow<'static, [TypeLimits]> {
+    fn read(text: &str) -> Result<Self, Error> {
+        let rules = text.split(';').filter(|rule| !rule.is_empty()).map(|rule| {
+            let mut parts = rule.split(':');
+            let data_types = Field::read(parts.next().unwrap_or(""))?;
+            let mut number = || read_size(parts.next().unwrap_or(""));
+            let (inner_size_multiple, stride_multiple, offset_alignment) = (number()?, number()?, number()?);
+            Ok(TypeLimits { data_types, inner_size_multiple, stride_multiple, offset_alignment })
+        });
+        rules.collect::<Result<Vec<_>, Error>>().map(Cow::Owned)
+    }
+}
+
 impl DeviceLimits {
-    /// Returns the limits of DirectML at the latest feature level: see
-    /// [`directml_level`](Self::directml_level).
-    #[must_use]
-    pub fn directml() -> DeviceLimits {
-        named_or_none("directml")
-    }
-
-    /// Returns the limits of DirectML at this feature level. Single operators may accept fewer ranks and types.
-    ///
-    /// ```
-    /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
-    ///
-    /// let (first, latest) = (DeviceLimits::directml_level("1.0".parse::<FeatureLevel>()?), DeviceLimits::directml());
-    /// assert!(first.max_rank < latest.max_rank);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[must_use]
-    pub fn directml_level(level: FeatureLevel) -> DeviceLimits {
-        let (min_rank, max_rank) = level.ranks();
-        let data_types = Some(Cow::Borrowed(level.data_types()));
-        DeviceLimits { name: level.limits_name().into(), min_rank, max_rank, data_types, ..Self::directml() }
-    }
-
-    /// Returns the default limits of WebGPU, which every adapter has.
-    #[must_use]
-    pub fn webgpu() -> DeviceLimits {
-        named_or_none("webgpu")
-    }
-
     /// Returns these limits for a device that is known to keep the bytes between the elements of an output.
     /// DirectML's pages do not promise this for every operator. With these limits, parts of larger buffers
     /// are accepted as outputs.

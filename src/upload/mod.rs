@@ -29,6 +29,7 @@ mod arena;
 mod bindings;
 mod devices;
 mod feature_level;
+mod field;
 mod limits;
 mod multiples;
 mod pack;
@@ -43,9 +44,9 @@ mod write_units;
 
 pub use arena::{Arena, ArenaBinding, arena};
 pub use bindings::{Binding, validate_bindings};
-#[cfg(feature = "plan")]
-pub use devices::read_size;
 pub use feature_level::FeatureLevel;
+#[cfg(feature = "plan")]
+pub use field::read_size;
 #[cfg(feature = "serde")]
 pub(crate) use limits::limit_fields;
 pub use limits::{DeviceLimits, TypeLimits};
