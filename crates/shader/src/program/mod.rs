@@ -21,8 +21,8 @@ mod transpose;
 mod window;
 mod words;
 
-pub use form::Form;
+pub use form::{Form, ProgramOptions};
 pub use module::Module;
 pub use pass::{BoundBuffer, BoundWindow, Pass, PipelineKey};
-pub use plan::{Program, ProgramOptions};
+pub use plan::Program;
 pub use run::ShaderFault;

@@ -7,11 +7,10 @@ use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Padding, Relayout};
 
 use super::super::profile::Profile;
-use super::form::Form;
+use super::form::{Form, ProgramOptions};
 use super::gather::Gather;
 use super::general::{General, Task};
 use super::pass::{Pass, Shader};
-use super::plan::ProgramOptions;
 use super::window::{WORDS, Window};
 use super::words::{Pattern, Width};
 
