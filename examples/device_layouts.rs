@@ -1,5 +1,6 @@
-//! Copies to and from the layouts of devices and libraries, by their names (docs/DEVICE_LAYOUTS.md has all of them):
-//! weights for AMD's kernels, tiles of Tenstorrent, bindings of TensorRT, int4 weights, and blocks of GGUF.
+//! Copies to and from the layouts of devices and libraries, by their names (docs/DEVICE_LAYOUTS.md has all of
+//! them): weights for AMD's kernels, tiles of Tenstorrent, bindings of TensorRT, int4 weights, and blocks of
+//! GGUF.
 //!
 //! `cargo run --release --example device_layouts`
 
@@ -17,8 +18,8 @@ fn bytes(count: u64) -> Vec<u8> {
     (0..count).map(|byte| (byte * 37 + 11) as u8).collect()
 }
 
-/// A weight `[N,K]`, or `[experts,N,K]`, for AMD's kernels. hipBLASLt has the same bytes under another name and on
-/// exchanged axes.
+/// A weight `[N,K]`, or `[experts,N,K]`, for AMD's kernels. hipBLASLt has the same bytes under another name
+/// and on exchanged axes.
 fn aiter() -> Answer {
     let plain: ArrayShape = "bf16[8,64,128]".parse()?;
     let shuffled: NamedLayout = "aiter.shuffle_weight_16x16:bf16[8,64,128]".parse()?;
@@ -67,8 +68,9 @@ fn tensorrt() -> Answer {
     Ok(())
 }
 
-/// GPTQ, AWQ and Marlin keep the same nibbles in different orders, so every way between them is a copy. (Their zero
-/// points differ by arithmetic: an offset of one in GPTQ's first format, a permutation of the scales in Marlin's.)
+/// GPTQ, AWQ and Marlin keep the same nibbles in different orders, so every way between them is a copy.
+/// (Their zero points differ by arithmetic: an offset of one in GPTQ's first format, a permutation of the
+/// scales in Marlin's.)
 fn int4() -> Answer {
     let sizes = [32, 128];
     let layout = |name| NamedLayout::new(name, DataType::U4, &sizes);
@@ -86,9 +88,9 @@ fn int4() -> Answer {
     Ok(())
 }
 
-/// llama.cpp keeps four rows of Q8_0 in one block: four scales, then their values, interleaved by 4 or 8 bytes. Each
-/// field of a block is a layout, and a repack is one copy a field into the same buffer: what is stored beside a field
-/// is left alone. The same with other numbers (`d` scales, `qs` values, `e` exponents):
+/// llama.cpp keeps four rows of Q8_0 in one block: four scales, then their values, interleaved by 4 or 8
+/// bytes. Each field of a block is a layout, and a repack is one copy a field into the same buffer: what is
+/// stored beside a field is left alone. The same with other numbers (`d` scales, `qs` values, `e` exponents):
 ///
 /// | repack | block | four rows | values, interleaved by |
 /// |---|---|---|---|
@@ -98,8 +100,8 @@ fn int4() -> Answer {
 /// | iq4_nlx8, eight rows | 18 bytes: f16 d, u8 qs[16] | 144 bytes: d[8], qs[128] | 8 bytes |
 /// | mxfp4x8, eight rows | 17 bytes: u8 e, u8 qs[16] | 136 bytes: e[8], qs[128] | 8 bytes |
 ///
-/// The others are arithmetic, not layouts: q4_0x4 and its kin flip bits of every byte (XOR 0x88), q4_K repacks 6-bit
-/// scales, and q1_0x4 with an interleave of 4 regroups bits.
+/// The others are arithmetic, not layouts: q4_0x4 and its kin flip bits of every byte (XOR 0x88), q4_K
+/// repacks 6-bit scales, and q1_0x4 with an interleave of 4 regroups bits.
 fn gguf() -> Answer {
     let (rows, blocks) = (8, 3);
     // block_q8_0: an f16 scale, then 32 values: 34 bytes, 17 f16.

@@ -74,7 +74,8 @@ impl Cache {
         let [layers, heads, _, channels] = self.desc.sizes() else { unreachable!("the cache has four axes") };
         let source = BufferTensorDesc::packed(DataType::F16, &[tokens, *layers, *heads, *channels])?;
         let slots = self.desc.slice_axis(2, at..at + tokens)?;
-        // The slots are a part of the cache: what is between them is never written, whatever the padding rule says.
+        // The slots are a part of the cache: what is between them is never written, whatever the padding rule
+        // says.
         Relayout::new(&source.permute(&[1, 2, 0, 3])?, &slots)?.run(made, &mut self.memory)?;
         Ok(())
     }

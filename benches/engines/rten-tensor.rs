@@ -10,7 +10,8 @@ fn strided<T>(src: TensorView<T>, dest: &mut [MaybeUninit<T>], strides: &[usize]
         _ => tensor_layout::DataType::U32,
     };
     let to = NonNull::slice_from_raw_parts(NonNull::from(&mut *dest).cast::<u8>(), size_of_val(dest));
-    // SAFETY: the elements are numbers without padding, and the slices have as many bytes. Nothing else uses `dest`.
+    // SAFETY: the elements are numbers without padding, and the slices have as many bytes. Nothing else uses
+    // `dest`.
     let (from, to) = unsafe {
         (
             std::slice::from_raw_parts(src.storage().as_ptr().cast::<u8>(), src.storage().len() * size_of::<T>()),

@@ -223,8 +223,8 @@ fn directml(input: &Input) {
     }
 }
 
-/// What is written for others has canonical strides. Producers differ: NumPy's strides of arrays without elements
-/// are 0, PyTorch's are packed.
+/// What is written for others has canonical strides. Producers differ: NumPy's strides of arrays without
+/// elements are 0, PyTorch's are packed.
 fn came_back(back: &BufferTensorDesc, desc: &BufferTensorDesc) {
     let canonical = desc.clone().with_canonical_strides();
     assert_eq!((back.sizes(), back.strides()), (desc.sizes(), canonical.strides()));

@@ -7,9 +7,10 @@ use tensor_layout_hlo::{OutOfMemoryReport, smaller_layout};
 
 use crate::error::refusal;
 
-/// Explains the text of an out-of-memory error of XLA (RESOURCE_EXHAUSTED): the arrays that took the memory, the
-/// bytes of each that are padding, and the layout that a TPU compiler would choose if it is smaller. `text` has a
-/// sentence for each array, `needed_bytes` and `available_bytes` what the report says of the program and the device.
+/// Explains the text of an out-of-memory error of XLA (RESOURCE_EXHAUSTED): the arrays that took the memory,
+/// the bytes of each that are padding, and the layout that a TPU compiler would choose if it is smaller.
+/// `text` has a sentence for each array, `needed_bytes` and `available_bytes` what the report says of the
+/// program and the device.
 ///
 /// >>> report = """RESOURCE_EXHAUSTED: Ran out of memory in memory space hbm.
 /// ...   1. Size: 2.44M

@@ -102,7 +102,8 @@ pub(crate) struct Elements {
     pub(crate) item: usize,
     /// How many elements of `data_type` are in one item: the lanes of DLPack. They become one more axis.
     pub(crate) lanes: usize,
-    /// The width of an element in bits, if elements are packed to bits. Then `item` is 1, and strides count elements.
+    /// The width of an element in bits, if elements are packed to bits. Then `item` is 1, and strides count
+    /// elements.
     pub(crate) packed_bits: Option<u32>,
     /// The type of the elements, or `None` for types that layouts do not have: structures, text, dates,
     /// big-endian numbers.
@@ -117,8 +118,8 @@ fn is_of_objects(format: &[u8]) -> bool {
 }
 
 impl Elements {
-    /// Returns the elements of any array on the CPU. Whatever is refused, by this module or by the library of the
-    /// array, is a [`LayoutError`].
+    /// Returns the elements of any array on the CPU. Whatever is refused, by this module or by the library of
+    /// the array, is a [`LayoutError`].
     pub(crate) fn of(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         Self::lent(array, is_written).map_err(|error| not_lent(array, error))
     }
@@ -222,8 +223,8 @@ impl Elements {
         Ok(Elements { data_type, ..Self::by_buffer(&view, is_written)? })
     }
 
-    /// Returns the elements of any tensor on the CPU by DLPack, which lends the bytes of a tensor. A tensor whose values are not its
-    /// bytes must be resolved before ([`with_own_bytes`]).
+    /// Returns the elements of any tensor on the CPU by DLPack, which lends the bytes of a tensor. A tensor
+    /// whose values are not its bytes must be resolved before ([`with_own_bytes`]).
     pub(crate) fn by_dlpack(array: &Bound<'_, PyAny>, is_written: bool) -> PyResult<Elements> {
         let array = &with_own_bytes(array, is_written)?;
         static ARGUMENTS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
@@ -255,8 +256,8 @@ impl Elements {
         };
         let lender = if let Some(managed) = take(c"dltensor_versioned", c"used_dltensor_versioned") {
             let managed = NonNull::new(managed.cast::<DlManagedTensor>()).ok_or_else(too_large)?;
-            // SAFETY: `take` returns a valid pointer. The structure lives until its deleter is called, which only
-            // `DlOwned` does, as the capsule was renamed.
+            // SAFETY: `take` returns a valid pointer. The structure lives until its deleter is called, which
+            // only `DlOwned` does, as the capsule was renamed.
             Lender::DlPackVersioned(unsafe { DlOwned::new(managed) }.map_err(refused)?)
         } else if let Some(managed) = take(c"dltensor", c"used_dltensor") {
             Lender::DlPack(managed.cast::<Managed>())
@@ -266,8 +267,8 @@ impl Elements {
         let (tensor, fields, is_read_only) = match &lender {
             Lender::DlPackVersioned(owned) => (owned.tensor(), owned.fields().map_err(refused)?, owned.is_read_only()),
             Lender::DlPack(managed) => {
-                // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called, and its lists
-                // have `ndim` numbers until then.
+                // SAFETY: `take` returns a valid pointer. The structure lives until the deleter is called,
+                // and its lists have `ndim` numbers until then.
                 let (tensor, fields) = unsafe { (&(**managed).tensor, (**managed).tensor.fields(0)) };
                 (tensor, fields.map_err(refused)?, false)
             }
@@ -394,8 +395,8 @@ impl Elements {
     }
 }
 
-/// Returns the tensor itself, or a tensor whose bytes are its values. PyTorch keeps a negation and a conjugation as
-/// bits of the tensor, of which DLPack knows nothing.
+/// Returns the tensor itself, or a tensor whose bytes are its values. PyTorch keeps a negation and a
+/// conjugation as bits of the tensor, of which DLPack knows nothing.
 fn with_own_bytes<'py>(array: &Bound<'py, PyAny>, is_written: bool) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let mut resolved = array.clone();

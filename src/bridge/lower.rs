@@ -97,8 +97,8 @@ impl Split {
 /// A layout can store elements in another width than their type has. A descriptor cannot say this, so the
 /// result is [`Lowering::IndexMap`].
 ///
-/// **Post-condition** (`lowering_keeps_every_offset`): every index has the same offset, in a `Split` the index
-/// whose digits are the index of the layout.
+/// **Post-condition** (`lowering_keeps_every_offset`): every index has the same offset, in a `Split` the
+/// index whose digits are the index of the layout.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
-//! The table of errors: one row for each code, with its kind, its sentence and what the page docs/ERRORS.md says
-//! about it.
+//! The table of errors: one row for each code, with its kind, its sentence and what the page docs/ERRORS.md
+//! says about it.
 //!
 //! In a sentence, `{axis}`, `{value}` and `{limit}` are numbers of the error, and `{what}`, `{expected}` and
 //! `{found}` are its texts. `{reason}` is another name of `{found}`, where the text is the end of a sentence.
-//! `{min}`, `{bits}` and `{from}` are names of the one number that few errors have: the smallest value that is
-//! accepted, the bits of an element, and the byte where something begins.
+//! `{min}`, `{bits}` and `{from}` are names of the one number that few errors have: the smallest value that
+//! is accepted, the bits of an element, and the byte where something begins.
 //!
 //! A new error is a new row. Its code stays when its sentence is reworded.
 

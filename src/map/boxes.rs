@@ -61,8 +61,8 @@ pub struct CopyBox {
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
 /// All boxes together have as many elements as the tensor, which debug builds check. Every box reads and
-/// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step, and the
-/// source stride of a reversed loop is not 0.
+/// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step, and
+/// the source stride of a reversed loop is not 0.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
     pub(super) source: u64,

@@ -44,12 +44,12 @@ impl IndexMap {
     /// Whether both maps put every index at the same offset. Only sizes and offsets are compared.
     /// [`same_layout`] compares the types as well.
     ///
-    /// The result is exact for every layout, however it was spelled. Chains are compared by their digits, in a
-    /// time that does not depend on the sizes. Two forms of an Irreducible layout, and layouts that fuse
+    /// The result is exact for every layout, however it was spelled. Chains are compared by their digits, in
+    /// a time that does not depend on the sizes. Two forms of an Irreducible layout, and layouts that fuse
     /// dimensions in contradicting orders, are compared index by index.
     ///
-    /// **Post-condition** (`comparisons_are_those_of_a_walk`): `Ok(true)` exactly if a walk over all indices finds
-    /// no difference.
+    /// **Post-condition** (`comparisons_are_those_of_a_walk`): `Ok(true)` exactly if a walk over all indices
+    /// finds no difference.
     ///
     /// # Errors
     ///
@@ -134,8 +134,8 @@ impl IndexMap {
         index
     }
 
-    /// Returns the first difference among the indices whose dimensions that are not `walked` are 0. The offset
-    /// of each index is computed.
+    /// Returns the first difference among the indices whose dimensions that are not `walked` are 0. The
+    /// offset of each index is computed.
     fn walk(&self, other: &IndexMap, walked: impl Fn(usize) -> bool) -> Result<Option<Vec<u64>>, Error> {
         let sizes: Dims =
             self.sizes.iter().enumerate().map(|(dim, &size)| if walked(dim) { size } else { 1 }).collect();

@@ -170,8 +170,8 @@ impl IndexMap {
         Self::made((data_type, element_bits), sizes, components, None, base, physical_elements)
     }
 
-    /// Returns the map of a tensor that begins at element `base` of its buffer. It has the buffer to itself if
-    /// it begins at the start.
+    /// Returns the map of a tensor that begins at element `base` of its buffer. It has the buffer to itself
+    /// if it begins at the start.
     // Always inlined: a map is large, and would be copied.
     #[inline(always)]
     pub(super) fn made(
@@ -310,7 +310,8 @@ impl IndexMap {
         Some(strides)
     }
 
-    /// The offset of an index, in elements from the start of the buffer. The index may be integers of any type.
+    /// The offset of an index, in elements from the start of the buffer. The index may be integers of any
+    /// type.
     ///
     /// # Errors
     ///
@@ -355,8 +356,8 @@ impl IndexMap {
 }
 
 /// The properties of a layout besides its index map. Only the feature `plan` names this trait, so a crate
-/// cannot implement [`ToIndexMap`](super::ToIndexMap) by accident: a layout that leaves out a method is copied
-/// and checked by wrong rules.
+/// cannot implement [`ToIndexMap`](super::ToIndexMap) by accident: a layout that leaves out a method is
+/// copied and checked by wrong rules.
 pub trait Besides {
     /// The order of the dimensions in memory, the fastest dimension first, if the layout has such an order.
     /// The strides of dimensions of size 1 follow this order.

@@ -21,8 +21,8 @@ impl IndexMap {
     /// Returns the index that is stored at `offset`, or `None` for padding. If several indices are stored
     /// there (broadcast, overlap), the function returns one of them, with index 0 on broadcast axes.
     ///
-    /// **Post-condition** (`offsets_inverse_and_size_are_the_literal_ones`): the offset of the index is `offset`;
-    /// `None` means that no index has this offset.
+    /// **Post-condition** (`offsets_inverse_and_size_are_the_literal_ones`): the offset of the index is
+    /// `offset`; `None` means that no index has this offset.
     ///
     /// # Errors
     ///

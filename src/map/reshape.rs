@@ -22,8 +22,9 @@ use super::view::{refused, renumbered};
 impl IndexMap {
     /// Returns a view that has other sizes and the same elements in the same row-major order.
     ///
-    /// **Post-condition** (`a_reshape_is_a_view_exactly_where_the_offsets_separate`): the offsets in the order of
-    /// the indices do not change; an error means that no sum of one function for each dimension gives them.
+    /// **Post-condition** (`a_reshape_is_a_view_exactly_where_the_offsets_separate`): the offsets in the
+    /// order of the indices do not change; an error means that no sum of one function for each dimension
+    /// gives them.
     ///
     /// # Errors
     ///

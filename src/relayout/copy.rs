@@ -1,10 +1,11 @@
 //! Copies that run once, in one of three ways:
 //!
-//! 1. Two strided sides of whole bytes are a loop nest: its loops in the order of the destination, merged where they
-//!    continue each other. Few runs are copied by the nest itself, in less time than any choice takes.
+//! 1. Two strided sides of whole bytes are a loop nest: its loops in the order of the destination, merged
+//!    where they continue each other. Few runs are copied by the nest itself, in less time than any choice
+//!    takes.
 //! 2. More runs get the kernel that a plan would choose for this nest. Nothing is allocated or kept.
-//! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an error,
-//!    which the plan reports.
+//! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an
+//!    error, which the plan reports.
 
 use strided_copy::kernel::Stride;
 use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};

@@ -143,7 +143,8 @@ const _: () = {
                 | (CpuFamily::Neutral, CpuFamily::Neutral)
         )
     }
-    // Milan, Vermeer and Cezanne are Zen 3. Genoa, Raphael and Bergamo are Zen 4. Turin is Zen 5. Rome is in no family.
+    // Milan, Vermeer and Cezanne are Zen 3. Genoa, Raphael and Bergamo are Zen 4. Turin is Zen 5. Rome is in
+    // no family.
     assert!(is(Vendor::Amd, 0x19, 1, CpuFamily::Zen3) && is(Vendor::Amd, 0x19, 0x21, CpuFamily::Zen3));
     assert!(is(Vendor::Amd, 0x19, 0x50, CpuFamily::Zen3) && is(Vendor::Amd, 0x19, 0x11, CpuFamily::Zen4));
     assert!(is(Vendor::Amd, 0x19, 0x61, CpuFamily::Zen4) && is(Vendor::Amd, 0x19, 0xa0, CpuFamily::Zen4));

@@ -13,9 +13,9 @@ const SHOWN: usize = 8;
 
 impl Relayout {
     /// Returns the plan as text for people. A line of each box has its bytes, where it begins, its loops as
-    /// `extent x (source stride, destination stride)` in bytes, and the kernel with all its numbers. Then follow
-    /// the bytes that are moved, the kind of stores, the padding and what the plan knows of the machine. The
-    /// wording is not stable.
+    /// `extent x (source stride, destination stride)` in bytes, and the kernel with all its numbers. Then
+    /// follow the bytes that are moved, the kind of stores, the padding and what the plan knows of the
+    /// machine. The wording is not stable.
     #[must_use]
     pub fn explain(&self) -> String {
         let mut text = String::new();

@@ -1,10 +1,10 @@
 //! A copy in pieces that share nothing but the source.
 //!
-//! Every piece writes a range of the destination that no other piece touches. So [`Destination::split_at`], or a
-//! mapping of one part of a file, is enough to run pieces in parallel. The ranges together are all bytes that the
-//! whole copy may write. Where possible, ranges end at multiples of a
-//! large stride of the destination: between rows of tiles and not inside them. Each piece has the boxes of
-//! the copy, clipped to its range.
+//! Every piece writes a range of the destination that no other piece touches. So [`Destination::split_at`],
+//! or a mapping of one part of a file, is enough to run pieces in parallel. The ranges together are all bytes
+//! that the whole copy may write. Where possible, ranges end at multiples of a large stride of the
+//! destination: between rows of tiles and not inside them. Each piece has the boxes of the copy, clipped to
+//! its range.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -62,8 +62,8 @@ enum PieceCopy {
 
 #[derive(Debug, Clone)]
 struct Part {
-    /// The number of bytes of the range. A piece may also set bytes after them to zero, by which the size of a
-    /// descriptor is rounded up.
+    /// The number of bytes of the range. A piece may also set bytes after them to zero, by which the size of
+    /// a descriptor is rounded up.
     bytes: usize,
     /// The least length of the whole source, in bytes.
     source_needs: u64,
@@ -72,15 +72,15 @@ struct Part {
 }
 
 impl Relayout {
-    /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint and ascending,
-    /// and cover all bytes that a whole run writes. They begin at multiples of `alignment` bytes (0 counts as 1),
-    /// for pieces whose bytes are then copied with an alignment, as WebGPU copies whole words of 4 bytes. A piece
-    /// treats the padding in its range as the copy does.
+    /// Cuts the copy into at most `pieces` pieces of about the same size. Their ranges are disjoint and
+    /// ascending, and cover all bytes that a whole run writes. They begin at multiples of `alignment` bytes
+    /// (0 counts as 1), for pieces whose bytes are then copied with an alignment, as WebGPU copies whole
+    /// words of 4 bytes. A piece treats the padding in its range as the copy does.
     ///
-    /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece), because
-    /// threads do not pay for less. There are also fewer if the layouts are so irregular that the pieces would have
-    /// more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes several passes, or if the copy
-    /// has more than 4,096 boxes. There are never more than 16,384 pieces.
+    /// There are fewer pieces if they would be shorter than [`least_piece`](super::Settings::least_piece),
+    /// because threads do not pay for less. There are also fewer if the layouts are so irregular that the
+    /// pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes
+    /// several passes, or if the copy has more than 4,096 boxes. There are never more than 16,384 pieces.
     ///
     /// # Errors
     ///
@@ -283,8 +283,9 @@ impl Piece {
     ///
     /// # Errors
     ///
-    /// The errors of [`Relayout::run`]. If padding is kept and elements share bytes, a piece may have to read the
-    /// destination although the whole copy does not, because clipped boxes may not consist of whole bytes.
+    /// The errors of [`Relayout::run`]. If padding is kept and elements share bytes, a piece may have to read
+    /// the destination although the whole copy does not, because clipped boxes may not consist of whole
+    /// bytes.
     pub fn run<'a>(&self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<(), Error> {
         self.run_into(source, destination.into())
     }
@@ -306,7 +307,8 @@ impl Piece {
         if !destination.is_readable() && self.reads_destination() {
             return Err(Code::DestinationRead.by(0, 0));
         }
-        // Only the last piece has bytes after its elements. They are set to zero, like all padding of the copy.
+        // Only the last piece has bytes after its elements. They are set to zero, like all padding of the
+        // copy.
         let destination = without_tail(&mut destination, part.bytes, self.range.len());
         exec::run_filled(&part.program, &part.fill, source, destination)
     }

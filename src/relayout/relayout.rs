@@ -23,9 +23,9 @@ use super::settings::{Padding, Settings};
 /// of 8 bits can be moved, and any other width up to 128 bits.
 ///
 /// Elements of 1, 2 or 4 bits may take a byte each on the other side, as XLA stores `s4` unless `E(4)` packs
-/// it. Signed integers are extended by their sign, and all other types by zeros: for zeros above an `s4`, as JAX,
-/// ONNX and ml_dtypes write them, describe both sides as `u4`. Packing keeps the low bits.
-/// No other pair of widths or types is converted.
+/// it. Signed integers are extended by their sign, and all other types by zeros: for zeros above an `s4`, as
+/// JAX, ONNX and ml_dtypes write them, describe both sides as `u4`. Packing keeps the low bits. No other pair
+/// of widths or types is converted.
 ///
 /// ```
 /// use tensor_layout::relayout::{Padding, Relayout};
@@ -57,8 +57,8 @@ pub struct Relayout {
     pub(super) allows_plain: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
-    /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is set,
-    /// all padding too.
+    /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is
+    /// set, all padding too.
     pub(super) destination_needs: u64,
     destination_size: u64,
 }
@@ -163,9 +163,9 @@ impl Relayout {
     }
 
     /// Returns this copy with another treatment of the destination's padding. Padding is every index of the
-    /// buffer without an element, and the bytes by which the size of a descriptor is rounded up (`u8[3]` takes 4
-    /// bytes). Those bytes are set to zero, whatever the pattern is. If padding is set, the destination must hold
-    /// all of it.
+    /// buffer without an element, and the bytes by which the size of a descriptor is rounded up (`u8[3]`
+    /// takes 4 bytes). Those bytes are set to zero, whatever the pattern is. If padding is set, the
+    /// destination must hold all of it.
     ///
     /// # Errors
     ///
@@ -235,7 +235,8 @@ impl Relayout {
         checked::bytes_for(self.destination.span_elements(), self.destination.element_bits())
     }
 
-    /// Size of the whole source in bytes, padding included. A source that lacks padding at its end may be shorter.
+    /// Size of the whole source in bytes, padding included. A source that lacks padding at its end may be
+    /// shorter.
     #[must_use]
     pub fn source_size_in_bytes(&self) -> u64 {
         self.source.physical_size_in_bytes()
@@ -265,9 +266,10 @@ impl Relayout {
         self.source.element_bits() != self.destination.element_bits()
     }
 
-    /// The size by which the destination's buffer is allocated, in bytes, padding included. For a descriptor it is
-    /// [`total_tensor_size_in_bytes`](BufferTensorDesc::total_tensor_size_in_bytes), which is rounded up for the
-    /// device, and for any other layout [`physical_size_in_bytes`](IndexMap::physical_size_in_bytes).
+    /// The size by which the destination's buffer is allocated, in bytes, padding included. For a descriptor
+    /// it is [`total_tensor_size_in_bytes`](BufferTensorDesc::total_tensor_size_in_bytes), which is rounded
+    /// up for the device, and for any other layout
+    /// [`physical_size_in_bytes`](IndexMap::physical_size_in_bytes).
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, ArrayShape, BufferTensorDesc, DataType};
@@ -282,17 +284,18 @@ impl Relayout {
         self.destination_size
     }
 
-    /// Copies every element, and sets the padding if it [is to be set](Self::with_padding). All other bytes of the
-    /// destination keep their values.
+    /// Copies every element, and sets the padding if it [is to be set](Self::with_padding). All other bytes
+    /// of the destination keep their values.
     ///
-    /// The destination is a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`, or memory that can only be written,
-    /// such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the bytes of numbers.
+    /// The destination is a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`, or memory that can only be
+    /// written, such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the
+    /// bytes of numbers.
     ///
     /// # Errors
     ///
-    /// Before a byte is written, `buffer_too_short`, and `destination_read` if the copy
-    /// has to read its destination, and the destination can only be written. Such a copy moves elements that share
-    /// bytes with others.
+    /// Before a byte is written, `buffer_too_short`, and `destination_read` if the copy has to read its
+    /// destination, and the destination can only be written. Such a copy moves elements that share bytes with
+    /// others.
     ///
     /// ```
     /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType};
@@ -403,8 +406,8 @@ pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<
     if found < needed { Err(Error::buffer_too_short(what, needed, found)) } else { Ok(()) }
 }
 
-/// Returns the first `whole` bytes of a destination, and sets the bytes from there to `end` to zero: they are the
-/// bytes by which a descriptor's size is rounded up.
+/// Returns the first `whole` bytes of a destination, and sets the bytes from there to `end` to zero: they are
+/// the bytes by which a descriptor's size is rounded up.
 pub(super) fn without_tail<'a>(destination: &'a mut Destination<'_>, whole: usize, end: usize) -> Destination<'a> {
     let length = destination.len();
     let whole = whole.min(length);

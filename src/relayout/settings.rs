@@ -27,13 +27,14 @@ use super::plan::machine::Knobs;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Settings {
-    /// The axes that one side walks backwards: index `i` of such an axis is written from index `size - 1 - i`.
+    /// The axes that one side walks backwards: index `i` of such an axis is written from index `size - 1 -
+    /// i`.
     ///
-    /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for RGB. A
-    /// layout itself has no direction. Describe the places of the elements with positive strides from the lowest
-    /// address, and name the axes that one side of the copy walks backwards. Either side gives the same copy. Do not
-    /// name an axis that both sides walk backwards. An axis of size 1 changes nothing, and an axis that is named
-    /// twice counts once.
+    /// This is the form for negative strides: `a[::-1]` in NumPy, the rows of an image bottom up, BGR for
+    /// RGB. A layout itself has no direction. Describe the places of the elements with positive strides from
+    /// the lowest address, and name the axes that one side of the copy walks backwards. Either side gives the
+    /// same copy. Do not name an axis that both sides walk backwards. An axis of size 1 changes nothing, and
+    /// an axis that is named twice counts once.
     pub reversed: Vec<usize>,
     /// How the destination's padding is treated: see
     /// [`Relayout::with_padding`](super::Relayout::with_padding).
@@ -42,9 +43,9 @@ pub struct Settings {
     pub memory: DestinationMemory,
     /// Whether the copy uses non-temporal stores. A mapped GPU buffer wants [`Stores::Streaming`].
     pub stores: Stores,
-    /// The least size in bytes of the [pieces](super::Relayout::partition) that the copy is cut into. `None` stands for
-    /// 256 KiB, from which on the threads of a pool pay. A thread that is started for its piece takes about 20
-    /// microseconds to start, and pays from 1 MiB on.
+    /// The least size in bytes of the [pieces](super::Relayout::partition) that the copy is cut into. `None`
+    /// stands for 256 KiB, from which on the threads of a pool pay. A thread that is started for its piece
+    /// takes about 20 microseconds to start, and pays from 1 MiB on.
     pub least_piece: Option<u64>,
     /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
     /// of this CPU. `None` stands for [`KernelLevel::in_use`].

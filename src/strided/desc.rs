@@ -218,8 +218,8 @@ impl BufferTensorDesc {
         Ok(desc)
     }
 
-    /// Returns a tensor that begins `base_offset` elements into a buffer of at least `total` bytes, a multiple
-    /// of 4, and owns these bytes of it.
+    /// Returns a tensor that begins `base_offset` elements into a buffer of at least `total` bytes, a
+    /// multiple of 4, and owns these bytes of it.
     pub(crate) fn in_buffer(
         data_type: DataType,
         sizes: Dims,
@@ -497,13 +497,13 @@ impl PartialEq for BufferTensorDesc {
 
 impl Eq for BufferTensorDesc {}
 
-/// Descriptors are the keys of an engine's plans, so their numbers are mixed here, in a few cycles, and the hasher
-/// gets one number.
+/// Descriptors are the keys of an engine's plans, so their numbers are mixed here, in a few cycles, and the
+/// hasher gets one number.
 impl Hash for BufferTensorDesc {
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
-        /// Two odd numbers without a pattern. Sizes and strides are two polynomials, which the CPU computes at the
-        /// same time.
+        /// Two odd numbers without a pattern. Sizes and strides are two polynomials, which the CPU computes
+        /// at the same time.
         const FACTORS: (u64, u64) = (0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb);
         let numbers = self.sizes.iter().zip(self.used_strides());
         let (sizes, strides) = numbers.fold(

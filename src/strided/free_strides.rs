@@ -33,16 +33,16 @@ pub(crate) fn set_free_strides(sizes: &[u64], strides: &mut [u64], choose: impl 
 
 impl BufferTensorDesc {
     /// Returns this tensor with canonical strides where any stride would do. An axis of size 1 keeps its
-    /// stride if a packed axis could have it in the order of the other axes: 1, or the product of the size and
-    /// the stride of a longer axis. Otherwise it gets the stride of an axis that is packed around the axes
-    /// after it: the largest product of a stride and a size among them, or 1. A tensor without elements gets
-    /// the strides of a packed tensor.
+    /// stride if a packed axis could have it in the order of the other axes: 1, or the product of the size
+    /// and the stride of a longer axis. Otherwise it gets the stride of an axis that is packed around the
+    /// axes after it: the largest product of a stride and a size among them, or 1. A tensor without elements
+    /// gets the strides of a packed tensor.
     ///
     /// The structures and texts that this crate writes for DirectML, DLPack, PJRT, NumPy and CuTe have
     /// canonical strides.
     ///
-    /// **Post-condition** (`canonical_strides_change_no_offset`): the result equals the tensor, and is its own
-    /// canonical form.
+    /// **Post-condition** (`canonical_strides_change_no_offset`): the result equals the tensor, and is its
+    /// own canonical form.
     ///
     /// ```
     /// use tensor_layout::{AxisOrder, BufferTensorDesc, DataType};

@@ -14,8 +14,8 @@ impl BufferTensorDesc {
     /// Returns a packed tensor in the memory order `order`. The `sizes` are in the logical order
     /// of its letters.
     ///
-    /// **Post-condition** (`with_order_is_packed_in_that_order`): the axes in memory order, the slowest first,
-    /// count the offsets 0, 1, 2, and so on.
+    /// **Post-condition** (`with_order_is_packed_in_that_order`): the axes in memory order, the slowest
+    /// first, count the offsets 0, 1, 2, and so on.
     ///
     /// # Errors
     ///

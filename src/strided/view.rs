@@ -44,8 +44,8 @@ impl BufferTensorDesc {
 
     /// Returns a view with the axes in another order: axis `k` of the view is axis `axes[k]` of this tensor.
     ///
-    /// **Post-condition** (`permute_moves_axes`): index `i` of the view has the offset of the index whose axis
-    /// `axes[k]` is `i[k]`.
+    /// **Post-condition** (`permute_moves_axes`): index `i` of the view has the offset of the index whose
+    /// axis `axes[k]` is `i[k]`.
     ///
     /// # Errors
     ///
@@ -122,11 +122,11 @@ impl BufferTensorDesc {
     }
 
     /// Returns the tensor repeated along axes of size 1 until it has `sizes`, integers of any type. New axes
-    /// appear in front. Repeated axes get stride 0 (NumPy's broadcasting rules). A tensor of sizes `[1]`, which
-    /// is DirectML's form of a scalar, can also be broadcast to `[]`, as in Chromium.
+    /// appear in front. Repeated axes get stride 0 (NumPy's broadcasting rules). A tensor of sizes `[1]`,
+    /// which is DirectML's form of a scalar, can also be broadcast to `[]`, as in Chromium.
     ///
-    /// **Post-condition** (`broadcast_to_repeats_elements`): index `i` of the view has the offset of the index
-    /// without the new axes, with 0 on each repeated axis.
+    /// **Post-condition** (`broadcast_to_repeats_elements`): index `i` of the view has the offset of the
+    /// index without the new axes, with 0 on each repeated axis.
     ///
     /// # Errors
     ///
@@ -174,8 +174,8 @@ impl BufferTensorDesc {
     /// DirectML's operators take 4 or 5 axes, and its page pads the leading axes with 1. Each added axis
     /// makes the descriptor 16 bytes larger.
     ///
-    /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do not
-    /// change.
+    /// **Post-condition** (`rank_at_least_adds_axes_of_size_1`): the offsets in the order of the indices do
+    /// not change.
     #[must_use]
     pub fn rank_at_least(&self, rank: usize, side: Side) -> Self {
         let missing = rank.saturating_sub(self.rank());

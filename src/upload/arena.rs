@@ -36,8 +36,8 @@ use super::validate::{Role, UploadBuffer, validate, validate_description};
 pub struct Arena {
     /// The length of each buffer, in bytes.
     pub buffers: Vec<u64>,
-    /// The bindings of each tensor, in the order of the tensors: one, or several if the tensor is too large for
-    /// one.
+    /// The bindings of each tensor, in the order of the tensors: one, or several if the tensor is too large
+    /// for one.
     pub tensors: Vec<Vec<ArenaBinding>>,
 }
 
@@ -71,14 +71,15 @@ pub struct ArenaBinding {
     pub layout: PieceLayout,
 }
 
-/// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is too
-/// large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a device that
-/// only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and outputs are in
-/// buffers of their own. Every binding passes [`validate`] in its buffer, and no two ranges overlap.
+/// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is
+/// too large for one binding is cut ([`split_binding`]), and its pieces may be in several buffers. On a
+/// device that only reads or only writes a buffer in one dispatch ([`DeviceLimits::one_usage`]), inputs and
+/// outputs are in buffers of their own. Every binding passes [`validate`] in its buffer, and no two ranges
+/// overlap.
 ///
-/// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on, writes a
-/// tensor of these `indices`. What is not written (padding, gaps between tensors) may hold anything, but `padding`
-/// should be zero.
+/// A copy with a binding's `layout` as its destination, run on the bytes of the buffer from `offset` on,
+/// writes a tensor of these `indices`. What is not written (padding, gaps between tensors) may hold anything,
+/// but `padding` should be zero.
 ///
 /// # Errors
 ///

@@ -69,9 +69,10 @@ impl<'a> Binding<'a> {
 /// * [`writes_padding`](DeviceLimits::writes_padding) (DirectML) and
 ///   [`exclusive_ranges`](DeviceLimits::exclusive_ranges) (WebGPU): a written binding clashes with every
 ///   other binding whose range overlaps its own.
-/// * For other limits, only the elements count, and of layouts without strides (tiles) all bytes. Two outputs that are interleaved columns of one matrix do not
-///   clash. Two outputs do clash if they have elements in the same unit of
-///   [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4` have.
+/// * For other limits, only the elements count, and of layouts without strides (tiles) all bytes. Two outputs
+///   that are interleaved columns of one matrix do not clash. Two outputs do clash if they have elements in
+///   the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4`
+///   have.
 ///
 /// An input may share memory with an output only if the operator allows it and one of the bindings says so
 /// ([`in_place_with`](Binding::in_place_with)). Under `one_usage` this permission has no effect: a tensor

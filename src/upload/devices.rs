@@ -1,5 +1,5 @@
-//! Named sets of limits, and limits by name: the rows of `devices.txt`, the names of the fields, and the names that
-//! APIs have for them.
+//! Named sets of limits, and limits by name: the rows of `devices.txt`, the names of the fields, and the
+//! names that APIs have for them.
 
 use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
@@ -71,7 +71,8 @@ impl DeviceLimits {
         named_or_none("directml")
     }
 
-    /// Returns the limits of DirectML at this feature level. Single operators may accept fewer ranks and types.
+    /// Returns the limits of DirectML at this feature level. Single operators may accept fewer ranks and
+    /// types.
     ///
     /// ```
     /// use tensor_layout::{upload::FeatureLevel, DeviceLimits};
@@ -105,9 +106,9 @@ impl DeviceLimits {
     }
 
     /// Returns these limits with one field changed. The field has its name here or in its API
-    /// (`maxStorageBufferBindingSize`). The value is a text: a number of bytes or elements (4096, 4MiB), `true` or
-    /// `false`, types (`f32+f16`), or for stricter types `u4+s4:2:16:16` (the multiples of the last size, of
-    /// strides and of offsets).
+    /// (`maxStorageBufferBindingSize`). The value is a text: a number of bytes or elements (4096, 4MiB),
+    /// `true` or `false`, types (`f32+f16`), or for stricter types `u4+s4:2:16:16` (the multiples of the last
+    /// size, of strides and of offsets).
     ///
     /// # Errors
     ///
@@ -133,9 +134,9 @@ impl DeviceLimits {
         }
     }
 
-    /// Returns the limits of the API that has the most of these names, with its numbers set to those of the device
-    /// at hand, such as all of WebGPU's `adapter.limits`. The second value lists the names that say nothing about
-    /// tensors in buffers.
+    /// Returns the limits of the API that has the most of these names, with its numbers set to those of the
+    /// device at hand, such as all of WebGPU's `adapter.limits`. The second value lists the names that say
+    /// nothing about tensors in buffers.
     ///
     /// # Errors
     ///
@@ -176,8 +177,9 @@ impl DeviceLimits {
     }
 }
 
-/// Reads a named set, and changes to it: `directml`, `directml:5.0`, `webgpu:max_binding=2GiB,max_buffer=4GiB`. The
-/// message of `unknown_limits` lists the names. The sets, and where their numbers come from:
+/// Reads a named set, and changes to it: `directml`, `directml:5.0`,
+/// `webgpu:max_binding=2GiB,max_buffer=4GiB`. The message of `unknown_limits` lists the names. The sets, and
+/// where their numbers come from:
 ///
 /// ```text
 #[doc = include_str!("devices.txt")]

@@ -1,6 +1,6 @@
-//! `DeviceLimits`: the rules of a device for tensors and bindings, as plain data. One table has all fields: each
-//! row is a name, a type, the value of a device without the rule, and what the rule says. A new rule is a new row
-//! here, and a check of it in `validate` or `strides`. The named sets are rows of `devices.txt`.
+//! `DeviceLimits`: the rules of a device for tensors and bindings, as plain data. One table has all fields:
+//! each row is a name, a type, the value of a device without the rule, and what the rule says. A new rule is
+//! a new row here, and a check of it in `validate` or `strides`. The named sets are rows of `devices.txt`.
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -25,9 +25,9 @@ macro_rules! limit_fields {
             zero_sizes: bool = true;
             /// The largest size that an axis may have, in elements.
             max_size: u64 = u64::MAX;
-            /// The largest stride that an axis may have, in elements. The limit also applies to axes of size 1,
-            /// whose strides are never used but must be passed to the device. If only a stride of this kind is too
-            /// large, the error is `free_stride`.
+            /// The largest stride that an axis may have, in elements. The limit also applies to axes of size
+            /// 1, whose strides are never used but must be passed to the device. If only a stride of this
+            /// kind is too large, the error is `free_stride`.
             max_stride: u64 = u64::MAX;
             /// The most elements that a tensor may span in its buffer.
             max_elements: u64 = u64::MAX;
@@ -43,17 +43,19 @@ macro_rules! limit_fields {
             offset_alignment: u64 = 1;
             /// The largest size that a buffer may have, in bytes.
             max_buffer: u64 = u64::MAX;
-            /// The most bytes that may be copied through CPU-visible memory at once. Larger uploads are split.
+            /// The most bytes that may be copied through CPU-visible memory at once. Larger uploads are
+            /// split.
             max_copy: u64 = u64::MAX;
-            /// Whether the device is given sizes and strides and nothing else, so that layouts without strides
-            /// (tiles) are refused. For other devices a shader computes the offsets, and a tensor is a range of
-            /// bytes.
+            /// Whether the device is given sizes and strides and nothing else, so that layouts without
+            /// strides (tiles) are refused. For other devices a shader computes the offsets, and a tensor is
+            /// a range of bytes.
             takes_strides: bool = false;
-            /// Whether the device is given sizes alone, and assumes strides of a packed tensor. The rules on strides
-            /// then ignore the strides of axes of size 1.
+            /// Whether the device is given sizes alone, and assumes strides of a packed tensor. The rules on
+            /// strides then ignore the strides of axes of size 1.
             sizes_only: bool = false;
-            /// Whether only the width of a type matters, because the device computes nothing. An unsigned integer
-            /// of the same width then replaces a type that is not among [`data_types`](Self::data_types).
+            /// Whether only the width of a type matters, because the device computes nothing. An unsigned
+            /// integer of the same width then replaces a type that is not among
+            /// [`data_types`](Self::data_types).
             copies_only: bool = false;
             /// Whether the last axis must have stride 1. This rule and the following rules on strides are for
             /// devices that are given strides.
@@ -65,26 +67,26 @@ macro_rules! limit_fields {
             /// Whether each stride must be at least the next stride times the next size. Then the axes are in
             /// memory in their order, and no bytes are shared.
             ordered_strides: bool = false;
-            /// The number of innermost axes whose strides may leave a gap. Every other stride must be the next
-            /// stride times the next size. With 1, the tensor is packed except for the last stride. With 2, rows
-            /// may be padded. `None` allows gaps everywhere.
+            /// The number of innermost axes whose strides may leave a gap. Every other stride must be the
+            /// next stride times the next size. With 1, the tensor is packed except for the last stride. With
+            /// 2, rows may be padded. `None` allows gaps everywhere.
             packed_outside: Option<usize> = None;
-            /// Whether only the outermost axis may have stride 0, as DMA engines repeat a whole transfer and nothing
-            /// inside it.
+            /// Whether only the outermost axis may have stride 0, as DMA engines repeat a whole transfer and
+            /// nothing inside it.
             repeats_outermost_only: bool = false;
             /// The length of every contiguous run of elements must be a multiple of this number, in bytes.
             run_multiple: u64 = 1;
-            /// Whether every row of elements below a byte must begin at a whole byte: the strides of all axes but
-            /// the last are whole bytes.
+            /// Whether every row of elements below a byte must begin at a whole byte: the strides of all axes
+            /// but the last are whole bytes.
             whole_byte_rows: bool = false;
-            /// Whether elements of an array may be as close as their strides say. Without this, the elements of
-            /// tensors with more than one are 16 bytes apart, as in uniform buffers of WGSL that lack the language
-            /// feature of this name, of std140 and of HLSL.
+            /// Whether elements of an array may be as close as their strides say. Without this, the elements
+            /// of tensors with more than one are 16 bytes apart, as in uniform buffers of WGSL that lack the
+            /// language feature of this name, of std140 and of HLSL.
             uniform_buffer_standard_layout: bool = true;
             /// The largest product of the first stride and the first size of a tensor, in bytes.
             max_extent: u64 = u64::MAX;
-            /// Whether a tensor takes the product of its first stride and its first size, so that a gap after the
-            /// last row belongs to it.
+            /// Whether a tensor takes the product of its first stride and its first size, so that a gap after
+            /// the last row belongs to it.
             whole_extent: bool = false;
             /// Whether the tensor must begin at byte 0 of its buffer.
             zero_offset: bool = false;
@@ -92,26 +94,26 @@ macro_rules! limit_fields {
             whole_elements: bool = false;
             /// Additional rules for tensors of some types.
             stricter_types: Cow<'static, [TypeLimits]> = Cow::Borrowed(&[]);
-            /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset is
-            /// added to the offset of its buffer. A device that is [given strides](Self::takes_strides) gets no base
-            /// offset, so the whole base offset is added. For any other device the base offset is rounded down to
-            /// [`offset_alignment`](Self::offset_alignment), and a shader adds the remainder:
-            /// [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not set, the binding
-            /// begins with the tensor's buffer, and a shader adds the whole base offset.
+            /// Whether a binding begins near the first element of the tensor. If so, the tensor's base offset
+            /// is added to the offset of its buffer. A device that is [given strides](Self::takes_strides)
+            /// gets no base offset, so the whole base offset is added. For any other device the base offset
+            /// is rounded down to [`offset_alignment`](Self::offset_alignment), and a shader adds the
+            /// remainder: [`UploadReport::base_offset`](super::UploadReport::base_offset). If this is not
+            /// set, the binding begins with the tensor's buffer, and a shader adds the whole base offset.
             base_offset_in_binding: bool = false;
             /// Whether an output may overwrite any byte of its binding, padding included.
             writes_padding: bool = false;
-            /// Whether the ranges of two written bindings of one buffer must not overlap, even if their elements do
-            /// not.
+            /// Whether the ranges of two written bindings of one buffer must not overlap, even if their
+            /// elements do not.
             exclusive_ranges: bool = false;
-            /// Whether one dispatch must either only read or only write a buffer, through all its bindings of the
-            /// buffer, whatever their ranges are.
+            /// Whether one dispatch must either only read or only write a buffer, through all its bindings of
+            /// the buffer, whatever their ranges are.
             one_usage: bool = false;
-            /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same unit of
-            /// this size, one write may undo the other. An output needs its last unit whole.
+            /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same
+            /// unit of this size, one write may undo the other. An output needs its last unit whole.
             write_unit: u64 = 1;
-            /// Whether an output overwrites every [`write_unit`](Self::write_unit) that holds one of its elements,
-            /// the bytes of the unit between its elements included.
+            /// Whether an output overwrites every [`write_unit`](Self::write_unit) that holds one of its
+            /// elements, the bytes of the unit between its elements included.
             overwrites_units: bool = false;
         }
     };
@@ -122,9 +124,9 @@ pub(crate) use limit_fields;
 /// Defines the struct, the set without rules, and the setter by name.
 macro_rules! define {
     ($($(#[$doc:meta])* $field:ident: $type:ty = $none:expr;)*) => {
-        /// The rules of a device, or of its API, for tensors and bindings. Every field is public. Start from a named
-        /// set (`"vulkan".parse()`, [`names`](Self::names)) or from [`DeviceLimits::none`], and set what the device
-        /// at hand reports: the fields, [`with`](Self::with) by name, or all numbers at once
+        /// The rules of a device, or of its API, for tensors and bindings. Every field is public. Start from
+        /// a named set (`"vulkan".parse()`, [`names`](Self::names)) or from [`DeviceLimits::none`], and set
+        /// what the device at hand reports: the fields, [`with`](Self::with) by name, or all numbers at once
         /// ([`reported`](Self::reported)).
         ///
         /// ```
@@ -153,7 +155,8 @@ macro_rules! define {
             /// The names of the fields that can be set by name.
             pub(super) const FIELDS: &'static [&'static str] = &[$(stringify!($field)),*];
 
-            /// Returns limits that accept everything that fits 64 bits. A custom set can start from these limits.
+            /// Returns limits that accept everything that fits 64 bits. A custom set can start from these
+            /// limits.
             #[must_use]
             pub fn none() -> DeviceLimits {
                 DeviceLimits { name: Cow::Borrowed("none"), $($field: $none,)* }

@@ -32,8 +32,8 @@ pub struct PackedBuffer {
     pub len: u64,
 }
 
-/// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device and its descriptor
-/// require, and gets the bytes of its total size. No two ranges overlap.
+/// Places tensors, in any layouts, one after the other in one buffer. Each tensor is aligned as the device
+/// and its descriptor require, and gets the bytes of its total size. No two ranges overlap.
 ///
 /// This function only chooses offsets. [`validate`](super::validate) checks the other rules.
 ///
@@ -67,8 +67,8 @@ pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result
     Ok(packed)
 }
 
-/// Places a tensor behind the first `used` bytes of a buffer. Returns the offset of the tensor's buffer, and the end of
-/// its binding.
+/// Places a tensor behind the first `used` bytes of a buffer. Returns the offset of the tensor's buffer, and
+/// the end of its binding.
 pub(super) fn place(
     layout: &dyn ToIndexMap,
     used: u64,
@@ -83,8 +83,8 @@ pub(super) fn place(
     // If the base offset is part of the binding, the sum of both offsets must be aligned.
     let base_bytes = report.bound.start;
     let earliest = checked::add(used, base_bytes, BYTES)?;
-    // If the device requires no alignment, elements still begin at multiples of their size, and outputs are apart by
-    // units that are written at once.
+    // If the device requires no alignment, elements still begin at multiples of their size, and outputs are
+    // apart by units that are written at once.
     let unit = if role == Role::Output { limits.write_unit } else { 1 };
     let alignment = common_multiple(common_multiple(report.alignment_required, tensor.element_bytes())?, unit)?;
     let start = checked::round_up(earliest, alignment, BYTES)?;

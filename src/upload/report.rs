@@ -86,8 +86,8 @@ pub struct UploadReport {
     pub base_offset: u64,
     /// Facts that the caller should know, although they are no errors.
     pub warnings: Vec<Warning>,
-    /// In how many copies of at most [`DeviceLimits::max_copy`](super::DeviceLimits::max_copy) bytes the CPU slice
-    /// goes to the device.
+    /// In how many copies of at most [`DeviceLimits::max_copy`](super::DeviceLimits::max_copy) bytes the CPU
+    /// slice goes to the device.
     pub copies: u64,
 }
 

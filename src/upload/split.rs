@@ -1,8 +1,9 @@
 //! `split_binding`: divides a tensor that is too large for one binding into tensors that fit.
 //!
-//! A piece is a range of indices on each axis. The tensor is cut along the axis of the largest stride, because
-//! pieces along it are apart in memory; `[1, 48, 1024, 1024]` can be cut along axis 1 only. If a single index of
-//! that axis is too large for a binding, each index is cut again, along the axis of the next smaller stride.
+//! A piece is a range of indices on each axis. The tensor is cut along the axis of the largest stride,
+//! because pieces along it are apart in memory; `[1, 48, 1024, 1024]` can be cut along axis 1 only. If a
+//! single index of that axis is too large for a binding, each index is cut again, along the axis of the next
+//! smaller stride.
 //!
 //! ```text
 //! split(tensor):
@@ -13,9 +14,10 @@
 //!     else: split each unit
 //! ```
 //!
-//! A binding begins at a multiple of the device's alignment, at or before the first element of its piece. How far
-//! before depends on the piece. The distances of all pieces along an axis leave one remainder modulo the greatest
-//! common divisor of the alignment and the stride, so the largest of them is known without looking at each.
+//! A binding begins at a multiple of the device's alignment, at or before the first element of its piece. How
+//! far before depends on the piece. The distances of all pieces along an axis leave one remainder modulo the
+//! greatest common divisor of the alignment and the stride, so the largest of them is known without looking
+//! at each.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -29,7 +31,7 @@ use super::limits::DeviceLimits;
 use super::multiples::{common_multiple, whole_elements};
 
 /// The most pieces of one tensor. More of them mean that the largest binding is a mistake.
-const MOST_PIECES: usize = 1 << 16;
+const MOST_PIECES: usize = 1 << 14;
 
 /// One piece of a tensor that [`split_binding`] has divided.
 ///
@@ -94,15 +96,15 @@ impl ToIndexMap for PieceLayout {
     }
 }
 
-/// Divides a tensor into pieces that each fit one binding, along axes that are found. A tensor that fits is one
-/// piece.
+/// Divides a tensor into pieces that each fit one binding, along axes that are found. A tensor that fits is
+/// one piece.
 ///
 /// Every piece is a tensor with the same strides or tiles. Its binding begins at an offset that the device
-/// allows, if the tensor's buffer does, at or before the first element of the piece. The distance to the first
-/// element is the base offset of the piece's layout. Devices that are given strides and no base offset
-/// ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces along an
-/// axis but the last have the same number of indices. Bindings of neighbouring pieces may share the bytes in
-/// front of an element. So bind pieces for reading only, or write each piece in a dispatch of its own.
+/// allows, if the tensor's buffer does, at or before the first element of the piece. The distance to the
+/// first element is the base offset of the piece's layout. Devices that are given strides and no base offset
+/// ([`DeviceLimits::base_offset_in_binding`]) get pieces whose first elements are aligned. All pieces along
+/// an axis but the last have the same number of indices. Bindings of neighbouring pieces may share the bytes
+/// in front of an element. So bind pieces for reading only, or write each piece in a dispatch of its own.
 ///
 /// # Errors
 ///
@@ -207,7 +209,8 @@ impl Split<'_> {
             if let (PieceLayout::Mapped(map), PieceLayout::Mapped(whole)) = (&mut piece, &part)
                 && row_bits <= stride_bits
             {
-                // No other piece reaches in, so the piece owns what is between its elements if the whole does.
+                // No other piece reaches in, so the piece owns what is between its elements if the whole
+                // does.
                 *map = map.clone().with_owned(whole.owns().min(Owns::Gaps));
             }
             let mut indices = indices.clone();
@@ -280,7 +283,8 @@ impl PieceLayout {
         }
     }
 
-    /// The offset after the last element, in elements. A layout with tiles that is not sliced ends with its padding.
+    /// The offset after the last element, in elements. A layout with tiles that is not sliced ends with its
+    /// padding.
     fn end(&self) -> u64 {
         match self {
             PieceLayout::Strided(desc) => desc.span_elements(),
@@ -322,8 +326,8 @@ impl PieceLayout {
         }
     }
 
-    /// The axis to cut along: the one of the largest stride among those that can be cut, the indices of one block
-    /// of it, and the distance between blocks, in elements.
+    /// The axis to cut along: the one of the largest stride among those that can be cut, the indices of one
+    /// block of it, and the distance between blocks, in elements.
     fn widest_axis(&self) -> Option<(usize, u64, u64)> {
         let mut widest: Option<(usize, u64, u64)> = None;
         let mut look = |axis: usize, unit: u64, stride: u64| {

@@ -14,9 +14,9 @@ use super::tensor::Tensor;
 ///
 /// The strides of axes of size 1 are never used, and no stride is used if there are no elements. But the
 /// device compares the numbers, so the rules are first applied to the strides as they are. A tensor without
-/// elements has to obey them. If another tensor breaks a rule, the rules are applied again, with legal strides in
-/// place of the unused ones. Errors that then remain are reported. An error that goes away was caused by an unused
-/// stride, and becomes a `free_stride` of that axis.
+/// elements has to obey them. If another tensor breaks a rule, the rules are applied again, with legal
+/// strides in place of the unused ones. Errors that then remain are reported. An error that goes away was
+/// caused by an unused stride, and becomes a `free_stride` of that axis.
 pub(super) fn check_strides(tensor: &Tensor<'_>, given: &[u64], limits: &DeviceLimits, errors: &mut Vec<Error>) {
     let sizes = tensor.sizes();
     // A device that is given sizes alone sees no strides.
@@ -69,8 +69,8 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         if limits.repeats_outermost_only && stride == 0 && size > 1 && sizes.iter().take(axis).any(|&size| size > 1) {
             errors.push((axis, Code::StrideRepeated.at(axis, 0, 0)));
         }
-        // Elements of arrays are apart along all axes; the other rule is for all axes but the last. The strides may be
-        // any number of elements, so without a rule they need not be whole bytes.
+        // Elements of arrays are apart along all axes; the other rule is for all axes but the last. The
+        // strides may be any number of elements, so without a rule they need not be whole bytes.
         let apart = if size > 1 { limits.array_stride() } else { 1 };
         let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
         let whole_bytes = limits.whole_byte_rows && axis != last;

@@ -60,9 +60,9 @@ impl UploadBuffer {
 /// # Errors
 ///
 /// Every [`Error`] that was found, together with the report: the errors of [`validate_description`];
-/// `offset_unaligned`, `binding_outside_buffer` and `buffer_limit` for the range in the buffer; and for an output
-/// `owned_output`, `gaps_overwritten`, `overlapping_destination`, or `undecided` if the search for an overlap took too
-/// long.
+/// `offset_unaligned`, `binding_outside_buffer` and `buffer_limit` for the range in the buffer; and for an
+/// output `owned_output`, `gaps_overwritten`, `overlapping_destination`, or `undecided` if the search for an
+/// overlap took too long.
 ///
 /// ```
 /// use tensor_layout::upload::{self, UploadBuffer, DeviceLimits, Role};
@@ -140,8 +140,8 @@ pub(super) fn validate_tensor(
 ///   `size_limit`, `stride_limit`, `not_expressible` (no strides), `inner_stride`, `stride_unaligned`,
 ///   `stride_order`, `stride_not_packed`, `stride_repeated`, `run_unaligned`, `free_stride`, `size_unaligned`
 ///   and `element_limit`.
-/// * For the bound range: `offset_inside_byte`, `offset_not_zero`, `binding_unaligned`, `binding_too_small` and
-///   `binding_limit`.
+/// * For the bound range: `offset_inside_byte`, `offset_not_zero`, `binding_unaligned`, `binding_too_small`
+///   and `binding_limit`.
 /// * `overflow` if a byte offset or a size exceeds 64 bits.
 ///
 /// If [`ToIndexMap::to_index_map`] refuses the layout, its error is the only one.

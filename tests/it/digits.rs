@@ -1,7 +1,9 @@
-//! A network that reads handwritten digits, run on tensors in every layout and compared with the plain network.
+//! A network that reads handwritten digits, run on tensors in every layout and compared with the plain
+//! network.
 //!
-//! The plain network reads the packed tensors of the file and adds in 64 bits. The other one reads every tensor
-//! where the index map of its layout says, and adds in 32 bits, so the outputs differ by rounding alone.
+//! The plain network reads the packed tensors of the file and adds in 64 bits. The other one reads every
+//! tensor where the index map of its layout says, and adds in 32 bits, so the outputs differ by rounding
+//! alone.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use tensor_layout::relayout::{Padding, Relayout};

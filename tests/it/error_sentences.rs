@@ -1,5 +1,6 @@
-//! Every error is a sentence that names its values, and a row of the table of errors, which the page docs/ERRORS.md
-//! shows. `TENSOR_LAYOUT_PRINT=1 cargo test -p tensor-layout-tests --test it error_sentences` writes the page.
+//! Every error is a sentence that names its values, and a row of the table of errors, which the page
+//! docs/ERRORS.md shows. `TENSOR_LAYOUT_PRINT=1 cargo test -p tensor-layout-tests --test it error_sentences`
+//! writes the page.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -84,7 +85,8 @@ fn every_code_is_one_word_of_its_own() {
     }
 }
 
-/// Errors that the constructors of the library make, with their kinds and sentences as callers know them. The values of an error differ from each other.
+/// Errors that the constructors of the library make, with their kinds and sentences as callers know them. The
+/// values of an error differ from each other.
 #[test]
 fn errors_say_what_they_always_said() {
     let errors = [

@@ -5,8 +5,9 @@ use proptest::prelude::ProptestConfig;
 /// The most cases of a property in a plain `cargo test`.
 const MOST: u32 = 256;
 
-/// The number of cases that TENSOR_LAYOUT_CASES names; `own` is that of the property itself, `full`. Without the variable
-/// it is `full`, but at most 256: `.ci/run` runs all. The cases differ each time, unless PROPTEST_RNG_SEED is set.
+/// The number of cases that TENSOR_LAYOUT_CASES names; `own` is that of the property itself, `full`. Without
+/// the variable it is `full`, but at most 256: `.ci/run` runs all. The cases differ each time, unless
+/// PROPTEST_RNG_SEED is set.
 pub fn cases(full: u32) -> ProptestConfig {
     let cases = match std::env::var("TENSOR_LAYOUT_CASES") {
         Ok(text) if text == "own" => full,

@@ -148,8 +148,8 @@ pub fn pair() -> impl Strategy<Value = (Side, Side)> {
     pair_of(equal_widths())
 }
 
-/// Two layouts whose elements have any pair of widths that `Relayout` takes: equal ones, and also a packed side
-/// and a side with a byte for each element.
+/// Two layouts whose elements have any pair of widths that `Relayout` takes: equal ones, and also a packed
+/// side and a side with a byte for each element.
 pub fn pair_of_any_widths() -> impl Strategy<Value = (Side, Side)> {
     let change = (packed_and_bytes(), any::<bool>());
     let change = change.prop_map(|((data_type, [packed, byte]), unpack)| {

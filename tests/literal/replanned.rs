@@ -7,8 +7,8 @@ use std::ptr::NonNull;
 use tensor_layout::relayout::{CpuFamily, Destination, KernelLevel, Piece, Relayout, Settings, Stores};
 use tensor_layout::{Error, ToIndexMap};
 
-/// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32 and
-/// of 64 bytes on any CPU.
+/// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32
+/// and of 64 bytes on any CPU.
 pub fn levels() -> Vec<KernelLevel> {
     let of_this_cpu = KernelLevel::ALL.into_iter().filter(|level| level.is_available());
     of_this_cpu.chain(KernelLevel::SOFTWARE.iter().copied()).collect()
@@ -25,8 +25,8 @@ pub fn write_only(bytes: &mut [u8]) -> Destination<'_> {
     unsafe { Destination::write_only(NonNull::from(bytes)) }
 }
 
-/// A copy between the same layouts. The size of the destination is that of its elements and its padding, and not
-/// rounded up as that of a descriptor may be.
+/// A copy between the same layouts. The size of the destination is that of its elements and its padding, and
+/// not rounded up as that of a descriptor may be.
 pub trait Replanned: Sized {
     fn set(&self, change: impl FnOnce(&mut Settings)) -> Relayout;
 

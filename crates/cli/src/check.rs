@@ -21,10 +21,11 @@ pub(crate) struct Arguments {
     /// The layout, or `-` to read one from each line of standard input.
     layout: String,
     /// The limits of the device: directml, directml:5.0 (a feature level), d3d12, webgpu, vulkan, metal,
-    /// metal-tensor, cuda-tensor-map, webnn and others, which the error for an unknown name lists, or none. Limits
-    /// of the device at hand follow a colon (webgpu:max_binding=2GiB,minStorageBufferOffsetAlignment=32), or are in
-    /// a JSON file, by its name: fields of limits, or the numbers of `adapter.limits`. If the device requires other
-    /// strides, the nearest that it accepts are suggested.
+    /// metal-tensor, cuda-tensor-map, webnn and others, which the error for an unknown name lists, or none.
+    /// Limits of the device at hand follow a colon
+    /// (webgpu:max_binding=2GiB,minStorageBufferOffsetAlignment=32), or are in a JSON file, by its name:
+    /// fields of limits, or the numbers of `adapter.limits`. If the device requires other strides, the
+    /// nearest that it accepts are suggested.
     #[arg(long, value_name = "NAME")]
     limits: String,
     /// The length of the whole buffer, such as 4096 or 4MiB; without it, the smallest length that will do is
@@ -50,8 +51,8 @@ fn bytes(text: &str) -> Result<u64, String> {
     tensor_layout::upload::read_size(text).map_err(|error| error.to_string())
 }
 
-/// Returns the limits with this name, or the limits in the JSON file of this name: the fields of limits, or what an
-/// API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
+/// Returns the limits with this name, or the limits in the JSON file of this name: the fields of limits, or
+/// what an API reports of a device, such as WebGPU's `adapter.limits`. An unknown name is wrong usage.
 pub(crate) fn limits(name: &str) -> Result<DeviceLimits, Stop> {
     if name.ends_with(".json") {
         let text =
@@ -256,8 +257,8 @@ impl Wide {
         units.into_iter().filter_map(widest).collect()
     }
 
-    /// Returns the first index at 2 to the power of `bits` or after it. `scale` is 8 for offsets in elements, and
-    /// the bits of an element for offsets in bytes.
+    /// Returns the first index at 2 to the power of `bits` or after it. `scale` is 8 for offsets in elements,
+    /// and the bits of an element for offsets in bytes.
     fn of(desc: &BufferTensorDesc, bits: u32, unit: &'static str, scale: u32) -> Option<Wide> {
         let axes = || desc.sizes().iter().zip(desc.strides()).map(|(&size, &stride)| (size, u128::from(stride)));
         // The later axes reach `left` elements further.
@@ -289,7 +290,8 @@ impl fmt::Display for Wide {
     }
 }
 
-/// Returns the length of the smallest buffer that holds a tensor, with at least `min_binding` bytes bound. `None` if the end of the tensor is not known, or does not fit in 64 bits.
+/// Returns the length of the smallest buffer that holds a tensor, with at least `min_binding` bytes bound.
+/// `None` if the end of the tensor is not known, or does not fit in 64 bits.
 fn needed_buffer(report: &UploadReport, min_binding: u64) -> Option<u64> {
     let end = report.bound.end.max(report.bound.start.saturating_add(min_binding));
     Some(end).filter(|&end| end < u64::MAX)

@@ -31,8 +31,8 @@ pub(crate) struct Arguments {
     /// The value of padding: zero, or the bits of one element as 0x...
     #[arg(long, default_value = "zero", value_name = "PATTERN")]
     fill: Fill,
-    /// What a signed integer below a byte has in the upper bits when each gets a byte of its own: its sign, as
-    /// in two's complement (-1 of s4 is ff), or zeros, as JAX, ONNX and ml_dtypes write it (0f).
+    /// What a signed integer below a byte has in the upper bits when each gets a byte of its own: its sign,
+    /// as in two's complement (-1 of s4 is ff), or zeros, as JAX, ONNX and ml_dtypes write it (0f).
     #[arg(long, default_value = "sign", value_name = "BITS")]
     upper_bits: UpperBits,
     /// Print the plan; without files nothing else is done.

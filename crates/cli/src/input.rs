@@ -1,16 +1,16 @@
 //! Reads files: `Input`, the bytes of an input file.
 //!
-//! A file is mapped, so that it may be larger than memory. This is the only `unsafe` code of the command line.
-//! A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when anyone writes
-//! it:
+//! A file is mapped, so that it may be larger than memory. This is the only `unsafe` code of the command
+//! line. A `&[u8]` promises that its bytes do not change while it lives, and a mapped file changes when
+//! anyone writes it:
 //!
-//! * This program writes no file that exists: [`NewFile`](crate::new_file::NewFile) always makes a new one, and
-//!   is read back only when nothing is written to it any more. `clippy.toml` forbids other ways to open a file
-//!   for writing.
+//! * This program writes no file that exists: [`NewFile`](crate::new_file::NewFile) always makes a new one,
+//!   and is read back only when nothing is written to it any more. `clippy.toml` forbids other ways to open a
+//!   file for writing.
 //! * If another program overwrites the file, its old or its new bytes are read, as when a file is read in
 //!   steps, and [`Input::check_unchanged`] fails before a result gets its name. Until then tensors are only
-//!   copied and compared. If another program makes the file shorter, the system may end this program (SIGBUS),
-//!   which leaves nothing behind.
+//!   copied and compared. If another program makes the file shorter, the system may end this program
+//!   (SIGBUS), which leaves nothing behind.
 #![allow(unsafe_code, reason = "mapping a file takes a promise that the compiler cannot check")]
 
 use std::fs::File;

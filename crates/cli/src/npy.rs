@@ -17,8 +17,8 @@ pub(crate) struct Header {
     pub(crate) sizes: Vec<u64>,
 }
 
-/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of 64-bit
-/// Linux.
+/// The words that `numpy.dtype` takes for a type besides its kind and bytes. Those of C are the sizes of
+/// 64-bit Linux.
 const WORDS: [(&str, &str); 14] = [
     ("|b1", "? b1 bool bool8"),
     ("|i1", "b byte int8"),

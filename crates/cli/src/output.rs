@@ -1,5 +1,5 @@
-//! What the commands print: lines for people or JSON objects, errors as sentences, in colours and in the width of
-//! a terminal. A verdict says how a command ended.
+//! What the commands print: lines for people or JSON objects, errors as sentences, in colours and in the
+//! width of a terminal. A verdict says how a command ended.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdout};
@@ -106,8 +106,8 @@ impl<'w> Output<'w> {
         Ok(self.out.write_all(bytes)?)
     }
 
-    /// Prints why an input was refused or a check failed, and returns the verdict. The caller may go on with the
-    /// next input.
+    /// Prints why an input was refused or a check failed, and returns the verdict. The caller may go on with
+    /// the next input.
     pub(crate) fn settle(&mut self, result: Result<Verdict, Stop>) -> Result<Verdict, Stop> {
         match result {
             Err(Stop::Refused(input, error)) => self.refuse(&input, &error)?,

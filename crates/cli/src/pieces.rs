@@ -17,7 +17,8 @@ pub(crate) const PIECE: u64 = 64 << 20;
 pub(crate) struct Pieces(Vec<Piece>);
 
 impl Pieces {
-    /// Divides a copy into pieces of about [`PIECE`] bytes, or longer pieces if the layouts do not allow that.
+    /// Divides a copy into pieces of about [`PIECE`] bytes, or longer pieces if the layouts do not allow
+    /// that.
     pub(crate) fn of(plan: &Relayout) -> Result<Pieces, Error> {
         let wanted = plan.destination_size_in_bytes().div_ceil(PIECE);
         plan.partition(usize::try_from(wanted).unwrap_or(1), 1).map(Pieces)
@@ -27,9 +28,9 @@ impl Pieces {
         self.0.iter().map(|piece| piece.destination_range().len() as u64).max().unwrap_or(0)
     }
 
-    /// Runs the pieces in order. Before each piece, `prepare` may write to its buffer, and the copy keeps these
-    /// bytes where it writes nothing. `take` gets the result. Both functions get the range of the piece in the
-    /// whole output, in bytes. The inner error says why the copy was refused.
+    /// Runs the pieces in order. Before each piece, `prepare` may write to its buffer, and the copy keeps
+    /// these bytes where it writes nothing. `take` gets the result. Both functions get the range of the piece
+    /// in the whole output, in bytes. The inner error says why the copy was refused.
     pub(crate) fn run(
         &self,
         source: &[u8],

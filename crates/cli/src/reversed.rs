@@ -1,8 +1,8 @@
 //! Axes that run backwards: negative steps of a slice, and negative strides in NumPy's text.
 //!
 //! A layout has no direction. Its elements are described from the lowest address on, and the axes that run
-//! backwards are listed beside it, as in `SignedDesc` and `Settings::reversed` of the library. Index 0 of such an
-//! axis is stored where the layout has the last index.
+//! backwards are listed beside it, as in `SignedDesc` and `Settings::reversed` of the library. Index 0 of
+//! such an axis is stored where the layout has the last index.
 
 use std::ops::Range;
 
@@ -34,8 +34,8 @@ fn backward_axes(sizes: &[i128], strides: &[i128]) -> Vec<usize> {
     pairs.filter(|(_, (size, stride))| !is_empty && **size > 1 && **stride < 0).map(|(axis, _)| axis).collect()
 }
 
-/// Turns the strides of NumPy's text around, and moves its offset to the lowest address. `None` if no axis runs
-/// backwards.
+/// Turns the strides of NumPy's text around, and moves its offset to the lowest address. `None` if no axis
+/// runs backwards.
 fn forwards(text: &str) -> Result<Option<(String, Vec<usize>)>, Error> {
     let lists = || Some((numbers(text, "shape=(", &[')'])?.1, numbers(text, "strides=(", &[')'])?));
     let Some((sizes, (place, strides))) = lists().filter(|_| text.trim_start().starts_with("ndarray(")) else {
@@ -88,8 +88,8 @@ pub(crate) fn numpy_text(text: &str, reversed: &[usize]) -> Option<String> {
     Some(with_strides(text, &place, &strides, Some(offset)))
 }
 
-/// Turns the negative steps of a slice around: `5:1:-2` becomes `3:6:2`. Returns the slice and the axes that run
-/// backwards.
+/// Turns the negative steps of a slice around: `5:1:-2` becomes `3:6:2`. Returns the slice and the axes that
+/// run backwards.
 pub(crate) fn turned(slice: &str, sizes: &[u64]) -> (String, Vec<usize>) {
     let mut reversed = Vec::new();
     let part = |(axis, part): (usize, &str)| {

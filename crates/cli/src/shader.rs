@@ -1,5 +1,5 @@
-//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to`, the program that copies
-//! one layout to another.
+//! `shader`: the index functions of a layout as WGSL or CUDA; with `--from` and `--to`, the program that
+//! copies one layout to another.
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -12,12 +12,12 @@ use crate::table::{Table, long_bytes};
 pub(crate) struct Arguments {
     /// The width, the height and the depth of the texture in texels: 640x480, 64x64x64.
     extent: String,
-    /// The format by its components (rgba8, rg16, bc7, nv12), by its name in WebGPU, Vulkan, DXGI or Metal, or the
-    /// bytes of a texel or of a block (8@4x4).
+    /// The format by its components (rgba8, rg16, bc7, nv12), by its name in WebGPU, Vulkan, DXGI or Metal,
+    /// or the bytes of a texel or of a block (8@4x4).
     #[arg(long, value_name = "FORMAT")]
     format: String,
-    /// Whose rules: webgpu, webgpu-write, d3d12, d3d12-unrestricted, metal, metal-linear, vulkan, or vulkan:64 with
-    /// a row length in texels.
+    /// Whose rules: webgpu, webgpu-write, d3d12, d3d12-unrestricted, metal, metal-linear, vulkan, or
+    /// vulkan:64 with a row length in texels.
     #[arg(long, value_name = "API")]
     api: String,
     /// Array layers: 6 for a cube.

@@ -7,8 +7,9 @@ use tensor_layout::ArrayShape;
 
 use crate::lines::Lines;
 
-/// An out-of-memory report of XLA (`RESOURCE_EXHAUSTED`), as a log or an exception contains it: of a TPU's compiler,
-/// of a TPU's allocator, or of the GPU backend. Other text around it, and in front of each line, is skipped.
+/// An out-of-memory report of XLA (`RESOURCE_EXHAUSTED`), as a log or an exception contains it: of a TPU's
+/// compiler, of a TPU's allocator, or of the GPU backend. Other text around it, and in front of each line, is
+/// skipped.
 ///
 /// ```
 /// use tensor_layout_hlo::OutOfMemoryReport;
@@ -32,7 +33,8 @@ use crate::lines::Lines;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutOfMemoryReport {
-    /// The memory that was too small, as the report names it: `hbm`, `vmem`. It is empty if the report names none.
+    /// The memory that was too small, as the report names it: `hbm`, `vmem`. It is empty if the report names
+    /// none.
     pub memory: String,
     /// The memory that the program needs.
     pub used: Option<ReportedSize>,
@@ -48,8 +50,8 @@ pub struct OutOfMemoryReport {
     pub total: Option<ReportedSize>,
     /// The parts of `total` by their names: `arguments`, `program`, `reserved`.
     pub parts: Vec<(String, ReportedSize)>,
-    /// The instruction for which memory was allocated when there was none left. Its size is that of the failed
-    /// allocation, which is not the size of its array.
+    /// The instruction for which memory was allocated when there was none left. Its size is that of the
+    /// failed allocation, which is not the size of its array.
     pub failed: Option<ReportedArray>,
     /// The largest allocations, in the order of the report. Reports of newer compilers do not list them.
     pub allocations: Vec<ReportedArray>,
@@ -81,8 +83,8 @@ pub struct ReportedSize {
 pub struct ReportedArray {
     /// The size of the allocation, as the report writes it.
     pub size: Option<ReportedSize>,
-    /// The size of the allocation in bytes, with padding. It is exact if the shape has the size that the report
-    /// states; otherwise it is rounded as in the report.
+    /// The size of the allocation in bytes, with padding. It is exact if the shape has the size that the
+    /// report states; otherwise it is rounded as in the report.
     pub bytes: u64,
     /// The size of the array without padding, in bytes.
     pub unpadded_bytes: u64,
@@ -267,8 +269,9 @@ fn shape_at_start(text: &str) -> &str {
 }
 
 impl ReportedSize {
-    /// Reads a size such as `41.74G`, `530.00M`, `384.0KiB`, `6291456 bytes` or `0B`. Where the bytes follow in
-    /// parentheses, as in `3.95G (   4,237,689,856 bytes)`, the size is exact. Text after the size is ignored.
+    /// Reads a size such as `41.74G`, `530.00M`, `384.0KiB`, `6291456 bytes` or `0B`. Where the bytes follow
+    /// in parentheses, as in `3.95G (   4,237,689,856 bytes)`, the size is exact. Text after the size is
+    /// ignored.
     fn read(text: &str) -> Option<ReportedSize> {
         let text = text.trim_start();
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -295,7 +298,8 @@ impl ReportedSize {
         Some(ReportedSize { bytes, step, text: text.get(..end)?.to_owned() })
     }
 
-    /// A size that the report does not state, written as a TPU's reports write theirs: two decimals and a letter.
+    /// A size that the report does not state, written as a TPU's reports write theirs: two decimals and a
+    /// letter.
     fn rounded(bytes: u64) -> ReportedSize {
         let units = (1_u32..).map(|unit| unit.saturating_mul(10)).zip(["K", "M", "G", "T", "P", "E"]);
         let found = units.take_while(|&(shift, _)| bytes.checked_shr(shift).unwrap_or(0) > 0).last();

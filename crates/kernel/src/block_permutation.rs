@@ -42,18 +42,18 @@
 //! for the high half. Each result has the wanted element in one half of its byte. A table of bits says in
 //! which half, and the element is moved to the right half.
 //!
-//! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed: one
-//! vector of indices permutes as many blocks as the register holds, and the next vector begins after them. Pixels
-//! from RGB to BGR and mirrored rows are copied like this.
+//! If whole blocks fit a register, and are as long on the source as on the destination, no tables are needed:
+//! one vector of indices permutes as many blocks as the register holds, and the next vector begins after
+//! them. Pixels from RGB to BGR and mirrored rows are copied like this.
 //!
-//! Reversals and byte shuffles had engines of their own before. What one engine costs (Zen 5, AVX-512, 27 November 2026):
-//! large `combine_dims_f32` takes 1.24 to 1.37 of the time that it took with its own byte shuffle.
-//! Large swaps from RGB to BGR take 1.32 to 1.38 of it, small ones 0.90 to 0.94.
+//! Reversals and byte shuffles had engines of their own before. What one engine costs (Zen 5, AVX-512, 27
+//! November 2026): large `combine_dims_f32` takes 1.24 to 1.37 of the time that it took with its own byte
+//! shuffle. Large swaps from RGB to BGR take 1.32 to 1.38 of it, small ones 0.90 to 0.94.
 //!
-//! All loads and stores of tables are whole. A window that would end after the source bytes of its period begins
-//! earlier. The last vector of a period ends with the period, and may overlap the vector in front of it; both
-//! store equal bytes there. The last period ends with the copy, and may overlap the period in front of it. If
-//! there are fewer blocks than a period, the blocks are copied element by element.
+//! All loads and stores of tables are whole. A window that would end after the source bytes of its period
+//! begins earlier. The last vector of a period ends with the period, and may overlap the vector in front of
+//! it; both store equal bytes there. The last period ends with the copy, and may overlap the period in front
+//! of it. If there are fewer blocks than a period, the blocks are copied element by element.
 
 use std::fmt;
 use std::ops::Range;
@@ -130,8 +130,8 @@ struct Shape {
 #[derive(Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "it is behind an `Arc` in every copy, and made once")]
 pub(crate) enum Shuffles {
-    /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step` indices
-    /// are those of the blocks that a register of `register` bytes holds.
+    /// Whole blocks fit a register, and follow each other without a gap on both sides. The first `step`
+    /// indices are those of the blocks that a register of `register` bytes holds.
     Whole { register: usize, step: usize, indices: [u8; LINE] },
     /// Any other blocks, by tables.
     Tables(Gathers),
@@ -330,8 +330,8 @@ impl BlockPermutation {
     }
 }
 
-/// Returns the indices of the blocks that a register holds, if blocks are that short, and as long on the source as
-/// on the destination.
+/// Returns the indices of the blocks that a register holds, if blocks are that short, and as long on the
+/// source as on the destination.
 fn whole_blocks(
     atom: Atom,
     sources: &[u32],

@@ -81,8 +81,8 @@ pub struct Copy<L = Vec<Loop>> {
     bytes: u64,
 }
 
-/// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel and
-/// how it prefetches.
+/// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel
+/// and how it prefetches.
 impl<L: AsRef<[Loop]>> fmt::Debug for Copy<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes at +{} -> +{}; ", self.bytes, self.start.0, self.start.1)?;
@@ -231,8 +231,9 @@ unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available)
     }
 }
 
-/// A destination into which several copies run, and one store fence after all of them. A fence waits until all
-/// non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the copy.
+/// A destination into which several copies run, and one store fence after all of them. A fence waits until
+/// all non-temporal stores have reached memory, so a fence after each copy of a few KiB takes longer than the
+/// copy.
 ///
 /// ```
 /// use strided_copy::kernel::{Kernel, Runs, Stride};
@@ -256,7 +257,8 @@ pub struct Copies<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Calls a function that runs copies into this destination, and then a store fence if one of them needs it.
+    /// Calls a function that runs copies into this destination, and then a store fence if one of them needs
+    /// it.
     // The function is given a reference, so that it cannot forget the fence.
     pub fn with_copies<R>(self, run: impl FnOnce(&mut Copies<'_>) -> R) -> R {
         run(&mut Copies { destination: self, fence: Fence { needed: false }, one_thread: PhantomData })

@@ -7,12 +7,13 @@ use std::ptr::NonNull;
 
 /// The bytes that a copy writes.
 ///
-/// A `&mut [u8]`, a `&mut Vec<u8>` and a `&mut [u8; N]` convert into a destination. [`write_only`](Self::write_only) makes one of a pointer to memory that must not be read, such as a mapped GPU
-/// buffer.
+/// A `&mut [u8]`, a `&mut Vec<u8>` and a `&mut [u8; N]` convert into a destination.
+/// [`write_only`](Self::write_only) makes one of a pointer to memory that must not be read, such as a mapped
+/// GPU buffer.
 ///
-/// A destination of initialised bytes can be read and written. All others are only written, and no reference to
-/// their bytes is made. A destination belongs to one copy at a time, like a `&mut [u8]`, and can be sent to another
-/// thread. To write it from several threads, [split](Self::split_at) it.
+/// A destination of initialised bytes can be read and written. All others are only written, and no reference
+/// to their bytes is made. A destination belongs to one copy at a time, like a `&mut [u8]`, and can be sent
+/// to another thread. To write it from several threads, [split](Self::split_at) it.
 pub struct Destination<'a> {
     start: NonNull<u8>,
     length: usize,
@@ -57,8 +58,8 @@ impl std::fmt::Debug for Destination<'_> {
 }
 
 impl<'a> Destination<'a> {
-    /// Makes a destination of memory that is written and never read: uninitialised memory, or a mapped GPU buffer,
-    /// which may be write-combining. (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer.)
+    /// Makes a destination of memory that is written and never read: uninitialised memory, or a mapped GPU
+    /// buffer, which may be write-combining. (`as_raw_ptr` of wgpu's `WriteOnly<[u8]>` returns the pointer.)
     ///
     /// # Safety
     ///
@@ -114,8 +115,8 @@ impl<'a> Destination<'a> {
     /// destination.
     pub fn bytes_to_change(&mut self) -> &mut [u8] {
         assert!(self.readable, "a destination that cannot be read shares no bytes");
-        // SAFETY: a readable destination was made of a `&mut [u8]`, and its `length` bytes are borrowed for longer
-        // than `self` is borrowed here. Bytes written since then are initialised.
+        // SAFETY: a readable destination was made of a `&mut [u8]`, and its `length` bytes are borrowed for
+        // longer than `self` is borrowed here. Bytes written since then are initialised.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.length) }
     }
 

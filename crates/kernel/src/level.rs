@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-/// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe Rust.
-/// Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind `!SMALL_PROGRAM`.
+/// Whether this is a small program (feature `small`): vectors have one width, and rare kernels run in safe
+/// Rust. Tests, which turn on every feature, are for the whole program. The compiler leaves out code behind
+/// `!SMALL_PROGRAM`.
 pub const SMALL_PROGRAM: bool = cfg!(all(feature = "small", not(feature = "software")));
 
 /// A set of kernels, named after the instructions it requires.

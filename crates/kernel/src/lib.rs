@@ -35,8 +35,8 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64 {
-    //! The vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. The kernels that use these vectors are in
-    //! [`simd`](super::simd).
+    //! The vectors of 64-bit ARM CPUs: instructions only, as in `x86_64`. The kernels that use these vectors
+    //! are in [`simd`](super::simd).
     pub(super) mod neon;
 }
 mod block_permutation;

@@ -1,4 +1,5 @@
-//! The units of memory that all kernels work in, and what a CPU reports about itself: its model, and its data caches.
+//! The units of memory that all kernels work in, and what a CPU reports about itself: its model, and its data
+//! caches.
 
 /// Size of a cache line in bytes, on every x86-64 CPU and on most ARM CPUs.
 pub const LINE: usize = 64;

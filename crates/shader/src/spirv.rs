@@ -1,9 +1,10 @@
 //! Removes from a SPIR-V module what naga writes and the Vulkan environment forbids: offsets and strides on
 //! types of memory that is not shared with the host.
 //!
-//! naga decorates every array with `ArrayStride`, and every structure with `Offset`. In workgroup, private and
-//! function memory such layouts are illegal (VUID-StandaloneSpirv-None-10684): validators refuse them, and some
-//! drivers fail. A type that is also in a binding keeps its layout, because there the layout is required.
+//! naga decorates every array with `ArrayStride`, and every structure with `Offset`. In workgroup, private
+//! and function memory such layouts are illegal (VUID-StandaloneSpirv-None-10684): validators refuse them,
+//! and some drivers fail. A type that is also in a binding keeps its layout, because there the layout is
+//! required.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -14,7 +14,8 @@
 //! | `metal` | the bytes of a block | the bytes of a block | |
 //! | `metal-linear` (a texture over a buffer) | 256 bytes | 256 bytes | |
 //!
-//! The last row is never padded. WebGPU and Direct3D 12 refuse textures whose sides are no multiples of a block.
+//! The last row is never padded. WebGPU and Direct3D 12 refuse textures whose sides are no multiples of a
+//! block.
 //!
 //! ```text
 //! two layers, r8 100 x 3, Direct3D 12:   0 ──100   256 ──356   512 ──612    | 1024 ──1124  1280 ──1380  1536 ──1636
@@ -106,7 +107,8 @@ impl TexturePlane {
 }
 
 /// A texture format, by its components (`rgba8`, `bc7`) or by its name in WebGPU (`rgba8unorm-srgb`), Vulkan
-/// (`VK_FORMAT_R8G8B8A8_UNORM`), DXGI (`DXGI_FORMAT_R10G10B10A2_UNORM`) or Metal (`MTLPixelFormatBGRA8Unorm`).
+/// (`VK_FORMAT_R8G8B8A8_UNORM`), DXGI (`DXGI_FORMAT_R10G10B10A2_UNORM`) or Metal
+/// (`MTLPixelFormatBGRA8Unorm`).
 ///
 /// ```
 /// use tensor_layout_text::texture::{Format, TexturePlane};
@@ -125,7 +127,8 @@ pub struct Format {
     pub planes: Vec<TexturePlane>,
 }
 
-/// Formats whose names are not lists of components, by the start of their names: the bytes of a block, its sides.
+/// Formats whose names are not lists of components, by the start of their names: the bytes of a block, its
+/// sides.
 const BLOCKS: &[(&str, u64, u64)] = &[
     ("bc1", 8, 4),
     ("bc2", 16, 4),

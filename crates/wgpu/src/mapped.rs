@@ -46,7 +46,8 @@ pub(crate) fn run_piece(piece: &Piece, source: &[u8], memory: WriteOnly<'_, [u8]
     in_bytes(&mut own, bytes, |destination| piece.run(source, destination))
 }
 
-/// Runs a copy into mapped memory of `bytes` bytes. Elements that share bytes are put together in other memory first.
+/// Runs a copy into mapped memory of `bytes` bytes. Elements that share bytes are put together in other
+/// memory first.
 fn in_bytes(
     memory: &mut WriteOnly<'_, [u8]>,
     bytes: usize,

@@ -39,16 +39,18 @@ impl DlOwned {
     ///
     /// # Errors
     ///
-    /// `out_of_limits` for another major version than 1. Nothing but the `deleter` of such a tensor may be used,
-    /// and it was called.
+    /// `out_of_limits` for another major version than 1. Nothing but the `deleter` of such a tensor may be
+    /// used, and it was called.
     ///
     /// # Safety
     ///
-    /// The structure must be valid until its `deleter` is called, and nobody else calls that. If its major version
-    /// is 1, `shape`, and `strides` unless it is null, must be valid for reads of `ndim` numbers until then.
+    /// The structure must be valid until its `deleter` is called, and nobody else calls that. If its major
+    /// version is 1, `shape`, and `strides` unless it is null, must be valid for reads of `ndim` numbers
+    /// until then.
     pub unsafe fn new(managed: NonNull<DlManagedTensor>) -> Result<DlOwned, Error> {
         let owned = DlOwned { managed };
-        // SAFETY: the version is the first field in every version, and the caller promises that it can be read.
+        // SAFETY: the version is the first field in every version, and the caller promises that it can be
+        // read.
         let major = unsafe { (&raw const (*managed.as_ptr()).version.major).read() };
         if major == MAJOR {
             Ok(owned)
@@ -75,13 +77,14 @@ impl DlOwned {
     ///
     /// As [`DlTensor::fields`].
     pub fn fields(&self) -> Result<DlFields<'_>, Error> {
-        // SAFETY: the caller of `new` promises that the lists have `ndim` numbers until the deleter is called.
+        // SAFETY: the caller of `new` promises that the lists have `ndim` numbers until the deleter is
+        // called.
         unsafe { self.tensor().fields(self.managed().flags) }
     }
 
     fn managed(&self) -> &DlManagedTensor {
-        // SAFETY: the caller of `new` promises that the structure is valid until the deleter is called, and `new`
-        // has compared the version.
+        // SAFETY: the caller of `new` promises that the structure is valid until the deleter is called, and
+        // `new` has compared the version.
         unsafe { self.managed.as_ref() }
     }
 }

@@ -69,7 +69,8 @@ pub struct DlManagedTensor {
     pub version: DlVersion,
     /// `manager_ctx`: the producer's own.
     pub manager_ctx: *mut c_void,
-    /// `deleter`: what a consumer calls once, with this structure, when it no longer uses the tensor. May be null.
+    /// `deleter`: what a consumer calls once, with this structure, when it no longer uses the tensor. May be
+    /// null.
     pub deleter: Option<unsafe extern "C" fn(*mut DlManagedTensor)>,
     /// `flags`: 1 for memory that is only read, 2 for a copy, 4 for types below a byte that take a byte each.
     pub flags: u64,

@@ -101,12 +101,12 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
     whole().map(|whole| select::copy(&whole, 1, site)).transpose()
 }
 
-/// A row of elements to unpack or pack, the loops around it, and the start of the first iteration in bytes, on
-/// the source and on the destination.
+/// A row of elements to unpack or pack, the loops around it, and the start of the first iteration in bytes,
+/// on the source and on the destination.
 type WholeRows = (WidthRow, NestLoops, (usize, usize));
 
-/// Describes rows of `row` elements and the loops around them, if every row begins and ends at a byte boundary of the
-/// packed side.
+/// Describes rows of `row` elements and the loops around them, if every row begins and ends at a byte
+/// boundary of the packed side.
 fn whole_rows<'a>(
     outer: impl Iterator<Item = &'a Loop>,
     row: u64,
@@ -298,8 +298,8 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
         .and_then(|_| whole_rows(rows.iter(), row, (0, 0), &change));
     Ok(match whole {
         Some((row, loops, start)) => {
-            // The row of the next part usually continues this row, and is prefetched as a whole. It arrives while
-            // this part leaves the staging buffer.
+            // The row of the next part usually continues this row, and is prefetched as a whole. It arrives
+            // while this part leaves the staging buffer.
             let ahead = Prefetch::InRow(number(if change.unpacks() { row.packed } else { row.unpacked() }));
             let prefetch = if site.prefetch { ahead } else { Prefetch::None };
             let access = Access { streaming: site.streaming, prefetch };
@@ -309,9 +309,9 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
     })
 }
 
-/// Returns a box as one copy, if it interleaves rows into words of 32 bits, or deinterleaves them, and all rows
-/// begin and end at whole bytes. Through staging buffers, `tile_s4` takes 2.3 times as long, and `tile_pack_s4`
-/// 1.4 times (Zen 5).
+/// Returns a box as one copy, if it interleaves rows into words of 32 bits, or deinterleaves them, and all
+/// rows begin and end at whole bytes. Through staging buffers, `tile_s4` takes 2.3 times as long, and
+/// `tile_pack_s4` 1.4 times (Zen 5).
 fn interleaved(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let found = interleaved_rows(copy, widths, site.knobs);
     let resolved = |(rows, mut loops, start)| select::resolved(Shape::Bits(rows), &mut loops, start, site);

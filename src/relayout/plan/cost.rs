@@ -180,8 +180,9 @@ pub(crate) const STAGED_UNITS: usize = 16;
 
 // --- Elements below a byte ----------------------------------------------------------------------------
 
-/// How many elements, a byte each, a staging buffer holds between a packed side and the other side. Two buffers fit
-/// an L1 cache of 48 KiB with the source. With half as many, `untile_unpack_s4` takes 1.5 times as long (Zen 5).
+/// How many elements, a byte each, a staging buffer holds between a packed side and the other side. Two
+/// buffers fit an L1 cache of 48 KiB with the source. With half as many, `untile_unpack_s4` takes 1.5 times
+/// as long (Zen 5).
 pub(crate) const BUFFER: usize = 1 << 14;
 
 /// The least number of elements of a row that is unpacked or packed without a staging buffer. A row of 64
@@ -240,8 +241,8 @@ pub(crate) const MOST_COMPARED: usize = 1 << 23;
 /// a step of a large stride. Not tuned.
 pub(crate) const PIECE_SLACK: u64 = 16;
 
-/// The least size of a piece, in bytes, for which a thread that is awake pays: two pieces of this size on two threads
-/// of rayon take 0.44 of the time of one thread, and two of half the size 0.56 to 1.0 (Zen 5).
+/// The least size of a piece, in bytes, for which a thread that is awake pays: two pieces of this size on two
+/// threads of rayon take 0.44 of the time of one thread, and two of half the size 0.56 to 1.0 (Zen 5).
 pub(crate) const LEAST_PIECE: u64 = 1 << 18;
 
 /// How many pieces each thread gets. With four pieces, a thread that is late costs a quarter of its share.

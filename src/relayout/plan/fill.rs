@@ -50,8 +50,8 @@ impl Fill {
     }
 
     /// Decides how `pattern` is written to the padding that the tensor owns. `None` if it does not own its
-    /// gaps, or if the gaps of a part cannot be written alone. Gaps that are no short list of boxes are filled
-    /// together with the elements, before these are copied.
+    /// gaps, or if the gaps of a part cannot be written alone. Gaps that are no short list of boxes are
+    /// filled together with the elements, before these are copied.
     pub(crate) fn owned(map: &IndexMap, pattern: u128, direct: bool) -> Option<Fill> {
         if map.owns() == Owns::Buffer || !has_padding(map) {
             return Some(Self::new(map, Some(pattern), direct));

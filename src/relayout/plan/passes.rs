@@ -1,8 +1,8 @@
 //! The passes of a copy: one pass from the source to the destination, or two through a packed buffer.
 //!
 //! Nearly every pair of layouts takes one pass. If fused dimensions, tiles or the ragged edges of a reversed
-//! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no loops,
-//! so its elements are copied one by one. [`crate::map`] explains digits and levels.
+//! dimension contradict each other, the copy goes through a packed buffer. An Irreducible layout has no
+//! loops, so its elements are copied one by one. [`crate::map`] explains digits and levels.
 
 use crate::checked;
 use crate::error::Error;

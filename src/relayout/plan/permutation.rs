@@ -84,9 +84,9 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     blocks.permuted(site.knobs.level.register(), most_windows)
 }
 
-/// Returns the blocks of a nest whose units of `unit` bytes are in the opposite order on the two sides, and where
-/// their first iteration begins. The loops that are left are outside of the blocks. `None` for other nests, and
-/// for few bytes, which are copied unit by unit.
+/// Returns the blocks of a nest whose units of `unit` bytes are in the opposite order on the two sides, and
+/// where their first iteration begins. The loops that are left are outside of the blocks. `None` for other
+/// nests, and for few bytes, which are copied unit by unit.
 pub(super) fn reversed(
     loops: &mut NestLoops,
     unit: usize,
@@ -114,8 +114,8 @@ pub(super) fn reversed(
     Some((permutation, start))
 }
 
-/// Returns the blocks of a plane that interleaves two to four rows of runs whose length no register holds whole
-/// units of, such as 3 bytes. `None` for other planes.
+/// Returns the blocks of a plane that interleaves two to four rows of runs whose length no register holds
+/// whole units of, such as 3 bytes. `None` for other planes.
 pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutation> {
     let Plane { unit, columns, rows, micro_tile: None } = plane else { return None };
     let (unit, register) = (*unit, site.register());

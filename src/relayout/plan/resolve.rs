@@ -52,7 +52,8 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
         Shape::Table { run, offsets, count } => (Kernel::Table { run, offsets, count }, Prefetch::None),
         Shape::Plane(plane) => match permutation::interleaved(&plane, site) {
             Some(blocks) => {
-                // The hardware prefetcher follows long rows of large planes. Of others, the next plane is prefetched.
+                // The hardware prefetcher follows long rows of large planes. Of others, the next plane is
+                // prefetched.
                 let bytes = plane.source_row() * plane.rows.extent;
                 let short = site.prefetch && (bytes < SMALL_PLANE || plane.source_row() < LONG_RUN);
                 (Kernel::PermuteBlocks(blocks), if short { iterations_ahead(bytes) } else { Prefetch::None })

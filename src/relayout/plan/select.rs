@@ -28,8 +28,8 @@ use super::machine::{Knobs, Site};
 use super::permutation;
 use super::resolve::{Shape, resolve};
 
-/// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an offset in
-/// bytes does not fit a `usize`.
+/// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an
+/// offset in bytes does not fit a `usize`.
 pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)

@@ -39,8 +39,8 @@ impl Widths {
         }
     }
 
-    /// How a staging buffer of one byte for each element is filled from the source, and how the destination is
-    /// filled from such a buffer. `None` for a side that has a byte for each element.
+    /// How a staging buffer of one byte for each element is filled from the source, and how the destination
+    /// is filled from such a buffer. `None` for a side that has a byte for each element.
     pub(crate) fn changes(self) -> (Option<Change>, Option<Change>) {
         (self.unpacking().filter(|_| self.source < 8), self.packing().filter(|_| self.destination < 8))
     }

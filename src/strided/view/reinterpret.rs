@@ -93,8 +93,8 @@ impl BufferTensorDesc {
         self.of_type(data_type, sizes, strides, checked::mul(self.base_offset, parts, OFFSET)?)
     }
 
-    /// Returns a view of the bytes as wider elements. The last axis of this tensor, which has `parts` indices,
-    /// disappears, because it becomes one element.
+    /// Returns a view of the bytes as wider elements. The last axis of this tensor, which has `parts`
+    /// indices, disappears, because it becomes one element.
     fn join_elements(&self, data_type: DataType, parts: u64) -> Result<Self, Error> {
         let refuse = |axis, reason| Err(Error::not_a_view(OPERATION, axis, reason));
         let (base, last) = (self.base_offset, self.rank().saturating_sub(1));

@@ -87,8 +87,8 @@ impl BufferTensorDesc {
 
     /// Returns the elements with one index of an axis. The axis disappears.
     ///
-    /// **Post-condition** (`select_keeps_one_index`): index `i` of the view has the offset of `i` with `index`
-    /// inserted at `axis`.
+    /// **Post-condition** (`select_keeps_one_index`): index `i` of the view has the offset of `i` with
+    /// `index` inserted at `axis`.
     ///
     /// # Errors
     ///

@@ -300,7 +300,8 @@ fn strides_of_one_index_or_of_no_elements_are_ignored() {
     assert_eq!((empty.element_count(), empty.min_size_in_bytes()), (0, 0));
     let empty = SignedDesc::try_from(fields(&[3, 0], &[-7, i64::MIN])).unwrap();
     assert_eq!((empty.desc.span_elements(), empty.first, empty.reversed), (0, 0, vec![]));
-    // NumPy's strides of arrays without elements are 0, PyTorch's are packed: both are read, packed ones are written.
+    // NumPy's strides of arrays without elements are 0, PyTorch's are packed: both are read, packed ones are
+    // written.
     let sizes = [11, 10, 0, 0, 0, 0, 0, 0, 11, 10, 2570];
     let packed = [2_827_000, 282_700, 282_700, 282_700, 282_700, 282_700, 282_700, 282_700, 25_700, 2570, 1];
     for strides in [&[0; 11][..], &packed] {

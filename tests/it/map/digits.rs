@@ -95,7 +95,8 @@ fn the_boxes_of_two_chains_copy_every_number_once() {
     }
 }
 
-/// A chain is cut at a width exactly if its values are a sum of a value of the quotient and one of the remainder.
+/// A chain is cut at a width exactly if its values are a sum of a value of the quotient and one of the
+/// remainder.
 #[test]
 fn a_chain_is_cut_where_it_separates() {
     for size in [6, 12, 24] {

@@ -42,8 +42,8 @@ fn padding_passes_and_small_copies() {
     says(&plan("f32[2,3]", "f32[2,3]{0,1}"), &["Plain {"]);
 }
 
-/// Large copies use non-temporal stores and small copies do not. Long rows use them from a larger size on than
-/// scattered elements.
+/// Large copies use non-temporal stores and small copies do not. Long rows use them from a larger size on
+/// than scattered elements.
 #[test]
 fn what_is_streamed_depends_on_what_is_moved() {
     let streams = |from: &str, to: &str| plan(from, to).explain().contains("stores: non-temporal;");
@@ -53,8 +53,8 @@ fn what_is_streamed_depends_on_what_is_moved() {
     assert!(padded(2048) && !padded(2047));
 }
 
-/// A plan is a function of the layouts, the level and the family, so that vectors in plain Rust show what every CPU
-/// gets: at both lengths of a register, by the rules of every family, on any machine.
+/// A plan is a function of the layouts, the level and the family, so that vectors in plain Rust show what
+/// every CPU gets: at both lengths of a register, by the rules of every family, on any machine.
 #[test]
 fn kernels_are_chosen_for_the_level() {
     for &level in KernelLevel::SOFTWARE {

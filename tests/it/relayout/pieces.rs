@@ -1,5 +1,5 @@
-//! The pieces of a copy write together what the whole copy writes: every byte of their own tensor that a whole run
-//! writes, and no bit of another tensor in the same buffer.
+//! The pieces of a copy write together what the whole copy writes: every byte of their own tensor that a
+//! whole run writes, and no bit of another tensor in the same buffer.
 
 use proptest::prelude::*;
 use tensor_layout::relayout::{Destination, Padding, Piece, Relayout, Settings};
@@ -119,7 +119,8 @@ proptest! {
         }
     }
 
-    /// Tensors share the buffers of an arena. Each is written from its binding's offset on, whole and in pieces.
+    /// Tensors share the buffers of an arena. Each is written from its binding's offset on, whole and in
+    /// pieces.
     #[test]
     fn tensors_of_an_arena_are_written_side_by_side(
         tensors in prop::collection::vec(tensors(), 1..5), sliced: u8, webgpu: bool, zero: bool, count in 1..6_usize,

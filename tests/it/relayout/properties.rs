@@ -103,8 +103,8 @@ proptest! {
         prop_assert!(joined == expected, "{}", relayout.explain());
     }
 
-    /// Copies go into memory that is only written: whole, and in pieces. A copy that has to read its destination is
-    /// refused before a byte is written.
+    /// Copies go into memory that is only written: whole, and in pieces. A copy that has to read its
+    /// destination is refused before a byte is written.
     #[test]
     fn memory_that_is_not_read_gets_the_same_bytes(
         (from, to) in pair(), padding in padding(), level in level(), streaming: bool, pieces in 1..6_usize, guard in 0..3_usize,

@@ -90,8 +90,8 @@ fn vulkan(given: &Given) -> bool {
         && strides[0] * sizes[0] <= 65536 * 8
 }
 
-/// The requirements of cuTensorMapEncodeTiled, without interleaving. Types of 4 bits are 16U4_ALIGN8B, types of 6
-/// bits 16U6_ALIGN16B.
+/// The requirements of cuTensorMapEncodeTiled, without interleaving. Types of 4 bits are 16U4_ALIGN8B, types
+/// of 6 bits 16U6_ALIGN16B.
 fn tensor_map(given: &Given) -> bool {
     let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"];
     let narrow = ["u4", "s4", "f4e2m1fn", "f6e2m3fn", "f6e3m2fn"];
@@ -295,7 +295,8 @@ fn suggestions_keep_what_is_legal() {
     assert_eq!(errors.codes(), ["unsupported_data_type"]);
 }
 
-/// `f32[8,3]` in a uniform buffer: elements are 16 bytes apart, unless the language has the feature that lifts the rule.
+/// `f32[8,3]` in a uniform buffer: elements are 16 bytes apart, unless the language has the feature that
+/// lifts the rule.
 #[test]
 fn arrays_in_uniform_buffers_are_spread() {
     for name in ["webgpu-uniform", "vulkan-uniform"] {

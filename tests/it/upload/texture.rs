@@ -109,7 +109,8 @@ fn what_is_no_texture_is_refused() {
     assert_eq!("opengl".parse::<TextureApi>().unwrap_err().code(), "unknown_texture_api");
 }
 
-/// What validation layers and drivers told: one row of WebGPU, whole blocks, depth and stencil, planes of Vulkan.
+/// What validation layers and drivers told: one row of WebGPU, whole blocks, depth and stencil, planes of
+/// Vulkan.
 #[test]
 fn rules_that_were_run() {
     let copy = |format: &str, width, height, name: &str| texture(format, width, height).in_buffer(api(name));

@@ -316,8 +316,8 @@ fn arena_tensor() -> impl Strategy<Value = (AnyLayout, Role)> {
 proptest! {
     #![proptest_config(cases(1000))]
 
-    /// No byte of one binding is in another, every binding passes the checks in its buffer, and the pieces of a tensor
-    /// hold every element once.
+    /// No byte of one binding is in another, every binding passes the checks in its buffer, and the pieces of
+    /// a tensor hold every element once.
     #[test]
     fn an_arena_keeps_every_rule(
         tensors in prop::collection::vec(arena_tensor(), 0..6),

@@ -15,8 +15,8 @@ use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Notated, Notation};
 
-/// The text between the name of a layout and the same layout in XLA's notation, for readers without a table of
-/// names: `tensorrt.kHWC8:f16[1,3,2,2] = f16[1,3,2,2]{1,3,2,0:T(8)}`.
+/// The text between the name of a layout and the same layout in XLA's notation, for readers without a table
+/// of names: `tensorrt.kHWC8:f16[1,3,2,2] = f16[1,3,2,2]{1,3,2,0:T(8)}`.
 const SAME_AS: &str = " = ";
 
 /// The type under which tensors are stored that the format cannot express.
@@ -39,8 +39,8 @@ pub(super) struct Tensor<'a> {
     pub(super) sizes: Vec<u64>,
     /// The type of an element, or the name of a type that has no counterpart here.
     pub(super) data_type: Result<DataType, String>,
-    /// The layout of the bytes. It is an error for a packed tensor of an unknown type, or of sizes whose product
-    /// passes 64 bits.
+    /// The layout of the bytes. It is an error for a packed tensor of an unknown type, or of sizes whose
+    /// product passes 64 bits.
     pub(super) layout: Result<Notated, Error>,
     /// Whether the metadata names the layout. All other tensors are packed.
     pub(super) is_named: bool,
@@ -236,8 +236,8 @@ impl Header {
     }
 }
 
-/// Whether the format can store a layout as it is: every element has the offset that it has in a packed buffer,
-/// no bytes follow the last element, and the format has a name for the type.
+/// Whether the format can store a layout as it is: every element has the offset that it has in a packed
+/// buffer, no bytes follow the last element, and the format has a name for the type.
 fn is_plain(map: &IndexMap) -> bool {
     let data_type = map.data_type();
     let packed = BufferTensorDesc::packed(data_type, map.sizes()).and_then(|packed| packed.to_index_map());

@@ -49,8 +49,8 @@ pub(crate) struct Arguments {
     /// index and the parts.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs. Parts
-    /// that are there stay. The job that finds all parts writes the index.
+    /// Only every OF-th part of a sharded model, from part NUMBER on: '2/8' is the second of eight jobs.
+    /// Parts that are there stay. The job that finds all parts writes the index.
     #[arg(long, value_name = "NUMBER/OF")]
     part: Option<Share>,
     /// How many parts of a sharded model are converted at once [default: the processors, at most 4].
@@ -309,7 +309,8 @@ fn at_once<T: Sync, R: Send>(
                     if result.is_err() {
                         next.store(items.len(), Relaxed);
                     }
-                    // A poisoned lock is used like any other, because the panic that poisoned it ends the scope.
+                    // A poisoned lock is used like any other, because the panic that poisoned it ends the
+                    // scope.
                     results.lock().unwrap_or_else(PoisonError::into_inner).push((place, result));
                 }
             });

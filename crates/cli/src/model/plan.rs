@@ -83,7 +83,8 @@ impl fmt::Display for Rules {
 }
 
 /// The most bytes of memory that the conversion of one tensor may take, and the most bytes of padding that it
-/// may get. A tensor that needs more is not tried: with large enough tiles, even a scalar would fill any disk.
+/// may get. A tensor that needs more is not tried: with large enough tiles, even a scalar would fill any
+/// disk.
 const MOST: u64 = 8 << 30;
 
 pub(super) struct Plan<'m> {

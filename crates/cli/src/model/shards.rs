@@ -8,9 +8,9 @@
 //!   that leaves the old model. A failure in between leaves no index, and never an index over parts of two
 //!   models.
 //! * With `--part`, each job names its own parts after they are read back, and writes the index if it then
-//!   finds all parts. The last job to name its parts finds all of them, so the index is always written. Several
-//!   jobs may write it: all write the same bytes. A job that is run again converts only what is not there. This
-//!   also helps where a file system shows new files late, so that no job saw all parts.
+//!   finds all parts. The last job to name its parts finds all of them, so the index is always written.
+//!   Several jobs may write it: all write the same bytes. A job that is run again converts only what is not
+//!   there. This also helps where a file system shows new files late, so that no job saw all parts.
 //! * A part counts as written if its first bytes are the header that the source and the rules give it, its
 //!   length is right, and it is not older than its source. So a part of another model, of other rules or of
 //!   an earlier source is never taken for it.
@@ -152,8 +152,8 @@ impl Checkpoint {
         sentences
     }
 
-    /// Returns the text of the index of a new model whose parts have these headers: JSON with an indentation of
-    /// two and with sorted keys, as the usual writers of sharded models print it.
+    /// Returns the text of the index of a new model whose parts have these headers: JSON with an indentation
+    /// of two and with sorted keys, as the usual writers of sharded models print it.
     pub(super) fn new_index(&self, headers: &[Header], models: &[Model<'_>]) -> String {
         let names =
             self.files.iter().zip(models).flat_map(|((part, _), model)| {

@@ -1,7 +1,7 @@
 //! docs/FIRST_STEPS.md, docs/CASES.md and README.md: their commands print and draw what the pages show.
 //!
-//! `TENSOR_LAYOUT_WRITE_PAGES=1 cargo test -p tensor-layout-cli --test it first_steps` writes the answers of today into
-//! the first two pages; read the diff.
+//! `TENSOR_LAYOUT_WRITE_PAGES=1 cargo test -p tensor-layout-cli --test it first_steps` writes the answers of
+//! today into the first two pages; read the diff.
 
 use crate::command_line::{in_repository, run};
 

@@ -237,7 +237,8 @@ fn check_suggests_what_the_device_accepts() {
     assert_eq!(object["suggestion"], suggestion);
     let good = check("f16[64,1024]", &["--json"]).object();
     assert_eq!((&good["ok"], &good["suggestion"]), (&json!(true), &Value::Null));
-    // No strides give the device a type that it lacks. XLA stores a byte for each s4, the device has two in one.
+    // No strides give the device a type that it lacks. XLA stores a byte for each s4, the device has two in
+    // one.
     assert_eq!(check("c128[64,1024]", &["--json"]).object()["suggestion"], Value::Null);
     assert_eq!(check("s4[64,1024]", &["--json"]).object()["suggestion"]["layout"], "s4[64,1024]:[1024,1]");
 }

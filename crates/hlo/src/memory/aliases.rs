@@ -27,8 +27,8 @@ pub(super) struct Aliases {
     /// of the part that represents it.
     several: Vec<bool>,
     /// Whether a buffer is a parameter of the program that nothing may write over: in a text that is not
-    /// scheduled yet, the copies that the compiler puts in front of such writes are missing. The entry of a buffer is
-    /// at the number of the part that represents it.
+    /// scheduled yet, the copies that the compiler puts in front of such writes are missing. The entry of a
+    /// buffer is at the number of the part that represents it.
     kept: Vec<bool>,
 }
 

@@ -14,8 +14,8 @@ impl LiveMemory<'_> {
     /// The buffers of a space that are in use at a time, the largest first. Parameters and results are in use
     /// at all times. Constants are not included.
     ///
-    /// A buffer is named after the largest value that it ever holds, because it has the bytes of that value. Among
-    /// values of that size it is the one that the buffer holds at that time, or else the next one.
+    /// A buffer is named after the largest value that it ever holds, because it has the bytes of that value.
+    /// Among values of that size it is the one that the buffer holds at that time, or else the next one.
     #[must_use]
     pub fn live_at(&self, space: u64, time: u32) -> Vec<LiveBuffer> {
         self.numbered_at(space, time).into_iter().map(|(_, buffer)| buffer).collect()

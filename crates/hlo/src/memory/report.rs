@@ -41,8 +41,9 @@ pub struct MemoryTotal {
 }
 
 /// Returns the name of a memory space: HBM, VMEM and others of a TPU
-/// ([`memory_space_name`](tensor_layout::tiled::memory_space_name)), or those of JAX's CPU programs, whose spaces 5
-/// and 6 are memory of the host that is pinned and that is not (jaxlib 0.10.2). `None` if it has none.
+/// ([`memory_space_name`](tensor_layout::tiled::memory_space_name)), or those of JAX's CPU programs, whose
+/// spaces 5 and 6 are memory of the host that is pinned and that is not (jaxlib 0.10.2). `None` if it has
+/// none.
 ///
 /// ```
 /// use tensor_layout_hlo::memory_name;

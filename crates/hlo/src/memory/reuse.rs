@@ -1,10 +1,10 @@
 //! Puts temporaries into the memory of results that are not computed yet, as the `BufferAssigner` of XLA does
 //! on CPUs and GPUs. The memory of a donated parameter is used in the same way after its last use. The
 //! largest temporary is placed first, of equal ones the first in a post-order walk from the root through the
-//! operands. Each temporary goes into the smallest result that is large enough and free while the temporary is
-//! in use, of equal ones into the last in that order. Two values may touch: the later one may begin with the
-//! instruction that uses the earlier one last, if that instruction may be written over its operand. The compiler
-//! for TPUs does not do this.
+//! operands. Each temporary goes into the smallest result that is large enough and free while the temporary
+//! is in use, of equal ones into the last in that order. Two values may touch: the later one may begin with
+//! the instruction that uses the earlier one last, if that instruction may be written over its operand. The
+//! compiler for TPUs does not do this.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -73,8 +73,8 @@ pub(super) fn reuse_results(
     }
 }
 
-/// For each buffer, the place of its first value in a post-order walk of each computation, from the instructions
-/// that nothing uses through the operands, the first operand first.
+/// For each buffer, the place of its first value in a post-order walk of each computation, from the
+/// instructions that nothing uses through the operands, the first operand first.
 fn first_in_post_order(module: &Module, schedule: &Schedule, users: &[u32], aliases: &mut Aliases) -> Vec<u32> {
     let mut seen = vec![false; module.nodes.len()];
     let mut first = vec![u32::MAX; aliases.len()];
@@ -114,8 +114,8 @@ fn first_in_post_order(module: &Module, schedule: &Schedule, users: &[u32], alia
 struct Times(BTreeMap<u32, u32>);
 
 impl Times {
-    /// Whether all ranges are free. `may_touch` says whether a value may begin at the time at which another one
-    /// ends, and gets that time and whether the later of the two is the new one.
+    /// Whether all ranges are free. `may_touch` says whether a value may begin at the time at which another
+    /// one ends, and gets that time and whether the later of the two is the new one.
     fn are_free(&self, uses: &[Use], mut may_touch: impl FnMut(u32, bool) -> bool) -> bool {
         uses.iter().all(|used| {
             let after = self.0.get(&used.end).is_none_or(|_| used.start < used.end && may_touch(used.end, false));

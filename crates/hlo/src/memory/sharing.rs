@@ -111,8 +111,8 @@ pub(super) fn users(module: &Module, schedule: &Schedule) -> Vec<u32> {
     users
 }
 
-/// Whether instruction `id` may write a result over `buffer`, which holds one of its operands of the same shape:
-/// every other use of that operand is one that `id` depends on.
+/// Whether instruction `id` may write a result over `buffer`, which holds one of its operands of the same
+/// shape: every other use of that operand is one that `id` depends on.
 pub(super) fn may_write_over(
     module: &Module,
     fusions: &[Fusion],

@@ -91,9 +91,9 @@ pub(crate) struct Tables {
 
 impl Gathers {
     /// Makes the tables for `blocks` blocks of `block` destination bytes. On the source, the blocks begin
-    /// `step` bytes apart, which may be negative, and each spans `span` bytes. `sources` has the source index of each atom of a
-    /// destination block. Returns `None` if a lane needs more than `most_windows` windows, or the tables
-    /// would be too large.
+    /// `step` bytes apart, which may be negative, and each spans `span` bytes. `sources` has the source index
+    /// of each atom of a destination block. Returns `None` if a lane needs more than `most_windows` windows,
+    /// or the tables would be too large.
     pub(super) fn new(
         atom: Atom,
         sources: &[u32],

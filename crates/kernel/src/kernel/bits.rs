@@ -1,7 +1,8 @@
-//! Rows of elements of 1, 2 or 4 bits: interleaved into words, or with a byte for each element on the other side.
+//! Rows of elements of 1, 2 or 4 bits: interleaved into words, or with a byte for each element on the other
+//! side.
 
-/// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one element
-/// of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
+/// Rows of packed elements on one side, and on the other side one row of words of 32 bits. A word has one
+/// element of each row. TPUs store `s4` in tiles of `(8,1)` in this form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitInterleave {
     /// Bits of an element: 1, 2 or 4.

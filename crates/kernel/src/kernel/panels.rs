@@ -128,11 +128,11 @@ impl Panels {
     /// 1. **The plane itself.** Panels are cut from its rows and columns, so they are inside the plane for
     ///    all numbers. `height`, `width` and `kept` are above 0; otherwise the loop over panels would never
     ///    end.
-    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows. The rows
-    ///    are [`Stage::pitch`] bytes apart, which is at least `n + 1` lines. The product is at most `STAGE`. The code writes at most `n`
-    ///    lines of a row, because a step of a panel has at
-    ///    most `n * LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the
-    ///    whole height of a panel, so the height is bounded here.
+    /// 2. **The staging buffer** has [`STAGE`] bytes. A stage of `n` lines holds `columns_at_once` rows. The
+    ///    rows are [`Stage::pitch`] bytes apart, which is at least `n + 1` lines. The product is at most
+    ///    `STAGE`. The code writes at most `n` lines of a row, because a step of a panel has at most `n *
+    ///    LINE / unit` rows ([`Panels::step`]). With [`Continue`](Stage::Continue), a step is the whole
+    ///    height of a panel, so the height is bounded here.
     /// 3. **The lists of offsets** have [`MOST_ROWS`] entries. A step lists its rows. With a staging buffer
     ///    these are `n * LINE / unit` entries, which this check bounds. Without a staging buffer, a step has
     ///    at most `MOST_ROWS` rows.

@@ -12,7 +12,8 @@ pub(super) fn interleave_bits(
     let BitInterleave { bits, row, pitch, direction } = *interleave;
     let rows = interleave.rows();
     let (in_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
-    // Puts one destination byte together. `element(i)` says in which source byte element `i` is, and where in it.
+    // Puts one destination byte together. `element(i)` says in which source byte element `i` is, and where in
+    // it.
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {

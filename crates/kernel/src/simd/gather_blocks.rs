@@ -21,8 +21,8 @@ use crate::portable;
 #[inline(never)]
 pub(super) unsafe fn gather_blocks<V: Vector>(walk: &Walk<'_>, permutation: &BlockPermutation) {
     let blocks = permutation.blocks();
-    // SAFETY: the contract of this function. The size of the register, the number of blocks and the kind of windows
-    // are checked by the conditions below.
+    // SAFETY: the contract of this function. The size of the register, the number of blocks and the kind of
+    // windows are checked by the conditions below.
     unsafe {
         match permutation.shuffles() {
             &Shuffles::Whole { register, step, ref indices }
@@ -71,8 +71,8 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
     }
 }
 
-/// Permutes blocks that fit a register, in every iteration of a walk. Each vector permutes the blocks of `step`
-/// bytes by the same indices.
+/// Permutes blocks that fit a register, in every iteration of a walk. Each vector permutes the blocks of
+/// `step` bytes by the same indices.
 struct WholeBlocks<'a> {
     walk: &'a Walk<'a>,
     permutation: &'a BlockPermutation,
@@ -83,8 +83,8 @@ struct WholeBlocks<'a> {
 impl Operation for WholeBlocks<'_> {
     /// # Safety
     ///
-    /// * In every iteration, the span of the permutation is readable on the source and writable on the destination.
-    ///   It has at least `V::BYTES` bytes, and is as long on the source as on the destination.
+    /// * In every iteration, the span of the permutation is readable on the source and writable on the
+    ///   destination. It has at least `V::BYTES` bytes, and is as long on the source as on the destination.
     /// * `step` is at most `V::BYTES`, and the first `step` indices are below it.
     #[inline(always)]
     unsafe fn run<V: Vector, const LANES: usize>(self) {
@@ -94,20 +94,20 @@ impl Operation for WholeBlocks<'_> {
         // From the end of the source, the vector that is loaded ends with whole blocks.
         let shift = if backwards { u8::try_from(V::BYTES - step).unwrap_or(0) } else { 0 };
         let shifted = indices.map(|index| index.wrapping_add(shift));
-        // `whole` vectors end inside the bytes. The bytes after them are the last vector, which is loaded and stored
-        // in part. A reversal takes the indices of its last blocks.
+        // `whole` vectors end inside the bytes. The bytes after them are the last vector, which is loaded and
+        // stored in part. A reversal takes the indices of its last blocks.
         let whole = (bytes - V::BYTES) / step + 1;
         let left = bytes - whole * step;
         let fewer = if backwards && left > 0 { u8::try_from(step - left).unwrap_or(0) } else { 0 };
         let last = indices.map(|index| index.saturating_sub(fewer));
         let ahead = walk.in_row();
-        // A vector is stored whole, and the next one covers its bytes after `step`. In a buffer that is filled from the
-        // end, the next one is in front, so the bytes are at the end of the vector.
+        // A vector is stored whole, and the next one covers its bytes after `step`. In a buffer that is
+        // filled from the end, the next one is in front, so the bytes are at the end of the vector.
         let front = if backwards && walk.streaming { V::BYTES - step } else { 0 };
         let mut placed = [0; LINE];
         placed[front..front + step].copy_from_slice(&shifted[..step]);
-        // SAFETY: a table of indices has a line, which is at least a vector. Vector `i` has the bytes from `i * step`
-        // on, on the destination, and as many bytes from that end of the source at which it begins.
+        // SAFETY: a table of indices has a line, which is at least a vector. Vector `i` has the bytes from `i
+        // * step` on, on the destination, and as many bytes from that end of the source at which it begins.
         unsafe {
             let order = V::load(placed.as_ptr());
             let partial = |from: *const u8| {
@@ -121,8 +121,8 @@ impl Operation for WholeBlocks<'_> {
                 };
                 if walk.streaming {
                     let mut stage = Stage::<V>::new();
-                    // Each chunk begins and ends at lines of the destination, and its first vector may begin in
-                    // front of it. The source is read front to back, which hardware prefetchers follow.
+                    // Each chunk begins and ends at lines of the destination, and its first vector may begin
+                    // in front of it. The source is read front to back, which hardware prefetchers follow.
                     let head = iteration.to.align_offset(LINE).min(bytes);
                     let chunks = (bytes - head).div_ceil(DRAINED) + 1;
                     for chunk in 0..chunks {
@@ -204,8 +204,8 @@ impl<const WHOLE: bool> Operation for GatherBlocks<'_, WHOLE> {
                 // The last period ends with the last block, and may begin inside the previous period.
                 let begin = first.min(blocks - of_period);
                 let at = begin * block;
-                // SAFETY: the period from block `begin` on is inside the permutation, whose span is readable and
-                // writable. The buffer has room for a period after `DRAINED` bytes.
+                // SAFETY: the period from block `begin` on is inside the permutation, whose span is readable
+                // and writable. The buffer has room for a period after `DRAINED` bytes.
                 unsafe {
                     let from = iteration.from.add(permutation.source_of(begin..begin + of_period));
                     if !walk.streaming {
@@ -240,8 +240,9 @@ struct Stage<V> {
 #[repr(align(64))]
 struct Buffer([MaybeUninit<u8>; LONGEST_PERIOD + DRAINED + LINE]);
 
-/// How many bytes a staging buffer collects before whole lines are stored. By trial (Zen 5): with 4 KiB, mirrored
-/// rows took 2.6 times as long, because the loads of a whole page wait for memory while nothing is stored.
+/// How many bytes a staging buffer collects before whole lines are stored. By trial (Zen 5): with 4 KiB,
+/// mirrored rows took 2.6 times as long, because the loads of a whole page wait for memory while nothing is
+/// stored.
 const DRAINED: usize = 1 << 9;
 
 impl<V: Vector> Stage<V> {
@@ -250,12 +251,13 @@ impl<V: Vector> Stage<V> {
         Stage { buffer: Buffer([MaybeUninit::uninit(); LONGEST_PERIOD + DRAINED + LINE]), vector: PhantomData }
     }
 
-    /// Copies the first `bytes` bytes of the buffer to `to`, up to the last border of a line. The rest goes to the
-    /// front of the buffer. Returns the number of bytes that were copied.
+    /// Copies the first `bytes` bytes of the buffer to `to`, up to the last border of a line. The rest goes
+    /// to the front of the buffer. Returns the number of bytes that were copied.
     ///
     /// # Safety
     ///
-    /// * The first `bytes` bytes of the buffer have been written, and are at most a line less than its length.
+    /// * The first `bytes` bytes of the buffer have been written, and are at most a line less than its
+    ///   length.
     /// * `bytes` bytes are writable at `to`.
     #[inline(always)]
     unsafe fn drain_lines(&mut self, to: *mut u8, bytes: usize) -> usize {

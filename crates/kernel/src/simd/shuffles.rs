@@ -131,8 +131,9 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
     }
 }
 
-/// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. The four bytes of
-/// a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few rows.
+/// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. The four
+/// bytes of a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few
+/// rows.
 pub(super) struct PackWords<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {

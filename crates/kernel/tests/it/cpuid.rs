@@ -1,5 +1,5 @@
-//! Recorded answers of the CPUID instruction. The crate does not export its reader, so its file is compiled into the
-//! tests.
+//! Recorded answers of the CPUID instruction. The crate does not export its reader, so its file is compiled
+//! into the tests.
 
 #[path = "../../src/x86_64/cpuid.rs"]
 #[allow(dead_code, reason = "the tests ask no CPU")]

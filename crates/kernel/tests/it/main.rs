@@ -1,5 +1,5 @@
-//! The tests of this crate. Those of kernels at every level need the feature `software`, which has vectors of every
-//! width in plain Rust.
+//! The tests of this crate. Those of kernels at every level need the feature `software`, which has vectors of
+//! every width in plain Rust.
 #![allow(unsafe_code, reason = "a destination that is only written, and two files of the crate")]
 
 #[cfg(feature = "software")]

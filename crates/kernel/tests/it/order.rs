@@ -1,4 +1,5 @@
-//! The scattered order of lines and blocks. The crate does not export it, so its file is compiled into the tests.
+//! The scattered order of lines and blocks. The crate does not export it, so its file is compiled into the
+//! tests.
 
 #[path = "../../src/simd/order.rs"]
 #[allow(dead_code, reason = "`opaque` is for kernels")]

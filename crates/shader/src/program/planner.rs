@@ -26,7 +26,8 @@ pub(super) struct Planner<'a> {
     /// The number of words of each tensor that the program touches, counted from the start of the tensor.
     source_words: u64,
     destination_words: u64,
-    /// The end of what is set if padding is set, in bytes. A descriptor's size may be above that of its elements.
+    /// The end of what is set if padding is set, in bytes. A descriptor's size may be above that of its
+    /// elements.
     end: u64,
 }
 
@@ -180,8 +181,8 @@ impl<'a> Planner<'a> {
         self.end > self.relayout.destination().physical_size_in_bytes()
     }
 
-    /// Returns the passes that set the bytes after the destination's elements. Returns `None` if these bytes do not
-    /// fit in one binding.
+    /// Returns the passes that set the bytes after the destination's elements. Returns `None` if these bytes
+    /// do not fit in one binding.
     pub(super) fn tail(&self) -> Result<Option<Vec<Pass>>, Error> {
         if !self.has_tail() {
             return Ok(Some(Vec::new()));

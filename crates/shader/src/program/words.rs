@@ -164,8 +164,8 @@ impl Pattern {
     }
 }
 
-/// Chooses one of `words`, the first of which is number `first`. The halves are halved again, because compilers
-/// do not take expressions of any depth.
+/// Chooses one of `words`, the first of which is number `first`. The halves are halved again, because
+/// compilers do not take expressions of any depth.
 fn choose(place: &Expr, first: u32, words: &[u32]) -> Expr {
     if let [] | [_] = words {
         return Expr::from(words.first().copied().unwrap_or(0));

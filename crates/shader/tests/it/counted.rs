@@ -1,13 +1,13 @@
 //! What the programs of the suite, and of NVIDIA's own cases, cost on a device, counted from the addresses of
 //! their accesses.
 //!
-//! counted.txt has a row for each case, and this test prints it. Its columns are the case, the form, the number
-//! of passes, the sectors that warps read over the least that such accesses could do with, the most bytes that an
-//! invocation reads at once, the same two of writes, the most words of one bank that one access touches, and the
-//! bytes of all sectors that workgroups touch on the source over the bytes that they write. The profile is
-//! `Profile::cuda()`. A GPU serves the 32 loads of a warp in sectors of 32 bytes, and workgroup memory in 32
-//! banks. The least number of sectors is counted at the density with which a workgroup uses them: rows that begin
-//! inside sectors, and gaps, are the layout's.
+//! counted.txt has a row for each case, and this test prints it. Its columns are the case, the form, the
+//! number of passes, the sectors that warps read over the least that such accesses could do with, the most
+//! bytes that an invocation reads at once, the same two of writes, the most words of one bank that one access
+//! touches, and the bytes of all sectors that workgroups touch on the source over the bytes that they write.
+//! The profile is `Profile::cuda()`. A GPU serves the 32 loads of a warp in sectors of 32 bytes, and
+//! workgroup memory in 32 banks. The least number of sectors is counted at the density with which a workgroup
+//! uses them: rows that begin inside sectors, and gaps, are the layout's.
 
 use std::fmt::Write;
 

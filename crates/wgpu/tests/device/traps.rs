@@ -68,7 +68,8 @@ fn segments_are_aligned_down(gpu: &Gpu) {
         gpu.submit(|encoder| copy.encode(encoder, &from, &to).unwrap());
         let mut expected = vec![0; relayout.destination_size_in_bytes() as usize];
         relayout.run(&bytes, &mut expected).unwrap();
-        // A descriptor's size is a multiple of 4 bytes, and a tensor on the device has the bytes of its elements.
+        // A descriptor's size is a multiple of 4 bytes, and a tensor on the device has the bytes of its
+        // elements.
         let size = relayout.destination().physical_size_in_bytes() as usize;
         assert!(gpu.read(&to).bytes() == &expected[..size], "base {base}");
     }

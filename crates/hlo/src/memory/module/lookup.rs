@@ -48,9 +48,9 @@ impl Module {
         nodes.filter_map(|id| Some((self.node(id)?.number, id)))
     }
 
-    /// Whether the text is one of a TPU: most results of its instructions are tiled. A program for a CPU or a GPU
-    /// can have tiles too, where its caller asked for them, in the layouts of its parameters and results alone,
-    /// and ignores them.
+    /// Whether the text is one of a TPU: most results of its instructions are tiled. A program for a CPU or a
+    /// GPU can have tiles too, where its caller asked for them, in the layouts of its parameters and results
+    /// alone, and ignores them.
     ///
     /// ```
     /// use tensor_layout_hlo::Module;

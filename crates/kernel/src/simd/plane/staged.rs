@@ -207,8 +207,8 @@ unsafe fn drain<V: Vector>(
     }
 }
 
-/// Copies the runs of a panel into a staging buffer. Their length is not that of a unit (1, 2, 4, 8 or 16 bytes), so
-/// registers cannot exchange them.
+/// Copies the runs of a panel into a staging buffer. Their length is not that of a unit (1, 2, 4, 8 or 16
+/// bytes), so registers cannot exchange them.
 ///
 /// # Safety
 ///
