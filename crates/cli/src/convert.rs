@@ -12,11 +12,11 @@ use tensor_layout_text::Notation;
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
-use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
+use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::pieces::{Pieces, progress_bar};
 use crate::reversed;
 use crate::rule::layout_or_rule;
-use crate::table::{long_bytes, wrapped, write_list};
+use crate::table::{long_bytes, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -9,8 +9,6 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 use tensor_layout::Error;
 
-use crate::table::wrapped;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// All checks passed and every input was accepted: exit status 0.
@@ -283,4 +281,31 @@ pub(crate) fn width() -> Option<usize> {
         return None;
     }
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)).filter(|&columns| columns > 0)
+}
+
+/// Breaks long lines of a text at blanks, so that lines have at most `columns` characters. A longer word
+/// stays whole. Lines that continue another line are indented by four more blanks.
+pub(crate) fn wrapped(text: &str, columns: usize) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let (mut current, mut length) = (" ".repeat(indent), indent);
+        for (position, word) in line.trim_start().split(' ').enumerate() {
+            let letters = word.chars().count();
+            if position > 0 && length + 1 + letters > columns {
+                lines.push(std::mem::replace(&mut current, " ".repeat(indent + 4)));
+                length = indent + 4;
+            } else if position > 0 {
+                current.push(' ');
+                length += 1;
+            }
+            current.push_str(word);
+            length += letters;
+        }
+        lines.push(current);
+    }
+    if text.ends_with('\n') {
+        lines.push(String::new());
+    }
+    lines.join("\n")
 }

@@ -87,33 +87,6 @@ fn shortened(text: &str, most: usize) -> String {
     letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
-/// Breaks long lines of a text at blanks, so that lines have at most `columns` characters. A longer word
-/// stays whole. Lines that continue another line are indented by four more blanks.
-pub(crate) fn wrapped(text: &str, columns: usize) -> String {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let indent = line.len() - line.trim_start().len();
-        let (mut current, mut length) = (" ".repeat(indent), indent);
-        for (position, word) in line.trim_start().split(' ').enumerate() {
-            let letters = word.chars().count();
-            if position > 0 && length + 1 + letters > columns {
-                lines.push(std::mem::replace(&mut current, " ".repeat(indent + 4)));
-                length = indent + 4;
-            } else if position > 0 {
-                current.push(' ');
-                length += 1;
-            }
-            current.push_str(word);
-            length += letters;
-        }
-        lines.push(current);
-    }
-    if text.ends_with('\n') {
-        lines.push(String::new());
-    }
-    lines.join("\n")
-}
-
 /// Writes a count with its noun: `1 line`, `2 lines`.
 pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
     match count.try_into().unwrap_or(u64::MAX) {

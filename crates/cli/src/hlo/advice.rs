@@ -9,7 +9,7 @@ use tensor_layout_hlo::{
     smaller_layout,
 };
 
-use super::{small, space_name};
+use super::space::{small, space_name};
 use crate::output::{Output, Stop};
 use crate::table::{Table, percent, short_bytes};
 

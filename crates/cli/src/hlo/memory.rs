@@ -8,7 +8,7 @@ use tensor_layout_hlo::{
     BufferAssignment, BufferUse, InstructionPlace, LiveBuffer, LiveMemory, MemoryTotal, SpaceUse, memory_name,
 };
 
-use super::{small, space_name};
+use super::space::{small, space_name};
 use crate::output::{Output, Stop, joined};
 use crate::table::{Table, long_bytes, pattern, percent, short_bytes};
 

@@ -3,19 +3,22 @@
 mod advice;
 mod input;
 mod memory;
+mod space;
 mod waste;
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use tensor_layout::tiled::TpuGeneration;
-use tensor_layout_hlo::{BufferTable, LiveMemory, memory_name};
+use tensor_layout_hlo::{BufferTable, LiveMemory};
 
 use crate::draw::check_svg;
 use crate::input::is_standard;
 use crate::new_file::NewFile;
 use crate::output::{Output, Stop, Verdict};
 use crate::rule::tpu_generation;
+
+use space::space_name;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -111,13 +114,4 @@ fn draw(live: Option<&LiveMemory>, arguments: &Arguments, path: &Path, output: &
     }
     let svg = live.to_svg_on(space, arguments.tpu);
     if is_standard(path) { output.line(svg.trim_end()) } else { NewFile::write(path, svg.as_bytes()) }
-}
-
-/// Converts a number of bytes to 64 bits. A larger number becomes the largest.
-fn small(bytes: u128) -> u64 {
-    u64::try_from(bytes).unwrap_or(u64::MAX)
-}
-
-fn space_name(space: u64, is_for_tpu: bool) -> String {
-    memory_name(space, is_for_tpu).map_or_else(|| format!("S({space})"), str::to_owned)
 }
