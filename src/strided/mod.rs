@@ -21,6 +21,7 @@
 
 // This module comes first, so that the constructors come first on the page of `BufferTensorDesc`.
 mod desc;
+mod equality;
 mod extent;
 
 mod axes;
