@@ -31,7 +31,7 @@ fn the_cases_are_answered_as_they_show() {
     assert!(commands > 40, "{commands}");
 }
 
-/// Runs the commands of a page, and compares what they print with what it shows; `...` stands for the rest.
+/// Runs the commands of a page, and compares what they print with what it shows.
 fn run_all(page: &str) -> usize {
     let path = in_repository(page);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -43,11 +43,16 @@ fn run_all(page: &str) -> usize {
         let words = words(command.strip_prefix("$ tensor-layout ").expect(command));
         let run = run(&words.iter().map(String::as_str).collect::<Vec<_>>());
         let printed = format!("{}{}", run.stdout, run.stderr);
-        let mut lines: Vec<&str> = printed.trim_end().lines().collect();
-        if shown.ends_with("\n...") {
-            lines.truncate(shown.lines().count() - 1);
-            lines.push("...");
-        }
+        let lines: Vec<&str> = printed.trim_end().lines().collect();
+        // `...` stands for lines that the page leaves out.
+        let shown: Vec<&str> = shown.lines().collect();
+        let lines = match shown.iter().position(|&line| line == "...") {
+            Some(gap) => {
+                let after = shown.len() - gap - 1;
+                [&lines[..gap], &["..."], &lines[lines.len() - after..]].concat()
+            }
+            None => lines,
+        };
         answered += &format!("```console\n{command}\n{}\n```{after}", lines.join("\n"));
         commands += 1;
     }
