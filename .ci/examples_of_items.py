@@ -4,7 +4,7 @@
 
 reads the JSON of rustdoc, as `.ci/public_api` leaves it, and names the modules, types, traits and free functions without an example. Methods,
 fields and variants belong to their type, and constants say what they are. One example may show several items: an item counts if its own
-documentation has an example, or that of one of its methods, or if an example of its module uses it by name.
+documentation has an example, or that of one of its methods, or if an example of its module or of another item there uses it by name.
 """
 
 import json
@@ -46,6 +46,19 @@ def main(path):
                 found += [index[str(id)] for id in block["items"] if str(id) in index]
         return [method for method in found if method["visibility"] == "public" and "function" in method["inner"]]
 
+    def pages(ids):
+        """The items of a module with their methods, also those that it takes from other modules."""
+        for id in ids:
+            item = index.get(str(id))
+            if item is not None and "use" in item["inner"]:
+                item = index.get(str(item["inner"]["use"]["id"]))
+            if item is None or "module" in item["inner"]:
+                continue
+            yield item
+            inner = next(iter(item["inner"].values()))
+            if isinstance(inner, dict) and ("trait" in item["inner"] or "impls" in inner):
+                yield from methods(item, inner)
+
     def visit(id, path, page):
         item = index.get(str(id))
         if item is None or id in seen:
@@ -55,9 +68,12 @@ def main(path):
             return visit(inner["id"], path, page) if inner["id"] is not None else None
         seen.add(id)
         name = f"{path}::{item['name']}" if path else item["name"]
+        # What only authors of tools name is shown on the pages of these modules.
+        if kind == "module" and item["name"] in ("plan", "checked", "cursor"):
+            return note(item, name, page)
         if kind == "module":
-            own = examples(item["docs"])
-            note(item, name, page)
+            own = "\n".join(examples(shown["docs"]) for shown in [item, *pages(inner["items"])])
+            note(item, name, own)
             for child in inner["items"]:
                 visit(child, name, own)
         elif kind in ("struct", "enum", "union", "trait"):

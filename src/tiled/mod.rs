@@ -11,6 +11,15 @@
 //! let shape = ArrayShape::new(DataType::BF16, &[300, 500], layout)?;
 //! assert_eq!(shape.to_string(), "bf16[300,500]{1,0:T(8,128)(2,1)}");
 //! assert_eq!(shape.to_string().parse::<Shape>()?, Shape::Array(shape));
+//!
+//! // A size may be a bound, or open: such an array has no size in bytes. A dimension may be divided among memories.
+//! use tensor_layout::tiled::{Extent, SplitConfig, TileSize, UnboundedArray};
+//!
+//! let Shape::Unbounded(UnboundedArray { extents, .. }) = "f32[?,<=5,3]".parse()? else { panic!("it is bounded") };
+//! assert_eq!(extents, [Extent::Unbounded, Extent::Bounded(5), Extent::Static(3)]);
+//! let divided: ArrayShape = "f32[200]{0:T(8)SC(0:50,100)}".parse()?;
+//! assert_eq!(divided.layout().split_configs, [SplitConfig { dimension: 0, indices: vec![50, 100] }]);
+//! assert!(matches!(divided.layout().tiles()[0].entries()[0], TileSize::Size(size) if size.get() == 8));
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]

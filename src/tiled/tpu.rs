@@ -63,6 +63,16 @@ const NAMES: [(&str, TpuGeneration); 7] = [
 ];
 
 /// The rule by which a compiler chooses tiles. Several generations share a rule.
+///
+/// ```
+/// use tensor_layout::{tiled::TpuTiles, ArrayShape};
+///
+/// let shape: ArrayShape = "bf16[16,300]{1,0}".parse()?;
+/// for rule in TpuTiles::ALL {
+///     assert_eq!(shape.tpu_tiles(rule)?.last().map(ToString::to_string).as_deref(), Some("(2,1)"));
+/// }
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[cfg(feature = "plan")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TpuTiles {
