@@ -27,6 +27,7 @@ mod spell;
 pub mod texture;
 
 pub use notation::{
-    Line, Notated, Notation, ViewStep, axis_orders, lines, offset_steps, onednn_size_in_bytes, read_list, text, text_in,
+    Line, Notated, Notation, ViewStep, axis_orders, lines, offset_steps, onednn_size_in_bytes, read_list, text,
+    text_in, with_tag,
 };
 pub use spell::{Raised, raise, spell, spell_view};

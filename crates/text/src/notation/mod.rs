@@ -13,7 +13,7 @@ mod view_step;
 
 pub use axis_orders::axis_orders;
 pub use lines::{Line, lines, text, text_in};
-pub use onednn::onednn_size_in_bytes;
+pub use onednn::{onednn_size_in_bytes, with_tag};
 pub use steps::offset_steps;
 pub use view_step::{ViewStep, read_list};
 
