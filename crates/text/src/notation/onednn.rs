@@ -31,8 +31,8 @@ fn shape(data_type: DataType, sizes: &[u64], tag: &str) -> Result<ArrayShape, Er
     Ok(shape)
 }
 
-/// Returns the layout of a tensor of these sizes that a tag of oneDNN names, as the text `f32[35,16,3,3]:OIhw16i16o`
-/// does. Sizes stay in the order of the tag's letters without blocks.
+/// Returns the layout of a tensor of these sizes that a tag of oneDNN names, as the text
+/// `f32[35,16,3,3]:OIhw16i16o` does. Sizes stay in the order of the tag's letters without blocks.
 ///
 /// # Errors
 ///
