@@ -48,7 +48,7 @@ pub struct TextureApi {
     rows: u64,
     /// Subresources begin at multiples of this number of bytes, or of a block for 0, or anywhere for 1.
     begin: u64,
-    /// The same two numbers for formats of several planes.
+    /// `rows` and `begin` for formats of several planes.
     planar: (u64, u64),
     /// Depth and stencil begin at multiples of this number as well.
     depth: u64,

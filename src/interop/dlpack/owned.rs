@@ -75,7 +75,7 @@ impl DlOwned {
     ///
     /// # Errors
     ///
-    /// As [`DlTensor::fields`].
+    /// The errors of [`DlTensor::fields`].
     pub fn fields(&self) -> Result<DlFields<'_>, Error> {
         // SAFETY: the caller of `new` promises that the lists have `ndim` numbers until the deleter is
         // called.

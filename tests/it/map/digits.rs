@@ -2,8 +2,8 @@
 //! digits in the order of memory.
 
 use crate::literal::{indices, offsets};
+use crate::relayout::plan_as_data::elements;
 use tensor_layout::map::Mode;
-use tensor_layout::plan::{CopyBox, Loop};
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout::{ArrayShape, DataType, IndexMap, LayoutClass, ToIndexMap};
 
@@ -36,24 +36,6 @@ fn chains(size: u64) -> Vec<(IndexMap, Vec<u64>)> {
         (map, table)
     };
     tiles.iter().map(chain).collect()
-}
-
-/// Both offsets of every element of a box.
-fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
-    let mut found = vec![(copy.source, copy.destination)];
-    for step in copy.loops() {
-        let steps: Vec<(u64, u64)> = match step {
-            Loop::Strided { extent, source, destination } => {
-                (0..*extent).map(|i| (i * source, i * destination)).collect()
-            }
-            Loop::Reversed { extent, source, destination } => {
-                (0..*extent).map(|i| ((i * source).wrapping_neg(), i * destination)).collect()
-            }
-            Loop::Table(entries) => entries.clone(),
-        };
-        found = found.iter().flat_map(|&(a, b)| steps.iter().map(move |&(c, d)| (a.wrapping_add(c), b + d))).collect();
-    }
-    found
 }
 
 #[test]

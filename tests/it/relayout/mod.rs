@@ -4,7 +4,7 @@ mod copy;
 mod explain;
 mod families;
 mod pieces;
-mod plan_as_data;
+pub(crate) mod plan_as_data;
 mod properties;
 mod reversed;
 mod rows;

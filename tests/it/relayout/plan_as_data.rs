@@ -9,7 +9,7 @@ use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
 use tensor_layout::relayout::{Padding, Relayout};
 
 /// Both offsets of every element of a box.
-fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
+pub(crate) fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
     let mut found = vec![(copy.source, copy.destination)];
     for step in copy.loops() {
         let steps: Vec<(u64, u64)> = match step {
