@@ -1,6 +1,6 @@
 """Layouts that no package here computes, by loops after their sources: the names whose rule is `read`.
 
-vLLM's caches: the order of the letters in vllm 0.32.0, and csrc/cpu. Rockchip: NC1HWC2 with 16 bytes of channels, H*W rounded up to 4, an even
+vLLM's caches of its CPU back end: csrc/cpu. Rockchip: NC1HWC2 with 16 bytes of channels, H*W rounded up to 4, an even
 number of blocks for results (sizes by rknn-toolkit2 2.5.0: f16 (1,20,7,5) 2304 bytes as a result; int8 (1,33,3,3) 576 bytes as input and 768
 as result; int8 (1,8,5,5) 896 and 448). Ascend: FRACTAL_NZ and NC1HWC0 of the CANN manual.
 """
@@ -21,19 +21,6 @@ def table(name, data_type, element, sizes, place, elements):
 
 
 rows = []
-sizes = (2, 3, 2, 4, 6)
-for order in ["LBNHC", "LBHNC", "LHBNC", "BLHNC", "BLNHC", "BHLNC"]:
-    # The sizes of the axes in the order of the row, L B H N C.
-    axes = dict(zip("LBHNC", sizes))
-
-    def place(*index, order=order, axes=axes):
-        at = dict(zip("LBHNC", index))
-        offset = 0
-        for letter in order:
-            offset = offset * axes[letter] + at[letter]
-        return offset
-
-    rows.append(table(f"vllm.{order}", "bf16", 2, sizes, place, 2 * 3 * 2 * 4 * 6))
 B, H, T, D = 2, 3, 32, 16
 all_of = B * H * T * D
 rows.append(table("vllm.cpu_vec_key", "bf16", 2, (B, H, T, D), lambda b, h, t, d: ((b * H + h) * D + d) * T + t, all_of))

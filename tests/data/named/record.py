@@ -4,11 +4,15 @@ Each script runs a library, and writes what the library itself answered: `python
 names the packages and versions. The scripts are run by hand; tests read the files.
 """
 
+import importlib
 import itertools
 import json
 import pathlib
 import random
 import re
+import sys
+import types
+import unittest.mock
 
 
 def samples(sizes, most=24):
@@ -44,6 +48,36 @@ def places(memories, sizes):
             found[element_of[held]] = offset
     assert len(found) == len(indices), (sizes, len(found))
     return {index: found[element] for element, index in enumerate(indices)}
+
+
+def bit_places(pack, sizes, bits):
+    """The offset of each index, in elements of `bits` bits, low ones first, from a function that packs an array of such elements into bytes.
+
+    The numbers of the elements are too large for so few bits, so each run packs some of the bits of all numbers.
+    """
+    indices = list(itertools.product(*map(range, sizes)))
+    runs = range(-(-len(indices).bit_length() // bits))
+    held = None
+    for run in runs:
+        memory = pack([(number >> (bits * run)) & ((1 << bits) - 1) for number in range(len(indices))])
+        parts = [(byte >> shift) & ((1 << bits) - 1) for byte in memory for shift in range(0, 8, bits)]
+        held = [0] * len(parts) if held is None else held
+        held = [number | (part << (bits * run)) for number, part in zip(held, parts)]
+    assert sorted(held) == list(range(len(indices))), sizes
+    return {indices[number]: offset for offset, number in enumerate(held)}, len(held) * bits // 8
+
+
+def one_module(folder, name, **stubs):
+    """One module of the package below a folder. What it imports of the package and the wanted function does not use is named as a stub: a
+    mock that answers every question, with `__` for the dots of its name."""
+    parts = name.split(".")
+    for length in range(1, len(parts)):
+        package = types.ModuleType(".".join(parts[:length]))
+        package.__path__ = [str(pathlib.Path(folder, *parts[:length]))]
+        sys.modules.setdefault(package.__name__, package)
+    for stub, attributes in stubs.items():
+        sys.modules[stub.replace("__", ".")] = unittest.mock.MagicMock(**attributes)
+    return importlib.import_module(name)
 
 
 def row(layout, offsets, size_in_bytes=None):

@@ -69,5 +69,5 @@ fn libraries_answered_the_same() {
         layouts += 1;
     }
     println!("{layouts} layouts of {} names, {offsets} offsets", names().len());
-    assert!(layouts > 200 && names().len() > 30, "{layouts} layouts of {} names", names().len());
+    assert!(layouts > 300 && names().len() > 50, "{layouts} layouts of {} names", names().len());
 }
