@@ -7,7 +7,7 @@
 //! 3. All other copies are planned: tiles, elements that share bytes, more than 8 loops, and whatever is an
 //!    error, which the plan reports.
 
-use strided_copy::kernel::Stride;
+use strided_copy::kernel::{Loop, Stride};
 use strided_copy::{MOST_PLAIN_LOOPS, PlainNest};
 
 use crate::checked;
@@ -19,8 +19,9 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::Destination;
 use super::plan::machine::{Knobs, Site};
-use super::plan::program::{MOST_PLAIN_RUNS, Traffic, is_plain};
-use super::plan::select;
+use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
+use super::plan::program::Traffic;
+use super::plan::select::{self, NestLoops};
 use super::relayout::Relayout;
 use super::settings::Settings;
 
@@ -202,7 +203,7 @@ fn nest(
     axes: impl DoubleEndedIterator<Item = Axis>,
     start: (usize, usize),
     list: &mut [Stride; MOST_PLAIN_LOOPS],
-) -> Option<Option<PlainNest<'_>>> {
+) -> Option<Option<PlainNest<&[Stride]>>> {
     let unit = isize::try_from(element).ok()?;
     // Loops are at the end of the list, outer to inner.
     let (mut first, mut empty) = (MOST_PLAIN_LOOPS, false);
@@ -266,13 +267,19 @@ fn nest(
 /// Copies with the kernel that a plan would choose. The error is `overflow` if an iteration ends after the
 /// last address.
 #[inline(never)]
-fn run_kernel(nest: &PlainNest<'_>, knobs: &Knobs, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
+fn run_kernel(
+    nest: &PlainNest<&[Stride]>,
+    knobs: &Knobs,
+    source: &[u8],
+    destination: Destination<'_>,
+) -> Result<(), Error> {
     let bytes = |runs: usize| checked::count(runs).saturating_mul(checked::count(nest.bytes_of_run()));
     // Source runs that are repeated stay in the cache, so they count once.
     let read = nest.loops().iter().filter(|step| step.source != 0).map(|step| step.extent);
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
     let (streaming, prefetch, knobs) = traffic.settings(nest.bytes_of_run(), knobs);
     let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
-    select::nest(nest, site)?.run(source, destination);
+    let loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    select::copy_once(loops, nest.bytes_of_run(), nest.start(), site)?.run(source, destination);
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::fmt::{self, Write};
 use super::level::KernelLevel;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
-use super::plan::program::{PlannedBox, Program};
+use super::plan::planned::PlannedBox;
+use super::plan::program::Program;
 use super::relayout::Relayout;
 
 /// The most boxes that are written out.
@@ -60,10 +61,10 @@ impl Relayout {
         writeln!(text, "{count} {}", if count == 1 { "box" } else { "boxes" })?;
         let later = program.prepared.is_empty().then(|| program.first(SHOWN).unwrap_or_default());
         for planned in later.as_ref().unwrap_or(&program.prepared).iter().take(SHOWN) {
-            match (planned, self.plain()) {
-                (_, Some(plain)) => writeln!(text, "  {plain:?}")?,
-                (PlannedBox::Copy(copy), _) => writeln!(text, "  {copy:?}")?,
-                (PlannedBox::Steps(steps), _) => writeln!(text, "  {steps:?}")?,
+            match planned {
+                PlannedBox::Plain(nest) => writeln!(text, "  {nest:?}")?,
+                PlannedBox::Copy(copy) => writeln!(text, "  {copy:?}")?,
+                PlannedBox::Steps(steps) => writeln!(text, "  {steps:?}")?,
             }
         }
         let shown = u64::try_from(SHOWN).unwrap_or(u64::MAX);

@@ -12,7 +12,8 @@ use super::exec;
 use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
-use super::plan::program::Plain;
+use super::plan::planned::PlannedBox;
+use super::plan::program::Program;
 use super::plan::widths::Widths;
 use super::settings::{Padding, Settings};
 
@@ -51,10 +52,9 @@ pub struct Relayout {
     pub(super) settings: Settings,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// Whether the program of the last pass is the whole copy, because there is no other pass and no padding
-    /// is set.
+    /// Whether one box is the whole copy, and needs what the layouts need: there is no other pass or box, and no
+    /// padding is set.
     pub(super) is_direct: bool,
-    pub(super) allows_plain: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
     /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is
@@ -125,7 +125,7 @@ impl Relayout {
         let zero_padding = destination.storage_rule().zero_padding;
         let (source, destination) = (source.to_index_map()?, destination.to_index_map()?);
         let destination_size = destination.physical_size_in_bytes().max(total);
-        check_pair(&source, &destination)?;
+        let widths = check_pair(&source, &destination)?;
         destination.check_injective()?;
         let (bits, to_bits) = (source.element_bits(), destination.element_bits());
         if !bits.is_multiple_of(8) && bits > 128 {
@@ -139,8 +139,8 @@ impl Relayout {
         let reversed: SmallVec<[usize; 8]> = long.map(|(axis, _)| axis).filter(|axis| axes.contains(axis)).collect();
         let source_needs = checked::bytes_for(source.span_elements(), bits)?;
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
-        let passes = Passes::new(&source, &destination, &reversed, &knobs)?;
-        let (is_direct, allows_plain) = (passes.direct().is_some(), settings.allows_plain_loops());
+        let passes = Passes::new(&source, &destination, &reversed, widths, &knobs)?;
+        let is_direct = is_one_box(&passes, [source_needs, destination_needs]);
         let plan = Relayout {
             source,
             destination,
@@ -149,7 +149,6 @@ impl Relayout {
             fill: Fill::Nothing,
             passes,
             is_direct,
-            allows_plain,
             source_needs,
             destination_needs,
             destination_size,
@@ -219,13 +218,14 @@ impl Relayout {
     }
 
     fn with_fill(self, fill: Fill, padding: Padding) -> Result<Relayout, Error> {
-        let is_direct = padding == Padding::Keep && self.passes.direct().is_some();
         let destination_needs = match padding {
             Padding::Keep => self.destination_span()?,
             // The bytes after a part of a larger buffer may belong to other tensors.
             _ if self.destination.is_part() => self.destination.physical_size_in_bytes(),
             _ => self.destination_size,
         };
+        let needs = [self.source_needs, destination_needs];
+        let is_direct = padding == Padding::Keep && is_one_box(&self.passes, needs);
         let settings = Settings { padding, ..self.settings };
         Ok(Relayout { fill, is_direct, settings, destination_needs, ..self })
     }
@@ -337,32 +337,13 @@ impl Relayout {
     }
 
     fn run_into(&self, source: &[u8], destination: Destination<'_>) -> Result<(), Error> {
-        if let Some(nest) = self.plain().and_then(Plain::nest)
-            && nest.is_inside(source.len(), destination.len())
-        {
-            nest.run(source, destination);
-            return Ok(());
+        let (from, to) = (source.len(), destination.len());
+        match &self.passes.last.prepared[..] {
+            [PlannedBox::Plain(nest)] if self.is_direct && nest.is_inside(from, to) => nest.run(source, destination),
+            [PlannedBox::Copy(copy)] if self.is_direct && copy.is_inside(from, to) => copy.run(source, destination),
+            _ => return self.run_whole(source, destination),
         }
-        if self.is_direct
-            && let Some(copy) = self.passes.last.only_copy()
-            && self.has_room(source.len(), destination.len())
-        {
-            copy.run(source, destination);
-            return Ok(());
-        }
-        self.run_whole(source, destination)
-    }
-
-    #[inline]
-    fn has_room(&self, source: usize, destination: usize) -> bool {
-        let bytes = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-        bytes(source) >= self.source_needs && bytes(destination) >= self.destination_needs
-    }
-
-    /// The whole copy, if it is small and sets no padding. [`run`](Self::run) needs nothing else then.
-    #[inline]
-    pub(super) fn plain(&self) -> Option<&Plain> {
-        self.passes.last.plain.as_ref().filter(|_| self.is_direct && self.allows_plain)
+        Ok(())
     }
 
     fn run_whole(&self, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
@@ -384,7 +365,14 @@ impl Relayout {
     }
 }
 
-fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
+/// Whether a copy is one box, which needs as many bytes of either side as the layouts. (An Irreducible layout may
+/// need more than its elements.)
+fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
+    let reach = passes.direct().and_then(Program::reach);
+    reach.is_some_and(|reach| reach.map(|bytes| u64::try_from(bytes).ok()) == needs.map(Some))
+}
+
+fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<Widths, Error> {
     let (from, to) = (source.sizes(), destination.sizes());
     if from.len() != to.len() {
         return Err(Error::rank_mismatch("sizes", from.len(), to.len()));
@@ -395,10 +383,11 @@ fn check_pair(source: &IndexMap, destination: &IndexMap) -> Result<(), Error> {
     if source.data_type() != destination.data_type() {
         return Err(Error::data_type_mismatch(source.data_type().xla_name(), destination.data_type().xla_name()));
     }
-    if !Widths::between(source, destination).can_hold(source.data_type()) {
-        return Err(Code::ElementBitsMismatch.by(destination.element_bits().into(), source.element_bits().into()));
+    let widths = Widths::between(source, destination);
+    if !widths.can_hold(source.data_type()) {
+        return Err(Code::ElementBitsMismatch.by(widths.destination.into(), widths.source.into()));
     }
-    Ok(())
+    Ok(widths)
 }
 
 pub(super) fn require(what: &'static str, length: usize, needed: u64) -> Result<(), Error> {

@@ -93,13 +93,9 @@ impl Settings {
         };
         // A copy that uses non-temporal stores prefetches as well.
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
-        Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, ..own }
-    }
-
-    /// Whether small copies may run as plain loops. If a test or a measurement chooses stores, kernels or a
-    /// family, every copy runs kernels.
-    pub(super) fn allows_plain_loops(&self) -> bool {
-        self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none()
+        // If a test or a measurement chooses stores, kernels or a family, every copy runs kernels.
+        let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none();
+        Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own }
     }
 }
 

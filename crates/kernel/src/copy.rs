@@ -139,6 +139,12 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         self.reach.ends()
     }
 
+    /// Whether the copy is inside buffers of these lengths.
+    #[inline]
+    pub fn is_inside(&self, source: usize, destination: usize) -> bool {
+        self.reach.is_inside(source, destination)
+    }
+
     /// How many bytes all iterations write together.
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -1,5 +1,7 @@
 //! Small copies that run before a kernel is chosen: nested `for` loops around a run of bytes.
 
+use std::fmt;
+
 use crate::destination::Destination;
 use crate::kernel::Stride;
 
@@ -7,26 +9,38 @@ use crate::kernel::Stride;
 pub const MOST_PLAIN_LOOPS: usize = 8;
 
 /// A loop nest around a run of bytes. [`PlainNest::new`] computes its end with checked arithmetic.
-#[derive(Debug, Clone, Copy)]
-pub struct PlainNest<'a> {
+///
+/// `L` is the type of the list of loops: a list that is kept, or a slice for a nest that runs once.
+#[derive(Clone, Copy)]
+pub struct PlainNest<L = Vec<Stride>> {
     run: usize,
     start: (usize, usize),
-    loops: &'a [Stride],
+    loops: L,
     /// The number of bytes that the copy spans on the source, and on the destination: one more than the
     /// largest offset that is read, or written.
     end: (usize, usize),
     runs: usize,
 }
 
-impl<'a> PlainNest<'a> {
+/// What runs, in a line, as a [`Copy`](struct@crate::Copy) prints it.
+impl<L: AsRef<[Stride]>> fmt::Debug for PlainNest<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (source, destination) = self.start;
+        write!(f, "{} bytes at +{source} -> +{destination}; ", self.run.saturating_mul(self.runs))?;
+        self.loops().iter().try_for_each(|step| write!(f, "{step:?}; "))?;
+        write!(f, "plain loops around {} bytes", self.run)
+    }
+}
+
+impl<L: AsRef<[Stride]>> PlainNest<L> {
     /// Makes a nest that copies a run of `run` bytes in each iteration of `loops`, outer to inner.
     ///
     /// Returns `None` if there are more than [`MOST_PLAIN_LOOPS`] loops, if a loop has no iterations, if the
     /// run is empty, or if an iteration would begin before byte 0 or end after the last address.
     #[inline]
-    pub fn new(run: usize, start: (usize, usize), loops: &'a [Stride]) -> Option<PlainNest<'a>> {
-        let (mut least, mut end) = (start, start);
-        for step in loops {
+    pub fn new(run: usize, start: (usize, usize), loops: L) -> Option<PlainNest<L>> {
+        let (mut least, mut end, steps) = (start, start, loops.as_ref());
+        for step in steps {
             step.extent.checked_sub(1)?;
             let (source, destination) = step.last()?;
             let (source_least, source_end) = if source < 0 { (source, 0) } else { (0, source) };
@@ -36,8 +50,8 @@ impl<'a> PlainNest<'a> {
             end = (end.0.checked_add_signed(source_end)?, end.1.checked_add_signed(destination_end)?);
         }
         let end = (end.0.checked_add(run)?, end.1.checked_add(run)?);
-        let runs = loops.iter().try_fold(1_usize, |runs, step| runs.checked_mul(step.extent))?;
-        (run > 0 && loops.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end, runs })
+        let runs = steps.iter().try_fold(1_usize, |runs, step| runs.checked_mul(step.extent))?;
+        (run > 0 && steps.len() <= MOST_PLAIN_LOOPS).then_some(PlainNest { run, start, loops, end, runs })
     }
 
     /// The length of a run in bytes.
@@ -54,8 +68,8 @@ impl<'a> PlainNest<'a> {
 
     /// The loops, outer to inner.
     #[must_use]
-    pub fn loops(&self) -> &'a [Stride] {
-        self.loops
+    pub fn loops(&self) -> &[Stride] {
+        self.loops.as_ref()
     }
 
     /// The number of runs of all iterations together.
@@ -63,6 +77,12 @@ impl<'a> PlainNest<'a> {
     #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
+    }
+
+    /// The shortest buffers that the nest can run on, source and destination, in bytes.
+    #[must_use]
+    pub fn reach(&self) -> (usize, usize) {
+        self.end
     }
 
     /// Whether all runs are inside buffers of these lengths.
@@ -84,7 +104,7 @@ impl<'a> PlainNest<'a> {
         // of each arm is the length that its code copies, and that length is `self.run`.
         unsafe {
             let (from, to) = (source.as_ptr().add(self.start.0), destination.as_mut_ptr().add(self.start.1));
-            if self.loops.is_empty() {
+            if self.loops().is_empty() {
                 return std::ptr::copy_nonoverlapping(from, to, self.run);
             }
             match self.run {
@@ -111,7 +131,7 @@ impl<'a> PlainNest<'a> {
     /// * `copy` may be called for every run of the nest, if the first run is at `from` and `to`.
     #[inline(always)]
     unsafe fn walk(&self, mut from: *const u8, mut to: *mut u8, copy: impl Fn(*const u8, *mut u8)) {
-        let (inner, outer) = self.loops.split_last().unwrap_or((&Stride::ONCE, &[]));
+        let (inner, outer) = self.loops().split_last().unwrap_or((&Stride::ONCE, &[]));
         let (middle, outer) = outer.split_last().unwrap_or((&Stride::ONCE, &[]));
         let mut begun = [0_usize; MOST_PLAIN_LOOPS];
         loop {

@@ -8,7 +8,8 @@ use crate::map::{CopyBox, Loop, each_element};
 use super::Destination;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
-use super::plan::program::{PlannedBox, PlannedBoxes, Program};
+use super::plan::planned::{PlannedBox, PlannedBoxes};
+use super::plan::program::{Program, plan_box};
 
 mod steps;
 
@@ -51,7 +52,7 @@ pub(crate) fn run_program(program: &Program, source: &[u8], mut destination: Des
 fn run_unprepared(program: &Program, source: &[u8], mut destination: Destination<'_>) -> Result<(), Error> {
     let mut planned = PlannedBoxes::new();
     for copy in program.boxes.iter() {
-        PlannedBox::plan(&copy, program.widths, program.site(), &mut planned)?;
+        plan_box(&copy, program.widths, program.site(), false, &mut planned)?;
         for planned in planned.drain(..) {
             run_box(&planned, source, destination.reborrow());
         }
@@ -76,6 +77,7 @@ pub(crate) fn run_filled(
 #[inline]
 fn run_box(planned: &PlannedBox, source: &[u8], destination: Destination<'_>) {
     match planned {
+        PlannedBox::Plain(nest) => nest.run(source, destination),
         PlannedBox::Copy(copy) => copy.run(source, destination),
         PlannedBox::Steps(boxed) => steps::run(boxed, source, destination),
     }

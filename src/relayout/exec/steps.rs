@@ -6,8 +6,8 @@ use strided_copy::{Copies, Destination, LINE, bit_rows, width};
 
 use crate::map::each_element;
 
-use super::super::plan::bits::{Rows, Staged, Step, StepBox, WidthRows};
 use super::super::plan::cost::BUFFER;
+use super::super::plan::planned::{Rows, Staged, Step, StepBox, WidthRows};
 
 /// The staging buffers: elements that were unpacked, and elements to be packed. The buffers are further apart
 /// than their length, so that equal offsets in them are in different sets of the L1 cache.
@@ -18,7 +18,7 @@ struct Buffers<const LENGTH: usize>([[u8; LENGTH]; 2]);
 type Bits = (u64, u64);
 
 pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
-    if steps.steps.iter().any(|step| matches!(step, Step::Staged(_))) {
+    if let Step::Staged(_) = steps.step {
         run_in::<{ BUFFER + 4 * LINE }>(steps, source, destination);
     } else {
         run_in::<0>(steps, source, destination);
@@ -29,19 +29,17 @@ pub(super) fn run(steps: &StepBox, source: &[u8], destination: Destination<'_>) 
 // If this function were inlined, its buffers would be on the stack of every copy.
 #[inline(never)]
 fn run_in<const LENGTH: usize>(steps: &StepBox, source: &[u8], destination: Destination<'_>) {
-    let StepBox { outer, bits, steps } = steps;
+    let StepBox { outer, bits, step } = steps;
     let mut buffers = Buffers([[0; LENGTH]; 2]);
     destination.with_copies(|copies| {
         each_element(&outer.loops, outer.source, outer.destination, &mut |from, to| {
             let at = (in_bits(from, bits.0), in_bits(to, bits.1));
-            for step in steps {
-                match step {
-                    Step::Bits(bits) => {
-                        bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits);
-                    }
-                    Step::Rows(rows) => change_width(rows, source, copies, at),
-                    Step::Staged(staged) => run_staged(staged, source, copies, at, &mut buffers),
+            match step {
+                Step::Bits(bits) => {
+                    bit_rows::copy_row(source, at.0, copies.destination().bytes_to_change(), at.1, *bits);
                 }
+                Step::Rows(rows) => change_width(rows, source, copies, at),
+                Step::Staged(staged) => run_staged(staged, source, copies, at, &mut buffers),
             }
         });
     });

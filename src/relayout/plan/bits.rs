@@ -25,7 +25,7 @@
 use std::cmp::Reverse;
 
 use smallvec::{SmallVec, smallvec};
-use strided_copy::kernel::{BitInterleave, Direction, Kernel, WidthRow};
+use strided_copy::kernel::{BitInterleave, Direction, Kernel, Rows as By, WidthRow};
 use strided_copy::{Access, Copy, Prefetch};
 
 use crate::error::Error;
@@ -36,8 +36,7 @@ use super::cost::{
     BUFFER, LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN,
 };
 use super::machine::{Knobs, Site, number};
-use super::program::{PlannedBox, PlannedBoxes};
-use super::resolve::Shape;
+use super::planned::{PlannedBox, PlannedBoxes, Rows, Staged, Step, StepBox, WidthRows};
 use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
 use super::widths::{Change, Widths};
 
@@ -70,7 +69,7 @@ pub(crate) fn plan(copy: &CopyBox, widths: Widths, site: Site<'_>, planned: &mut
             }
         };
         let bits = (widths.source, widths.destination);
-        planned.push(PlannedBox::Steps(StepBox { outer, bits, steps: vec![step] }));
+        planned.push(PlannedBox::Steps(StepBox { outer, bits, step }));
     }
     Ok(())
 }
@@ -87,7 +86,7 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
     let start = (copy.source, copy.destination);
     if let Some(change) = change {
         let rows = whole_rows(others(), row, start, &change);
-        let copy = |(row, mut loops, start)| select::resolved(Shape::Width(row), &mut loops, start, site);
+        let copy = |(row, mut loops, start)| select::resolved(Kernel::ChangeWidth(row), &mut loops, start, site);
         return rows.map(copy).transpose();
     }
     let in_bytes = |elements: u64| whole_bytes(elements, widths.source);
@@ -139,7 +138,7 @@ fn row(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<(CopyBox
 /// Returns the step that copies a row that is contiguous on both sides, and may begin anywhere.
 fn unstaged(row: u64, widths: Widths, site: Site<'_>) -> Result<Step, Error> {
     Ok(match widths.change() {
-        Some(change) => Step::Rows(WidthRows::new(Loops::new(), row, change, site)?),
+        Some(change) => Step::Rows(width_rows(Loops::new(), row, change, site)?),
         None => Step::Bits(row.saturating_mul(widths.source.into())),
     })
 }
@@ -305,7 +304,7 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
             let access = Access { streaming: site.streaming, prefetch };
             Rows::Whole(select::checked(Kernel::ChangeWidth(row), loops.into_vec(), start, access, site)?)
         }
-        None => Rows::Anywhere(WidthRows::new(rows, row, change, site)?),
+        None => Rows::Anywhere(width_rows(rows, row, change, site)?),
     })
 }
 
@@ -314,7 +313,8 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
 /// `tile_pack_s4` 1.4 times (Zen 5).
 fn interleaved(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Option<Copy>, Error> {
     let found = interleaved_rows(copy, widths, site.knobs);
-    let resolved = |(rows, mut loops, start)| select::resolved(Shape::Bits(rows), &mut loops, start, site);
+    let kernel = |rows| Kernel::InterleaveBits { rows, by: By::Direct };
+    let resolved = |(rows, mut loops, start)| select::resolved(kernel(rows), &mut loops, start, site);
     found.map(resolved).transpose()
 }
 
@@ -372,84 +372,17 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     total.is_multiple_of(8).then(|| total.div_euclid(8))
 }
 
-/// A box that takes several steps in each iteration of its loops.
-#[derive(Debug, Clone)]
-pub(crate) struct StepBox {
-    /// The loops around the steps, and the start of the first iteration, in elements.
-    pub(crate) outer: CopyBox,
-    /// The number of bits of an element on the source and on the destination.
-    pub(crate) bits: (u32, u32),
-    pub(crate) steps: Vec<Step>,
-}
-
-/// A step of an iteration. A step begins at a bit of the source and at a bit of the destination.
-#[derive(Debug, Clone)]
-#[allow(clippy::large_enum_variant, reason = "steps are few, and most of them are copies of whole bytes")]
-pub(crate) enum Step {
-    /// Copies a row of this many bits, which may begin anywhere.
-    Bits(u64),
-    /// Unpacks or packs rows of elements.
-    Rows(WidthRows),
-    /// Copies elements in another order, through staging buffers.
-    Staged(Box<Staged>),
-}
-
-/// Elements on their way through staging buffers of [`BUFFER`] bytes.
-#[derive(Debug, Clone)]
-pub(crate) struct Staged {
-    /// Unpacks the source into the first buffer. `None` if `copy` reads the source.
-    pub(crate) first: Option<Rows>,
-    pub(crate) copy: Copy,
-    /// Packs the destination from the second buffer. `None` if `copy` writes the destination.
-    pub(crate) last: Option<Rows>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) enum Rows {
-    /// All rows begin and end at whole bytes.
-    Whole(Copy),
-    Anywhere(WidthRows),
-}
-
-/// Rows that are packed on one side and have a byte for each element on the other side. On the packed side,
-/// the rows follow each other without a gap and may begin at any bit of a byte.
-#[derive(Debug, Clone)]
-pub(crate) struct WidthRows {
-    /// The loops over the rows, in elements.
-    pub(crate) loops: Loops,
-    /// The number of elements of a row.
-    pub(crate) row: u64,
-    pub(crate) change: Change,
-    /// The copies of the whole bytes of a row, each with the number of these bytes. A row that begins inside
-    /// a byte has one whole byte less than other rows.
-    pub(crate) wholes: Vec<(u64, Copy)>,
-}
-
-impl StepBox {
-    /// Whether bytes of the destination are changed in part, so that the destination must be read.
-    pub(crate) fn changes_bytes(&self) -> bool {
-        let changes = |step: &Step| match step {
-            Step::Bits(_) => true,
-            Step::Rows(rows) => !rows.change.unpacks(),
-            Step::Staged(staged) => matches!(staged.last, Some(Rows::Anywhere(_))),
-        };
-        self.steps.iter().any(changes)
-    }
-}
-
-impl WidthRows {
-    /// Makes rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an
-    /// offset does not fit.
-    pub(crate) fn new(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
-        let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
-        let mut wholes = Vec::new();
-        for bytes in [whole, whole.saturating_sub(1)] {
-            if bytes > 0 && wholes.iter().all(|(other, _)| *other != bytes) {
-                let packed = crate::checked::narrow(bytes, crate::checked::BYTES)?;
-                let shape = Shape::Width(change.row(packed));
-                wholes.push((bytes, select::resolved(shape, &mut NestLoops::new(), (0, 0), site)?));
-            }
+/// Plans rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an offset
+/// does not fit.
+fn width_rows(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
+    let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
+    let mut wholes = Vec::new();
+    for bytes in [whole, whole.saturating_sub(1)] {
+        if bytes > 0 && wholes.iter().all(|(other, _)| *other != bytes) {
+            let packed = crate::checked::narrow(bytes, crate::checked::BYTES)?;
+            let kernel = Kernel::ChangeWidth(change.row(packed));
+            wholes.push((bytes, select::resolved(kernel, &mut NestLoops::new(), (0, 0), site)?));
         }
-        Ok(WidthRows { loops, row, change, wholes })
     }
+    Ok(WidthRows { loops, row, change, wholes })
 }

@@ -34,6 +34,8 @@ pub(crate) struct Knobs {
     /// copies of this size.
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
+    /// Whether small copies may run as plain loops.
+    pub(crate) plain_loops: bool,
 }
 
 impl Knobs {
@@ -63,6 +65,7 @@ impl Knobs {
             long_rows_streaming_from: LONG_ROWS_STREAMING_FROM,
             prefetch_above: u64::try_from(traits.l2).unwrap_or(u64::MAX),
             panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
+            plain_loops: true,
         }
     }
 

@@ -4,13 +4,14 @@
 //! ```text
 //! passes      straight to the destination, or through buffers in between
 //! program     the boxes of one pass; how much it moves decides how it stores
+//! planned     what a box becomes: plain loops, one copy, or steps through staging buffers
 //! select      a box: which loops go into one iteration, in which order the others run
 //! resolve     an iteration: which code runs it
 //! ```
 //!
 //! No code here touches a buffer. [`cost`] has the rules and the thresholds that are equal everywhere, and
-//! [`machine`] has the numbers that depend on the machine. The result is a list of `strided_copy::Copy`,
-//! which `exec` runs.
+//! [`machine`] has the numbers that depend on the machine. The result is a list of planned boxes, most of which
+//! are one `strided_copy::Copy`. `exec` runs it.
 
 pub(super) mod bits;
 pub(super) mod clip;
@@ -20,7 +21,9 @@ pub(super) mod machine;
 mod panels;
 pub(super) mod passes;
 mod permutation;
+pub(super) mod plain;
+pub(super) mod planned;
 pub(super) mod program;
-pub(super) mod resolve;
+mod resolve;
 pub(super) mod select;
 pub(super) mod widths;

@@ -8,7 +8,7 @@ use crate::checked;
 use crate::error::Error;
 use crate::map::{BoxGroups, IndexMap};
 
-use super::super::plan::machine::Knobs;
+use super::machine::Knobs;
 use super::program::{Program, Traffic};
 use super::widths::Widths;
 
@@ -34,9 +34,10 @@ impl Passes {
         source: &IndexMap,
         destination: &IndexMap,
         reversed: &[usize],
+        widths: Widths,
         knobs: &Knobs,
     ) -> Result<Passes, Error> {
-        let direct = |boxes| Ok(Passes { before: None, last: program(source, destination, boxes, knobs)? });
+        let direct = |boxes| Ok(Passes { before: None, last: program(source, boxes, widths, knobs)? });
         if let Some(boxes) = BoxGroups::new(source, destination, reversed) {
             return direct(boxes);
         }
@@ -49,8 +50,9 @@ impl Passes {
             if let Some(into) = BoxGroups::new(source, &packed, first)
                 && let Some(out_of) = BoxGroups::new(&packed, destination, second)
             {
-                let before = Some(Pass { program: program(source, &packed, into, knobs)?, elements, bits });
-                return Ok(Passes { before, last: program(&packed, destination, out_of, knobs)? });
+                let as_packed = Widths { destination: bits, ..widths };
+                let before = Some(Pass { program: program(source, into, as_packed, knobs)?, elements, bits });
+                return Ok(Passes { before, last: program(&packed, out_of, widths, knobs)? });
             }
         }
         direct(BoxGroups::by_index(source, destination, reversed))
@@ -62,12 +64,11 @@ impl Passes {
     }
 }
 
-fn program(from: &IndexMap, to: &IndexMap, boxes: BoxGroups, knobs: &Knobs) -> Result<Box<Program>, Error> {
-    let widths = Widths::between(from, to);
+fn program(from: &IndexMap, boxes: BoxGroups, widths: Widths, knobs: &Knobs) -> Result<Box<Program>, Error> {
     let elements = from.element_count();
     let traffic = Traffic {
         read: checked::bytes_for(elements.min(from.physical_elements()), widths.source)?,
         written: checked::bytes_for(elements, widths.destination)?,
     };
-    Program::new(boxes, widths, traffic, knobs)
+    Program::new(boxes, widths, traffic, knobs, None)
 }

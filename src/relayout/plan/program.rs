@@ -1,20 +1,20 @@
 //! Programs: the planned boxes of one pass.
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Kernel, Stride};
-use strided_copy::{Copy, PlainNest};
+use strided_copy::kernel::{Kernel, Loop as ByteLoop};
 
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
 use super::super::cpu_family::Rules;
-use super::bits::{self, StepBox};
+use super::bits;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
 use super::permutation;
-use super::select;
-
+use super::plain::{Plain, is_cheap};
+use super::planned::{PlannedBox, PlannedBoxes};
+use super::select::{self, NestLoops};
 use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.
@@ -27,15 +27,10 @@ pub(crate) struct Program {
     permutes: bool,
     pub(crate) traffic: Traffic,
     pub(crate) knobs: Knobs,
-    /// The plain loops of a program whose only box is small. They run instead of the box.
-    pub(crate) plain: Option<Plain>,
     /// All boxes, planned. The list is empty if there are more than [`PREPARED_BOXES`] or their tables are
     /// long. Each box is then planned just before it runs.
     pub(crate) prepared: PlannedBoxes,
 }
-
-/// Planned boxes. Most programs have a single box, which needs no allocation.
-pub(crate) type PlannedBoxes = SmallVec<[PlannedBox; 1]>;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Traffic {
@@ -76,53 +71,29 @@ impl Traffic {
     }
 }
 
-/// One box, planned.
-#[derive(Debug, Clone)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "nearly every box is a copy of whole bytes; a box of its own would cost an allocation"
-)]
-pub(crate) enum PlannedBox {
-    /// A box of whole bytes, which is one copy.
-    Copy(Copy),
-    /// Any other box: its elements begin inside bytes, or are unpacked or packed, or it shares rows with
-    /// other boxes.
-    Steps(StepBox),
-}
-
 impl Program {
+    /// Plans some boxes. If they are the clipped boxes of a piece, `pieces` is how many pieces are kept at a
+    /// time: all boxes of a piece are planned ahead, and those of very many pieces get no tables for
+    /// permutations.
     pub(crate) fn new(
         boxes: BoxGroups,
         widths: Widths,
         traffic: Traffic,
         knobs: &Knobs,
+        pieces: Option<usize>,
     ) -> Result<Box<Program>, Error> {
-        let ahead = boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES;
-        Self::planned(boxes, widths, traffic, knobs, ahead, true)
-    }
-
-    /// Plans some boxes: all of them `ahead`, or each just before it runs.
-    fn planned(
-        boxes: BoxGroups,
-        widths: Widths,
-        traffic: Traffic,
-        knobs: &Knobs,
-        ahead: bool,
-        permutes: bool,
-    ) -> Result<Box<Program>, Error> {
+        let ahead = pieces.is_some() || boxes.count() <= PREPARED_BOXES && boxes.entries() <= MOST_ENTRIES;
+        let permutes = pieces.is_none_or(|pieces| pieces <= permutation::MOST_BOXES);
         let list = first_boxes(&boxes, if ahead { u64::MAX } else { FIRST_BOXES });
         let (streaming, prefetch, knobs) = traffic.settings(contiguous(&list, widths), knobs);
-        let (plain, prepared) = (None, PlannedBoxes::new());
+        let prepared = PlannedBoxes::new();
         // The program is filled in where it stays, because it is long.
-        let mut program =
-            Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, plain, prepared });
+        let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
         if ahead {
             let site = Site { streaming, prefetch, permutes, knobs: &knobs };
+            let is_whole = pieces.is_none() && list.len() == 1;
             program.prepared.reserve_exact(list.len());
-            list.iter().try_for_each(|copy| PlannedBox::plan(copy, widths, site, &mut program.prepared))?;
-        }
-        if let [copy] = &list[..] {
-            program.plain = Plain::new(copy, &program);
+            list.iter().try_for_each(|copy| plan_box(copy, widths, site, is_whole, &mut program.prepared))?;
         }
         Ok(program)
     }
@@ -133,10 +104,12 @@ impl Program {
         Site { streaming, prefetch, permutes, knobs }
     }
 
-    #[inline]
-    pub(crate) fn only_copy(&self) -> Option<&Copy> {
+    /// The shortest buffers for the only box, source and destination, in bytes. `None` if there are several
+    /// boxes, or the only box takes steps.
+    pub(crate) fn reach(&self) -> Option<[usize; 2]> {
         match &self.prepared[..] {
-            [PlannedBox::Copy(copy)] => Some(copy),
+            [PlannedBox::Plain(nest)] => Some(nest.reach().into()),
+            [PlannedBox::Copy(copy)] => Some(copy.reach().into()),
             _ => None,
         }
     }
@@ -151,7 +124,7 @@ impl Program {
     /// in part. `true` may also mean that there are too many boxes to know.
     pub(crate) fn has_sub_byte_boxes(&self) -> bool {
         let sub_byte = |planned: &PlannedBox| match planned {
-            PlannedBox::Copy(_) => false,
+            PlannedBox::Plain(_) | PlannedBox::Copy(_) => false,
             PlannedBox::Steps(steps) => steps.changes_bytes(),
         };
         let planned_later = self.prepared.is_empty() && self.boxes.count() > 0;
@@ -162,7 +135,7 @@ impl Program {
     pub(crate) fn first(&self, count: usize) -> Result<PlannedBoxes, Error> {
         let mut planned = PlannedBoxes::new();
         for copy in self.boxes.iter().take(count) {
-            PlannedBox::plan(&copy, self.widths, self.site(), &mut planned)?;
+            plan_box(&copy, self.widths, self.site(), false, &mut planned)?;
         }
         Ok(planned)
     }
@@ -172,11 +145,9 @@ impl Program {
         self.traffic.streaming_from(contiguous(&first_boxes(&self.boxes, FIRST_BOXES), self.widths), &self.knobs)
     }
 
-    /// Plans clipped boxes of this program. `pieces` is how many pieces are kept at a time. If there are
-    /// many, their boxes get no tables for permutations.
+    /// Plans clipped boxes of this program, for one of `pieces` pieces.
     pub(crate) fn of_boxes(&self, boxes: Vec<CopyBox>, pieces: usize) -> Result<Box<Program>, Error> {
-        let (boxes, permutes) = (BoxGroups::of(boxes.into_iter()), pieces <= permutation::MOST_BOXES);
-        Self::planned(boxes, self.widths, self.traffic, &self.knobs, true, permutes)
+        Self::new(BoxGroups::of(boxes.into_iter()), self.widths, self.traffic, &self.knobs, Some(pieces))
     }
 }
 
@@ -205,112 +176,39 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     first.map(bytes).min().unwrap_or(0)
 }
 
-impl PlannedBox {
-    /// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. The error is
-    /// `overflow` if an offset in bytes does not fit a `usize`.
-    pub(crate) fn plan(
-        copy: &CopyBox,
-        widths: Widths,
-        site: Site<'_>,
-        planned: &mut PlannedBoxes,
-    ) -> Result<(), Error> {
-        let bits = widths.source;
-        let changes = widths.change().is_some();
-        if !changes
-            && site.permutes
-            && planned.len() < permutation::MOST_BOXES
-            && let Some(blocks) = permutation::blocks(copy, bits, site)
-        {
-            planned.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
-        } else if !changes && bits.is_multiple_of(8) {
-            planned.push(PlannedBox::Copy(select::copy(copy, u64::from(bits / 8), site)?));
-        } else {
-            bits::plan(copy, widths, site, planned)?;
-        }
-        Ok(())
+/// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. A small box that
+/// `is_whole`, the whole copy, becomes plain loops. The error is `overflow` if an offset in bytes does not fit a
+/// `usize`.
+pub(crate) fn plan_box(
+    copy: &CopyBox,
+    widths: Widths,
+    site: Site<'_>,
+    is_whole: bool,
+    planned: &mut PlannedBoxes,
+) -> Result<(), Error> {
+    let bits = widths.source;
+    if widths.change().is_some() {
+        return bits::plan(copy, widths, site, planned);
     }
-}
-
-/// Whether the runs are copied faster one by one than by choosing a kernel first. There may be at most `most`
-/// runs.
-pub(crate) fn is_plain(nest: &PlainNest<'_>, most: usize) -> bool {
-    nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
-}
-
-/// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may want prefetching or
-/// non-temporal stores, which a plan decides. Not tuned.
-const MOST_PLAIN_BYTES: usize = 1 << 18;
-
-/// The most runs that a plain loop nest copies, if a kernel has not been chosen yet, or if the chosen kernel
-/// copies runs shorter than a [`PIECE`]. By trial (Zen 3).
-pub(crate) const MOST_PLAIN_RUNS: usize = 512;
-
-/// Whether a plain loop nest is faster than a kernel that was chosen already: if it moves few pieces of
-/// [`PIECE`] bytes, or if the kernel copies runs too and the runs are shorter than a piece (300 runs of 5
-/// bytes take 0.15 of the time of a kernel on a Zen 3, and 300 runs of 20 bytes 0.7). A long run costs little
-/// more than a call of `memcpy`.
-fn is_cheap(nest: &PlainNest<'_>, kernel_copies_runs: bool) -> bool {
-    if kernel_copies_runs && nest.bytes_of_run() < PIECE {
-        return is_plain(nest, MOST_PLAIN_RUNS);
+    if site.permutes
+        && planned.len() < permutation::MOST_BOXES
+        && let Some(blocks) = permutation::blocks(copy, bits, site)
+    {
+        planned.push(PlannedBox::Copy(permutation::copy(blocks, site)?));
+        return Ok(());
     }
-    let pieces = nest.bytes_of_run().div_ceil(PIECE).min(PIECES_OF_A_CALL);
-    nest.runs().saturating_mul(pieces) <= MOST_PIECES && is_plain(nest, MOST_PIECES)
-}
-
-/// How many bytes a plain loop nest moves at once. (A kernel moves as many, and more runs at a time.)
-const PIECE: usize = 32;
-
-/// How many pieces take as long as a call of `memcpy`. By trial (Zen 3).
-const PIECES_OF_A_CALL: usize = 8;
-
-/// The most pieces that a plain loop nest moves. By trial (Zen 3): 10 runs of 40 bytes take 0.8 of the time
-/// of a kernel, 32 runs of 124 bytes 1.5 of it.
-const MOST_PIECES: usize = 64;
-
-/// A whole copy that is small. Its plain loop nest is built again each time it runs.
-#[derive(Debug, Clone)]
-pub(crate) struct Plain {
-    run: usize,
-    start: (usize, usize),
-    loops: SmallVec<[Stride; 4]>,
-}
-
-impl Plain {
-    /// The only box of a program, if it is small and its elements are whole bytes.
-    pub(crate) fn new(copy: &CopyBox, program: &Program) -> Option<Plain> {
-        let bits = program.widths.source;
-        let other = program.widths.change().is_some() || !bits.is_multiple_of(8) || program.streaming;
-        let large = program.traffic.written > u64::try_from(MOST_PLAIN_BYTES).unwrap_or(u64::MAX);
-        if other || large {
-            return None;
-        }
-        let element = usize::try_from(bits.div_euclid(8)).ok()?;
-        let bytes = |elements: u64| usize::try_from(elements).ok()?.checked_mul(element);
-        let (mut run, mut loops) = (element, SmallVec::new());
-        for step in copy.loops().iter().rev() {
-            let (extent, source, destination, backwards) = step.strides()?;
-            let extent = usize::try_from(extent).ok()?;
-            let source = isize::try_from(bytes(source)?).ok()?.checked_mul(if backwards { -1 } else { 1 })?;
-            let destination = isize::try_from(bytes(destination)?).ok()?;
-            // Loops are in the order of the destination, so only the last loop can be packed on both sides.
-            let packed = isize::try_from(run).ok()?;
-            if loops.is_empty() && destination == packed && source == packed {
-                run = run.checked_mul(extent)?;
-            } else {
-                loops.push(Stride { extent, source, destination });
-            }
-        }
-        loops.reverse();
-        let plain = Plain { run, start: (bytes(copy.source)?, bytes(copy.destination)?), loops };
-        let copies_runs = program.prepared.iter().all(|planned| match planned {
-            PlannedBox::Copy(copy) => matches!(copy.kernel(), Kernel::Runs { .. }),
-            PlannedBox::Steps(_) => false,
-        });
-        plain.nest().is_some_and(|nest| is_cheap(&nest, copies_runs)).then_some(plain)
+    if !bits.is_multiple_of(8) {
+        return bits::plan(copy, widths, site, planned);
     }
-
-    #[inline]
-    pub(crate) fn nest(&self) -> Option<PlainNest<'_>> {
-        PlainNest::new(self.run, self.start, &self.loops)
-    }
+    let mut loops = NestLoops::new();
+    let (run, start) = select::nest(&mut loops, copy, u64::from(bits / 8))?;
+    let plain = || Plain::new(run, start, loops.iter().map(ByteLoop::stride).collect::<Option<_>>()?);
+    let plain = if is_whole && site.knobs.plain_loops { plain() } else { None };
+    let (kernel, start) = select::iteration(&mut loops, run, start, site.knobs);
+    let copies_runs = matches!(kernel, Kernel::Runs { .. });
+    planned.push(match plain.filter(|plain| is_cheap(plain, copies_runs)) {
+        Some(plain) => PlannedBox::Plain(plain),
+        None => PlannedBox::Copy(select::resolved(kernel, &mut loops, start, site)?),
+    });
+    Ok(())
 }

@@ -2,13 +2,13 @@
 //! No other file makes these choices.
 //!
 //! [`select`](super::select) takes loops out of a box until one iteration of the remaining loops is a
-//! [`Shape`]: runs of bytes, a plane to be transposed, blocks to be permuted, rows of bits. A shape says
-//! *what* is copied. [`resolve`] considers the shape, the loops around it, the size of the whole copy
-//! ([`Site`]) and the machine, and returns a [`Kernel`], which says *what runs*. Nothing is decided after
-//! that. The kernel crate dispatches on the kernel once, and `explain` prints it.
+//! [`Kernel`]: runs of bytes, a plane to be transposed, blocks to be permuted, rows of bits. Its numbers say
+//! *what* is copied. [`resolve`] considers them, the loops around the kernel, the size of the whole copy
+//! ([`Site`]) and the machine, and sets *by* which code the kernel runs. Nothing is decided after that. The
+//! kernel crate dispatches on the kernel once, and `explain` prints it.
 //!
 //! ```text
-//! shape      kernels, the first that fits
+//! kernel     code, the first that fits
 //! runs       one run repeated; words; scattered lines (in L2); halves (in a cache); memcpy; line by line
 //! blocks     permuted in registers
 //! plane      16-byte blocks; interleave or deinterleave in registers; unit by unit; one panel; panels
@@ -21,10 +21,10 @@
 #![allow(clippy::arithmetic_side_effects, reason = "extents and pitches of a shape that is inside two buffers")]
 
 use strided_copy::kernel::{
-    BitInterleave, Direction, Kernel, Loop, MOST_INTERLEAVED, Offsets, Plane, Rows, Runs, Stride, Transpose,
-    WidthChange, WidthRow, has_shuffle, is_in_register,
+    Direction, Kernel, Loop, MOST_INTERLEAVED, Plane, Rows, Runs, Stride, Transpose, WidthChange, has_shuffle,
+    is_in_register,
 };
-use strided_copy::{Access, BlockPermutation, Prefetch, SMALL_PROGRAM};
+use strided_copy::{Access, Prefetch, SMALL_PROGRAM};
 
 use super::cost::{
     FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE,
@@ -34,23 +34,12 @@ use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
 use super::permutation;
 
-/// The shape of an iteration: the part of the copy that one iteration of the loops makes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Runs { run: usize, count: Stride },
-    Table { run: usize, offsets: Offsets, count: Stride },
-    Plane(Plane),
-    Blocks(BlockPermutation),
-    Bits(BitInterleave),
-    Width(WidthRow),
-}
-
-pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
-    let site = Site { prefetch: site.prefetch && !is_followed(&shape, loops, site.knobs), ..site };
-    let (kernel, prefetch) = match shape {
-        Shape::Runs { run, count } => runs(run, count, site),
-        Shape::Table { run, offsets, count } => (Kernel::Table { run, offsets, count }, Prefetch::None),
-        Shape::Plane(plane) => match permutation::interleaved(&plane, site) {
+/// Chooses the code of a kernel, whatever code it names so far, and how the copy loads and stores.
+pub(crate) fn resolve(kernel: Kernel, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
+    let site = Site { prefetch: site.prefetch && !is_followed(&kernel, loops, site.knobs), ..site };
+    let (kernel, prefetch) = match kernel {
+        Kernel::Runs { run, count, .. } => runs(run, count, site),
+        Kernel::Transpose { plane, .. } => match permutation::interleaved(&plane, site) {
             Some(blocks) => {
                 // The hardware prefetcher follows long rows of large planes. Of others, the next plane is
                 // prefetched.
@@ -63,28 +52,20 @@ pub(crate) fn resolve(shape: Shape, loops: &[Loop], site: Site<'_>) -> (Kernel, 
                 (Kernel::Transpose { plane, by }, prefetch)
             }
         },
-        Shape::Blocks(blocks) => {
-            let prefetch = if site.prefetch { Prefetch::InRow(number(PREFETCH_IN_RUN)) } else { Prefetch::None };
-            (Kernel::PermuteBlocks(blocks), prefetch)
-        }
-        Shape::Bits(rows) => {
-            let (by, prefetch) = match rows.direction {
-                Direction::Interleave | Direction::Pack => {
-                    (Rows::Direct, rows_ahead(rows.row, rows.rows(), true, site))
-                }
-                Direction::Deinterleave => {
-                    let by = collected(rows.row, rows.pitch.cast_signed(), loops, site);
-                    (by, rows_ahead(rows.row, rows.rows(), false, site))
-                }
+        Kernel::Table { .. } => (kernel, Prefetch::None),
+        Kernel::PermuteBlocks(_) if site.prefetch => (kernel, Prefetch::InRow(number(PREFETCH_IN_RUN))),
+        Kernel::PermuteBlocks(_) => (kernel, Prefetch::None),
+        Kernel::InterleaveBits { rows, .. } => {
+            let deinterleaves = rows.direction == Direction::Deinterleave;
+            let by = match deinterleaves {
+                true => collected(rows.row, rows.pitch.cast_signed(), loops, site),
+                false => Rows::Direct,
             };
-            (Kernel::InterleaveBits { rows, by }, prefetch)
+            (Kernel::InterleaveBits { rows, by }, rows_ahead(rows.row, rows.rows(), !deinterleaves, site))
         }
-        Shape::Width(row) => {
-            let (length, sources) = match row.change {
-                WidthChange::Unpack { .. } => (row.packed, 1),
-                WidthChange::Pack => (row.unpacked(), 1),
-            };
-            (Kernel::ChangeWidth(row), rows_ahead(length, sources, false, site))
+        Kernel::ChangeWidth(row) => {
+            let length = if row.change == WidthChange::Pack { row.unpacked() } else { row.packed };
+            (kernel, rows_ahead(length, 1, false, site))
         }
     };
     (kernel, Access { streaming: site.streaming, prefetch })
@@ -208,25 +189,25 @@ fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch 
 
 /// Whether prefetches are useless, because the hardware prefetcher follows the reads of these loops. This is
 /// so on a Zen 4. On a fifth-generation Xeon, copies of this kind are faster with prefetches.
-fn is_followed(shape: &Shape, loops: &[Loop], knobs: &Knobs) -> bool {
-    knobs.rules.follows_rows && sequence_in(shape, loops) >= FOLLOWED
+fn is_followed(kernel: &Kernel, loops: &[Loop], knobs: &Knobs) -> bool {
+    knobs.rules.follows_rows && sequence_in(kernel, loops) >= FOLLOWED
 }
 
 /// The number of source bytes that the innermost iterations of these loops read in sequence, with gaps of
-/// less than a line. 0 if the shape is read in some other order.
-fn sequence_in(shape: &Shape, loops: &[Loop]) -> usize {
-    let own = match shape {
-        Shape::Runs { run, count } => after_each_other(*run, count),
+/// less than a line. 0 if the kernel reads in some other order.
+fn sequence_in(kernel: &Kernel, loops: &[Loop]) -> usize {
+    let own = match kernel {
+        Kernel::Runs { run, count, .. } => after_each_other(*run, count),
         // The two halves of a destination line come from two source rows, which are read in turns.
-        Shape::Plane(plane) if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
-        Shape::Plane(plane) if plane.columns.extent <= MOST_INTERLEAVED => {
+        Kernel::Transpose { plane, .. } if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
+        Kernel::Transpose { plane, .. } if plane.columns.extent <= MOST_INTERLEAVED => {
             let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
             let pitch = plane.rows.pitch().filter(|&pitch| pitch >= 0);
             pitch.and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
         }
-        Shape::Bits(rows) if rows.direction == Direction::Deinterleave => Some(rows.interleaved()),
-        Shape::Width(row) if row.change == WidthChange::Pack => Some(row.unpacked()),
-        Shape::Width(row) => Some(row.packed),
+        Kernel::InterleaveBits { rows, .. } if rows.direction == Direction::Deinterleave => Some(rows.interleaved()),
+        Kernel::ChangeWidth(row) if row.change == WidthChange::Pack => Some(row.unpacked()),
+        Kernel::ChangeWidth(row) => Some(row.packed),
         _ => None,
     };
     let Some(own) = own else { return 0 };

@@ -2,7 +2,7 @@
 //!
 //! A box has distances in elements, and a nest has distances in bytes. Loops that are packed on both sides
 //! disappear into a contiguous run, which is copied unchanged. Then, by the rules of [`cost`](super::cost),
-//! the iteration becomes one of three shapes:
+//! the iteration becomes one of three kernels:
 //!
 //! * A *plane* to be transposed, if the run is short, one loop is packed on the source and another loop on
 //!   the destination. Both loops go into the plane, so that every cache line is used up while it is in the
@@ -10,13 +10,13 @@
 //! * *Blocks*, if a loop is packed on both sides and goes backwards: the units in the opposite order.
 //! * Contiguous *runs* otherwise. If they follow no stride, they are at a table of offsets.
 //!
-//! [`resolve`](super::resolve) then decides which code runs an iteration.
+//! [`resolve`](super::resolve) then decides which code runs the kernel.
 
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Offsets, Plane, Stride};
-use strided_copy::{Access, Copy, Misfit, PlainNest};
+use strided_copy::kernel::{Axis, Kernel, Loop, MicroTile, Offsets, Plane, Runs, Stride, Transpose};
+use strided_copy::{Access, Copy, Misfit};
 
 use crate::checked;
 use crate::error::Error;
@@ -26,42 +26,58 @@ use crate::short_sort::sort_by_key;
 use super::cost::{JOINED_RUN, LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED, PAGE};
 use super::machine::{Knobs, Site};
 use super::permutation;
-use super::resolve::{Shape, resolve};
+use super::resolve::resolve;
 
 /// Plans the copy that moves one box. Each element is `bytes` bytes long. The error is `overflow` if an
 /// offset in bytes does not fit a `usize`.
 pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, Error> {
+    let mut loops = NestLoops::new();
+    let (run, start) = nest(&mut loops, copy, bytes)?;
+    let (kernel, start) = iteration(&mut loops, run, start, site.knobs);
+    resolved(kernel, &mut loops, start, site)
+}
+
+/// Turns a box into loops around a contiguous run of bytes. Adds the loops to `loops`, and returns the length of
+/// the run and where the first run begins on the source and on the destination. The error is `overflow` if an
+/// offset in bytes does not fit a `usize`.
+pub(crate) fn nest(loops: &mut NestLoops, copy: &CopyBox, bytes: u64) -> Result<(usize, (usize, usize)), Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };
     let start = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
     let sides = |(source, destination)| Some((in_bytes(source).ok()?, in_bytes(destination).ok()?));
-    let mut loops = NestLoops::new();
-    add_loops_in_bytes(&mut loops, copy.loops.iter(), sides).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
-    let (shape, start) = shape(&mut loops, in_bytes(1)?, start, site.knobs);
-    resolved(shape, &mut loops, start, site)
+    add_loops_in_bytes(loops, copy.loops.iter(), sides).ok_or_else(overflow)?;
+    Ok((contiguous_run(loops, in_bytes(1)?), start))
 }
 
-/// Returns the copy of a shape in some loops, resolved and checked. The list of loops is left empty. The
+fn overflow() -> Error {
+    checked::overflow(checked::BYTES, 64)
+}
+
+/// Returns the copy of a kernel in some loops, resolved and checked. The list of loops is left empty. The
 /// error is `overflow` if an iteration ends after the last address.
 pub(crate) fn resolved(
-    shape: Shape,
+    kernel: Kernel,
     loops: &mut NestLoops,
     start: (usize, usize),
     site: Site<'_>,
 ) -> Result<Copy, Error> {
-    let start = front_to_back(loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
-    let (kernel, access) = resolve(shape, loops, site);
+    let start = front_to_back(loops, start).ok_or_else(overflow)?;
+    let (kernel, access) = resolve(kernel, loops, site);
     checked(kernel, loops.drain(..).collect(), start, access, site)
 }
 
-/// Returns the copy of a loop nest that runs once, in a list of loops that is not allocated. The error is
-/// `overflow` if an iteration ends after the last address.
-pub(crate) fn nest(nest: &PlainNest<'_>, site: Site<'_>) -> Result<Copy<NestLoops>, Error> {
-    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
-    let (shape, start) = shape(&mut loops, nest.bytes_of_run(), nest.start(), site.knobs);
-    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
-    let (kernel, access) = resolve(shape, &loops, site);
+/// Returns the copy of a loop nest around runs of `run` bytes, in a list of loops that is not allocated. The
+/// error is `overflow` if an iteration ends after the last address.
+pub(crate) fn copy_once(
+    mut loops: NestLoops,
+    run: usize,
+    start: (usize, usize),
+    site: Site<'_>,
+) -> Result<Copy<NestLoops>, Error> {
+    let (kernel, start) = iteration(&mut loops, run, start, site.knobs);
+    let start = front_to_back(&mut loops, start).ok_or_else(overflow)?;
+    let (kernel, access) = resolve(kernel, &loops, site);
     checked(kernel, loops, start, access, site)
 }
 
@@ -75,26 +91,25 @@ pub(crate) fn checked<L: AsRef<[Loop]>>(
     site: Site<'_>,
 ) -> Result<Copy<L>, Error> {
     Copy::new(kernel, loops, start, access, site.knobs.level).map_err(|misfit| match misfit {
-        Misfit::Reach => checked::overflow(checked::BYTES, 64),
+        Misfit::Reach => overflow(),
         misfit => unreachable!("a kernel was chosen that cannot run: {misfit}"),
     })
 }
 
-/// Takes the loops of an iteration out of `loops`, which are around elements of `element` bytes. Returns the
-/// shape of the iteration and the start of the first iteration, if the first element is stored at the given
-/// start. The remaining loops are outside of the iteration.
-fn shape(
+/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes. Returns the kernel of
+/// the iteration, whose code is still to be chosen, and the start of the first iteration, if the first run is
+/// at the given start. The remaining loops are outside of the iteration.
+pub(crate) fn iteration(
     loops: &mut NestLoops,
-    element: usize,
+    run: usize,
     (mut source, destination): (usize, usize),
     knobs: &Knobs,
-) -> (Shape, (usize, usize)) {
-    let run = contiguous_run(loops, element);
+) -> (Kernel, (usize, usize)) {
     if let Some((blocks, start)) = permutation::reversed(loops, run, (source, destination), knobs) {
-        return (Shape::Blocks(blocks), start);
+        return (Kernel::PermuteBlocks(blocks), start);
     }
-    let shape = innermost_shape(loops, run, &mut source, knobs);
-    (shape, (source, destination))
+    let kernel = innermost_kernel(loops, run, &mut source, knobs);
+    (kernel, (source, destination))
 }
 
 fn stride(bytes: usize) -> Option<isize> {
@@ -119,9 +134,9 @@ fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
     run
 }
 
-/// Takes the innermost loops out of `loops` and into a shape. If such a loop goes backwards, the shape begins
+/// Takes the innermost loops out of `loops` and into a kernel. If such a loop goes backwards, the kernel begins
 /// at its lowest address, and `source` moves to that address.
-fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Shape {
+fn innermost_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Kernel {
     // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
     // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
     // kernels copy them in the order of the source (`in_source_order`).
@@ -136,7 +151,7 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
         if let Some(pitch) = plane.deinterleaves() {
             neighbours_last(loops, plane.destination_row(), pitch.unsigned_abs(), knobs);
         }
-        return Shape::Plane(plane);
+        return Kernel::Transpose { plane, by: Transpose::Units };
     }
     if run > LONGEST_TRANSPOSED && !writes_one_set(loops, run, knobs) {
         in_source_order(loops);
@@ -146,9 +161,9 @@ fn innermost_shape(loops: &mut NestLoops, run: usize, source: &mut usize, knobs:
     if let Some(index) = loops.iter().position(|step| matches!(step, Loop::Table(_)))
         && let Loop::Table(offsets) = loops.remove(index)
     {
-        return Shape::Table { run, offsets, count };
+        return Kernel::Table { run, offsets, count };
     }
-    Shape::Runs { run, count }
+    Kernel::Runs { run, count, by: Runs::Memcpy }
 }
 
 /// Takes out the loop that is packed on the source (columns) and the loop that is packed on the destination
