@@ -53,6 +53,10 @@ impl Relayout {
                 Fill::Boxes { .. } => ", written after the elements",
             }
         )?;
+        writeln!(text, "choice: {}", self.choice())?;
+        if let Some(reason) = self.estimate_reason() {
+            writeln!(text, "{reason}")?;
+        }
         writeln!(text, "machine: {:?}", self.settings.knobs())
     }
 

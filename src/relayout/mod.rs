@@ -30,16 +30,19 @@
 mod relayout;
 mod settings;
 
+mod choice;
 mod copy;
 mod cpu_family;
 mod exec;
 mod explain;
 mod level;
+mod measure;
 #[cfg(feature = "plan")]
 pub(crate) mod passes;
 mod piece;
 mod plan;
 
+pub use choice::Effort;
 pub use copy::{Strided, copy, copy_strided};
 pub use cpu_family::CpuFamily;
 pub use level::KernelLevel;

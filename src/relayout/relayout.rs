@@ -8,6 +8,7 @@ use crate::map::{IndexMap, ToIndexMap};
 use crate::strided::BufferTensorDesc;
 
 use super::Destination;
+use super::choice::{Choice, Effort};
 use super::exec;
 use super::plan::fill::Fill;
 use super::plan::machine::Knobs;
@@ -50,6 +51,7 @@ pub struct Relayout {
     /// The axes that are walked backwards on one side, in ascending order. All of them are longer than 1.
     pub(super) reversed: SmallVec<[usize; 8]>,
     pub(super) settings: Settings,
+    pub(super) choice: Choice,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
     /// Whether one box is the whole copy, and needs what the layouts need: there is no other pass or box, and no
@@ -60,7 +62,7 @@ pub struct Relayout {
     /// The least length of the destination, in bytes. The buffer must hold every element, and if padding is
     /// set, all padding too.
     pub(super) destination_needs: u64,
-    destination_size: u64,
+    pub(super) destination_size: u64,
 }
 
 impl Relayout {
@@ -105,7 +107,13 @@ impl Relayout {
         destination: &impl ToIndexMap,
         settings: &Settings,
     ) -> Result<Relayout, Error> {
-        Self::planned(source, destination, settings, settings.knobs())
+        let plan = Self::planned(source, destination, settings, settings.knobs())?;
+        match settings.effort {
+            Effort::Measure { most_bytes } if settings.choice.is_none() || settings.read_choice().is_err() => {
+                Ok(plan.measured_within(most_bytes).unwrap_or(plan))
+            }
+            _ => Ok(plan),
+        }
     }
 
     /// The settings that the copy was planned with.
@@ -145,6 +153,7 @@ impl Relayout {
             source,
             destination,
             reversed,
+            choice: settings.read_choice().unwrap_or_default(),
             settings: Settings { padding: Padding::Keep, ..settings.clone() },
             fill: Fill::Nothing,
             passes,
@@ -367,7 +376,7 @@ impl Relayout {
 
 /// Whether a copy is one box, which needs as many bytes of either side as the layouts. (An Irreducible layout may
 /// need more than its elements.)
-fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
+pub(super) fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
     let reach = passes.direct().and_then(Program::reach);
     reach.is_some_and(|reach| reach.map(|bytes| u64::try_from(bytes).ok()) == needs.map(Some))
 }

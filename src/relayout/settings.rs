@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 
+use super::choice::{Choice, Effort};
 use super::cpu_family::CpuFamily;
 use super::level::KernelLevel;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
@@ -54,6 +55,13 @@ pub struct Settings {
     /// is for tests and measurements. `None` stands for this CPU. The kernels are for this CPU in either
     /// case.
     pub family: Option<CpuFamily>,
+    /// Whether the plan is an estimate or the fastest of several measured plans.
+    pub effort: Effort,
+    /// The [choice](super::Relayout::choice) of an earlier plan. If it can be used, nothing is measured. If
+    /// it cannot be used, it is ignored, and [`Relayout::estimate_reason`](super::Relayout::estimate_reason)
+    /// says why: it has another version, or it says how the copy stores and [`stores`](Self::stores) does
+    /// too.
+    pub choice: Option<String>,
 }
 
 /// Whether a copy uses non-temporal stores, which do not go through the cache.
@@ -95,7 +103,17 @@ impl Settings {
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
         // If a test or a measurement chooses stores, kernels or a family, every copy runs kernels.
         let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none();
-        Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own }
+        let knobs = Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own };
+        self.read_choice().unwrap_or_default().apply(knobs)
+    }
+
+    /// The choice, or the reason why it is ignored.
+    pub(super) fn read_choice(&self) -> Result<Choice, String> {
+        let choice = self.choice.as_deref().map_or(Ok(Choice::default()), Choice::read)?;
+        if self.stores != Stores::BySize && choice.answers_to("stores") {
+            return Err("the settings say how the copy stores".into());
+        }
+        Ok(choice)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Copies.
 
+mod choices;
 mod copy;
 mod explain;
 mod families;

@@ -1,0 +1,159 @@
+//! The questions of a plan, and the choice: the answers that are not the estimate's.
+//!
+//! The cost model answers every question from the caches and the pair of layouts. Where its answers are
+//! close, only a measurement decides. A *choice* overrides some answers. Its text has a version and one word
+//! for each question that it answers: `v1 stores=cached panels=wide`. All other questions are left to the
+//! estimate, so `v1` alone is the estimate itself.
+//!
+//! Each answer is a row of [`ANSWERS`], which changes numbers of the cost model and nothing else. So a choice
+//! can only select among plans that the planner makes and checks anyway, and no choice changes the bytes of a
+//! copy. A question on which a pair does not depend changes nothing either. That is why a choice of another
+//! machine can be used.
+
+use std::fmt;
+
+use strided_copy::{Available, Level};
+
+use super::cpu_family::{Rules, Staged};
+use super::plan::machine::Knobs;
+
+/// How much work goes into the choice of a plan.
+///
+/// ```
+/// use tensor_layout::relayout::{Effort, Relayout, Settings};
+/// use tensor_layout::ArrayShape;
+///
+/// let (rows, columns): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+/// let effort = Effort::Measure { most_bytes: 1 << 20 };
+/// let measured = Relayout::with(&rows, &columns, &Settings { effort, ..Settings::default() })?;
+/// // The text is kept beside the model. The next process plans the same copy from it and measures nothing.
+/// let choice = Some(measured.choice());
+/// let again = Relayout::with(&rows, &columns, &Settings { choice, ..Settings::default() })?;
+/// assert_eq!(again.choice(), measured.choice());
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Effort {
+    /// The plan is chosen by a cost model, in some microseconds.
+    #[default]
+    Estimate,
+    /// The plans that the cost model finds near each other, at most 8, are timed in buffers of the real size,
+    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms. To measure in
+    /// buffers of your own, use [`Relayout::measured`](super::Relayout::measured).
+    Measure {
+        /// The most bytes that both buffers may take together. If a copy needs more, or the memory cannot be
+        /// had, the plan is the estimate. [`Relayout::estimate_reason`](super::Relayout::estimate_reason)
+        /// then says so.
+        most_bytes: u64,
+    },
+}
+
+/// One answer to one question.
+struct Answer {
+    question: &'static str,
+    word: &'static str,
+    apply: fn(&mut Knobs),
+}
+
+const fn row(question: &'static str, word: &'static str, apply: fn(&mut Knobs)) -> Answer {
+    Answer { question, word, apply }
+}
+
+/// All answers. The first ones change the most, so they are tried first.
+const ANSWERS: &[Answer] = &[
+    row("stores", "cached", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (u64::MAX, u64::MAX)),
+    row("stores", "streaming", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (0, 0)),
+    row("loops", "kernel", |knobs| knobs.plain_loops = false),
+    row("stage", "never", |knobs| knobs.rules.staged = Staged::Never),
+    row("stage", "pitches", |knobs| knobs.rules.staged = Staged::ByPitches),
+    row("stage", "units", |knobs| knobs.rules.staged = Staged::InLongRegisters),
+    row("registers", "32", half_registers),
+    row("prefetch", "no", |knobs| knobs.prefetch_above = u64::MAX),
+    row("prefetch", "yes", |knobs| knobs.prefetch_above = 0),
+    row("panels", "wide", |knobs| resize(knobs, 2, 1)),
+    row("panels", "narrow", |knobs| resize(knobs, 1, 2)),
+    row("rows", "turns", |knobs| knobs.rules.follows_rows = true),
+    row("rows", "pairs", |knobs| knobs.rules.follows_rows = false),
+    row("lines", "scattered", |knobs| knobs.rules.scattered = true),
+    row("lines", "ordered", |knobs| knobs.rules.scattered = false),
+    row("tiles", "joined", |knobs| knobs.rules.joins_tiles = true),
+    row("tiles", "apart", |knobs| knobs.rules.joins_tiles = false),
+    row("ahead", "near", |knobs| knobs.rules.panels_in_l1 = true),
+    row("ahead", "far", |knobs| knobs.rules.panels_in_l1 = false),
+    row("order", "source", |knobs| knobs.in_l2 = 0),
+    row("order", "destination", |knobs| knobs.in_l2 = usize::MAX),
+];
+
+/// Lowers registers of 64 bytes to registers of 32 bytes, which every level with vectors has.
+fn half_registers(knobs: &mut Knobs) {
+    knobs.level = match knobs.level.get() {
+        Level::Avx512 => Available::up_to(Level::Avx2),
+        #[cfg(feature = "software")]
+        Level::Software64 => Available::up_to(Level::Software32),
+        _ => knobs.level,
+    };
+}
+
+fn resize(knobs: &mut Knobs, times: usize, part: usize) {
+    let resized = |bytes: usize| bytes.saturating_mul(times).checked_div(part).unwrap_or(bytes);
+    let panel_width = resized(knobs.rules.panel_width);
+    *knobs = Knobs { panel: resized(knobs.panel), rules: Rules { panel_width, ..knobs.rules }, ..*knobs };
+}
+
+/// A choice: bit `i` is set if row `i` of [`ANSWERS`] is chosen. It has at most one answer to each question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Choice(u32);
+
+const VERSION: &str = "v1";
+
+impl Choice {
+    /// All choices of a single answer.
+    pub(super) fn singles() -> impl Iterator<Item = Choice> {
+        ANSWERS.iter().zip(0..).map(|(_, place)| Choice(1 << place))
+    }
+
+    fn answers(self) -> impl Iterator<Item = (Choice, &'static Answer)> {
+        Self::singles().zip(ANSWERS).filter(move |(single, _)| self.0 & single.0 != 0)
+    }
+
+    pub(super) fn answers_to(self, question: &str) -> bool {
+        self.answers().any(|(_, answer)| answer.question == question)
+    }
+
+    /// This choice with the answers of another choice, which win.
+    pub(super) fn with(self, other: Choice) -> Choice {
+        let kept = self.answers().filter(|(_, answer)| !other.answers_to(answer.question));
+        kept.fold(other, |choice, (single, _)| Choice(choice.0 | single.0))
+    }
+
+    pub(super) fn apply(self, mut knobs: Knobs) -> Knobs {
+        self.answers().for_each(|(_, answer)| (answer.apply)(&mut knobs));
+        knobs
+    }
+
+    /// Reads the text of a choice. The error is the reason why it cannot be used.
+    pub(super) fn read(text: &str) -> Result<Choice, String> {
+        let mut words = text.split_whitespace();
+        let version = words.next().unwrap_or("");
+        if version != VERSION {
+            return Err(format!("its version is `{version}`, and only `{VERSION}` can be read"));
+        }
+        words.try_fold(Choice::default(), |choice, word| {
+            let (question, wanted) = word.split_once('=').unwrap_or((word, ""));
+            let mut rows = Self::singles().zip(ANSWERS);
+            match rows.find(|(_, answer)| (answer.question, answer.word) == (question, wanted)) {
+                None => Err(format!("`{word}` is no answer of this version")),
+                Some(_) if choice.answers_to(question) => Err(format!("it answers `{question}` twice")),
+                Some((single, _)) => Ok(choice.with(single)),
+            }
+        })
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(VERSION)?;
+        self.answers().try_for_each(|(_, Answer { question, word, .. })| write!(f, " {question}={word}"))
+    }
+}

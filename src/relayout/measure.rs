@@ -1,0 +1,238 @@
+//! Measuring: candidates for a plan are timed, and the fastest stays.
+//!
+//! The candidates are the plans of the [choices](super::choice) that answer one question otherwise than the
+//! estimate does. Most questions do not matter to a given pair, so most of these plans are equal, and equal
+//! plans count once. The candidates are timed in turns, so that a slow minute of the machine is slow for all
+//! of them, and each counts by its fastest run. At last comes a candidate that takes all answers that were
+//! faster by themselves.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Error;
+
+use super::Destination;
+use super::choice::{Choice, Effort};
+use super::plan::cost::PAGE;
+use super::plan::passes::Passes;
+use super::plan::planned::PlannedBox;
+use super::plan::program::Program;
+use super::relayout::{Relayout, is_one_box};
+use super::settings::{Padding, Settings};
+
+/// The most plans that are timed in the first round of candidates. One more takes their best answers
+/// together.
+const CANDIDATES: usize = 7;
+
+/// How often a candidate runs: at least and at most this many times, and not again after this time.
+const LEAST_RUNS: usize = 2;
+const MOST_RUNS: usize = 20;
+const MOST_TIME: Duration = Duration::from_millis(50);
+
+/// Shorter runs are repeated until they take this long, because a clock has steps.
+const SHORTEST_TIME: Duration = Duration::from_micros(20);
+
+/// An answer is faster if it takes less than this part of the time of the estimate. Smaller gains are noise.
+const FASTER: f64 = 0.98;
+
+/// Whether the standard library has a clock here.
+const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+
+impl Relayout {
+    /// The choice that the plan was made with, as a short text: `v1` for the estimate, or for example `v1
+    /// stores=cached prefetch=no`. Given back as [`Settings::choice`], it makes the same plan on the same
+    /// machine. The text also fits other machines and other pairs of layouts, where it may be slower than the
+    /// estimate. It never changes a byte of a copy.
+    #[must_use]
+    pub fn choice(&self) -> String {
+        self.choice.to_string()
+    }
+
+    /// Why the plan is an estimate although the [settings](Settings) have a choice or ask for a measurement.
+    /// `None` if the plan is what the settings ask for.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::{Relayout, Settings}, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("f32[64,96]{1,0}".parse()?, "f32[64,96]{0,1}".parse()?);
+    /// let settings = Settings { choice: Some("v0 gather=yes".into()), ..Settings::default() };
+    /// let plan = Relayout::with(&from, &to, &settings)?;
+    /// let reason = "the choice is ignored: its version is `v0`, and only `v1` can be read";
+    /// assert_eq!(plan.estimate_reason().as_deref(), Some(reason));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn estimate_reason(&self) -> Option<String> {
+        if let Err(reason) = self.settings.read_choice() {
+            return Some(format!("the choice is ignored: {reason}"));
+        }
+        let Effort::Measure { most_bytes } = self.settings.effort else { return None };
+        if self.settings.choice.is_some() {
+            return None;
+        }
+        let needed = self.source_needs.saturating_add(self.destination_needs);
+        Some(match HAS_CLOCK {
+            false => "nothing is measured: there is no clock".into(),
+            true if needed > most_bytes => {
+                format!("nothing is measured: the buffers take {needed} bytes, and {most_bytes} are allowed")
+            }
+            true => format!("nothing is measured: {needed} bytes of memory could not be had"),
+        })
+    }
+
+    /// The choices that make different plans for this copy, this plan's own first. With them an engine can
+    /// measure by its own clock.
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("f32[640,960]{1,0}".parse()?, "f32[640,960]{0,1}".parse()?);
+    /// let choices = Relayout::new(&from, &to)?.choices();
+    /// assert_eq!(choices[0], "v1");
+    /// assert!(choices.contains(&"v1 stores=streaming".into()));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn choices(&self) -> Vec<String> {
+        self.candidates(usize::MAX).iter().map(Relayout::choice).collect()
+    }
+
+    /// Copies several times, with different plans, and returns the fastest. The destination is written as by
+    /// [`run`](Self::run). Everything else of the copy is as it was.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run`](Self::run).
+    ///
+    /// ```
+    /// use tensor_layout::{relayout::Relayout, ArrayShape};
+    ///
+    /// let (from, to): (ArrayShape, ArrayShape) = ("u8[2,3]{1,0}".parse()?, "u8[2,3]{0,1}".parse()?);
+    /// let mut turned = [0; 6];
+    /// let plan = Relayout::new(&from, &to)?.measured(b"abcdef", &mut turned)?;
+    /// assert_eq!(&turned, b"adbecf");
+    /// println!("the fastest plan is {}", plan.choice());
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn measured<'a>(self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<Relayout, Error> {
+        let mut destination = destination.into();
+        // The first run takes the faults of fresh pages.
+        self.run(source, destination.reborrow())?;
+        if !HAS_CLOCK {
+            return Ok(self);
+        }
+        let own = self.choice;
+        let mut plans = self.candidates(CANDIDATES);
+        let mut times = times(&plans, source, &mut destination);
+        let estimate = times.first().copied().unwrap_or(0.0);
+        let mut faster: Vec<(f64, Choice)> =
+            times.iter().zip(&plans).map(|(&time, plan)| (time, plan.choice)).collect();
+        faster.retain(|&(time, _)| time < FASTER * estimate);
+        // The slowest comes first, so that the fastest answer to a question stays.
+        faster.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let together = faster.iter().fold(own, |all, &(_, choice)| all.with(choice));
+        let best = faster.last().map_or(own, |&(_, choice)| choice);
+        plans.retain(|plan| plan.choice == best);
+        if together != best {
+            plans.extend(self.with_choice(together));
+            times = self::times(&plans, source, &mut destination);
+            if matches!(times[..], [best, together] if together < FASTER * best) {
+                plans.swap_remove(0);
+            }
+        }
+        let best = plans.into_iter().next().unwrap_or(self);
+        let choice = Some(best.choice());
+        Ok(Relayout { settings: Settings { choice, ..best.settings }, ..best })
+    }
+
+    /// The fastest plan, measured in new buffers of at most so many bytes together. `None` if there is no
+    /// such memory.
+    pub(super) fn measured_within(&self, most_bytes: u64) -> Option<Relayout> {
+        if !HAS_CLOCK || self.source_needs.checked_add(self.destination_needs)? > most_bytes {
+            return None;
+        }
+        // Both buffers begin at a page, like those of an engine. Pages that were never written would all be
+        // one page of zeros.
+        let buffer = |bytes: u64, value: u8| {
+            let length = usize::try_from(bytes).ok()?.checked_add(PAGE)?;
+            let mut buffer = Vec::new();
+            buffer.try_reserve_exact(length).ok()?;
+            buffer.resize(length, value);
+            Some(buffer)
+        };
+        let (source, mut destination) = (buffer(self.source_needs, 1)?, buffer(self.destination_needs, 0)?);
+        let (from, to) = (source.as_ptr().align_offset(PAGE), destination.as_ptr().align_offset(PAGE));
+        self.clone().measured(source.get(from..)?, destination.get_mut(to..)?).ok()
+    }
+
+    /// At most so many different plans for this copy, this plan first.
+    fn candidates(&self, most: usize) -> Vec<Relayout> {
+        let mut plans = vec![self.clone()];
+        let mut seen = vec![self.identity()];
+        for single in Choice::singles() {
+            if plans.len() >= most {
+                break;
+            }
+            if let Some(plan) = self.with_choice(self.choice.with(single)) {
+                let identity = plan.identity();
+                if !seen.contains(&identity) {
+                    seen.push(identity);
+                    plans.push(plan);
+                }
+            }
+        }
+        plans
+    }
+
+    /// This copy, planned with another choice. `None` if the settings exclude the choice.
+    fn with_choice(&self, choice: Choice) -> Option<Relayout> {
+        let settings = Settings { choice: Some(choice.to_string()), ..self.settings.clone() };
+        settings.read_choice().ok()?;
+        let knobs = settings.knobs();
+        let widths = self.passes.last.widths;
+        let passes = Passes::new(&self.source, &self.destination, &self.reversed, widths, &knobs).ok()?;
+        let needs = [self.source_needs, self.destination_needs];
+        let is_direct = settings.padding == Padding::Keep && is_one_box(&passes, needs);
+        Some(Relayout { choice, settings, passes, is_direct, ..self.clone() })
+    }
+
+    /// What runs, as text. Plans of equal text run equal code.
+    fn identity(&self) -> String {
+        let Passes { before, last } = &self.passes;
+        let of = |program: &Program| {
+            let first = program.prepared.is_empty().then(|| program.first(1).unwrap_or_default());
+            let boxes = first.as_ref().unwrap_or(&program.prepared);
+            let access = (program.streaming, program.knobs.level);
+            let access = (!matches!(boxes[..], [PlannedBox::Plain(_)])).then_some(access);
+            format!("{access:?} {boxes:?}")
+        };
+        before.iter().map(|pass| of(&pass.program)).chain([of(last)]).collect()
+    }
+}
+
+/// The shortest time of a run of each plan, in seconds. The plans run in turns.
+fn times(plans: &[Relayout], source: &[u8], destination: &mut Destination<'_>) -> Vec<f64> {
+    let mut run = |plan: &Relayout, repeats: u32| {
+        let start = Instant::now();
+        for _ in 0..repeats {
+            // A plan that cannot run in this memory is never the fastest.
+            if plan.run(source, destination.reborrow()).is_err() {
+                return Duration::MAX;
+            }
+        }
+        start.elapsed()
+    };
+    let once = plans.first().map_or(Duration::ZERO, |plan| run(plan, 1));
+    let repeats = SHORTEST_TIME.as_nanos().div_ceil(once.as_nanos().max(1));
+    let repeats = u32::try_from(repeats).unwrap_or(1).max(1);
+    let most = MOST_TIME.saturating_mul(u32::try_from(plans.len()).unwrap_or(1));
+    let (start, mut best) = (Instant::now(), vec![Duration::MAX; plans.len()]);
+    for round in 0..MOST_RUNS {
+        if plans.len() < 2 || round >= LEAST_RUNS && start.elapsed() >= most {
+            break;
+        }
+        for (plan, best) in plans.iter().zip(&mut best) {
+            *best = run(plan, repeats).min(*best);
+        }
+    }
+    best.iter().map(Duration::as_secs_f64).collect()
+}
