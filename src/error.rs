@@ -360,6 +360,12 @@ impl Error {
         error
     }
 
+    pub(crate) fn inside_block(name: &'static str, what: &'static str, axis: usize, value: u64, values: u64) -> Error {
+        let mut error = Code::InsideBlock.because(what, name);
+        (error.0.axis, error.0.value, error.0.limit) = (Some(axis), Some(value), Some(values));
+        error
+    }
+
     pub(crate) fn rank_mismatch(what: &'static str, expected: usize, found: usize) -> Error {
         Code::RankMismatch.by(count(found), count(expected)).about(what)
     }

@@ -5,9 +5,10 @@ use alloc::format;
 use smallvec::SmallVec;
 
 use crate::checked::{self, PHYSICAL, wide_product};
+use crate::element::BlockType;
 use crate::error::Error;
 use crate::map::{Besides, IndexMap, TileEntries, ToIndexMap};
-use crate::strided::BufferTensorDesc;
+use crate::strided::{BlockTensorDesc, BufferTensorDesc};
 use crate::tiled::{ArrayShape, Tile, TileSize};
 
 impl ToIndexMap for BufferTensorDesc {
@@ -32,6 +33,23 @@ impl ToIndexMap for BufferTensorDesc {
 }
 
 impl Besides for BufferTensorDesc {}
+
+/// A tensor of blocks is its bytes, wherever a layout is taken.
+impl ToIndexMap for BlockTensorDesc {
+    fn to_index_map(&self) -> Result<IndexMap, Error> {
+        self.bytes().to_index_map()
+    }
+
+    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
+        Some(self.bytes())
+    }
+}
+
+impl Besides for BlockTensorDesc {
+    fn block_type(&self) -> Option<BlockType> {
+        Some(BlockTensorDesc::block_type(self))
+    }
+}
 
 impl BufferTensorDesc {
     /// Returns the map of the same sizes and strides, with whole bytes for each element of a type below a

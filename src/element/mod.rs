@@ -1,4 +1,5 @@
-//! Elements: the data type of an element, the bits that it takes, and its position inside a byte.
+//! Elements: the data type of an element, the bits that it takes, and its position inside a byte; blocks of
+//! values.
 //!
 //! ```
 //! use tensor_layout::element::{DataType, ElementKind};
@@ -10,8 +11,10 @@
 
 #[cfg(feature = "relayout")]
 mod bits;
+mod block_type;
 mod data_type;
 
+pub use block_type::BlockType;
 pub(crate) use data_type::bits_in_words;
 pub use data_type::{DataType, ElementKind, Naming};
 

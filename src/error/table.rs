@@ -115,6 +115,9 @@ rows! {
             "Padding that is set is not that of a part of a larger buffer. The value is the base offset, in elements.";
         "destination_read" DestinationRead "this copy has to read its destination, which can only be written: copy to other memory (`to_vec`), and write its bytes"
             "A copy that has to read its destination, because elements share bytes there, is given memory that can be read.";
+        "inside_block" InsideBlock
+            "{what} {value} of axis {axis} is not a multiple of {limit}, the values of a block of {found}"
+            "A size, or the bounds of a slice, hold whole blocks of a block type. The limit is the number of values of a block.";
         "fill_too_wide" FillTooWide "the pattern {what} does not fit into an element of {limit} bits"
             "A pattern for padding has no bits outside one element.";
     }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, Exact, at};
-use crate::element::DataType;
+use crate::element::{BlockType, DataType};
 use crate::error::{Code, Error};
 use crate::strided::{BufferTensorDesc, Integer, Owns, index_of};
 
@@ -128,6 +128,10 @@ impl<T: ToIndexMap + ?Sized> Besides for Box<T> {
 
     fn storage_rule(&self) -> StorageRule {
         (**self).storage_rule()
+    }
+
+    fn block_type(&self) -> Option<BlockType> {
+        (**self).block_type()
     }
 }
 
@@ -369,6 +373,12 @@ pub trait Besides {
     /// layouts may have requirements.
     fn storage_rule(&self) -> StorageRule {
         StorageRule::NONE
+    }
+
+    /// The block type of a tensor of blocks, whose index map has bytes. Devices that are given a data type know
+    /// no such type.
+    fn block_type(&self) -> Option<BlockType> {
+        None
     }
 }
 

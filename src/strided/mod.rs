@@ -25,6 +25,7 @@ mod equality;
 mod extent;
 
 mod axes;
+mod blocks;
 mod facts;
 mod free_strides;
 mod index_width;
@@ -43,6 +44,7 @@ mod text;
 mod view;
 
 pub use axes::AxisOrder;
+pub use blocks::{BlockPlace, BlockTensorDesc};
 pub use desc::{BufferTensorDesc, TensorFlags};
 pub use facts::Facts;
 pub use index_width::IndexWidth;

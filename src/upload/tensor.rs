@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::checked::{self, Dims, Exact, wide_product};
-use crate::element::DataType;
+use crate::element::{BlockType, DataType};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
 use crate::short_sort::sort_by_key;
@@ -16,29 +16,37 @@ use super::multiples::{binding_unit, whole_elements};
 /// chosen total size. Any other layout is kept as its index map and its rules for the buffer.
 #[derive(Debug, Clone)]
 pub(super) enum Tensor<'a> {
-    Strided(&'a BufferTensorDesc),
+    /// The descriptor, and the type of the blocks whose bytes it describes, if it is a tensor of blocks.
+    Strided(&'a BufferTensorDesc, Option<BlockType>),
     Mapped(IndexMap, StorageRule),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
-            Some(desc) => Ok(Tensor::Strided(desc)),
+            Some(desc) => Ok(Tensor::Strided(desc, layout.block_type())),
             None => Ok(Tensor::Mapped(layout.to_index_map()?, layout.storage_rule())),
         }
     }
 
     pub(super) fn data_type(&self) -> DataType {
         match self {
-            Tensor::Strided(desc) => desc.data_type(),
+            Tensor::Strided(desc, _) => desc.data_type(),
             Tensor::Mapped(map, _) => map.data_type(),
+        }
+    }
+
+    pub(super) fn block_type(&self) -> Option<BlockType> {
+        match self {
+            Tensor::Strided(_, block_type) => *block_type,
+            Tensor::Mapped(..) => None,
         }
     }
 
     /// The number of bits that an element takes in memory, which may differ from the bits of its type.
     pub(super) fn element_bits(&self) -> u32 {
         match self {
-            Tensor::Strided(desc) => desc.data_type().bits(),
+            Tensor::Strided(desc, _) => desc.data_type().bits(),
             Tensor::Mapped(map, _) => map.element_bits(),
         }
     }
@@ -50,7 +58,7 @@ impl<'a> Tensor<'a> {
 
     pub(super) fn sizes(&self) -> &[u64] {
         match self {
-            Tensor::Strided(desc) => desc.sizes(),
+            Tensor::Strided(desc, _) => desc.sizes(),
             Tensor::Mapped(map, _) => map.sizes(),
         }
     }
@@ -58,7 +66,7 @@ impl<'a> Tensor<'a> {
     /// The strides, in elements, or `None` for a layout without strides.
     pub(super) fn strides(&self) -> Option<Dims> {
         match self {
-            Tensor::Strided(desc) => Some(Dims::from_slice(desc.strides())),
+            Tensor::Strided(desc, _) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
                 // The strides of axes of size 1 are unused. Each gets the stride that continues the axes
                 // after it, which obeys every rule that the strides of these axes obey.
@@ -87,7 +95,7 @@ impl<'a> Tensor<'a> {
 
     pub(super) fn element_count(&self) -> u64 {
         match self {
-            Tensor::Strided(desc) => desc.element_count(),
+            Tensor::Strided(desc, _) => desc.element_count(),
             Tensor::Mapped(map, _) => map.element_count(),
         }
     }
@@ -97,7 +105,7 @@ impl<'a> Tensor<'a> {
     /// element, which XLA's size counts.
     pub(super) fn span_elements(&self) -> u64 {
         match self {
-            Tensor::Strided(desc) => desc.span_elements(),
+            Tensor::Strided(desc, _) => desc.span_elements(),
             Tensor::Mapped(map, _) => map.physical_elements(),
         }
     }
@@ -106,7 +114,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn base_offset(&self) -> u64 {
         match self {
             _ if self.element_count() == 0 => 0,
-            Tensor::Strided(desc) => desc.base_offset(),
+            Tensor::Strided(desc, _) => desc.base_offset(),
             Tensor::Mapped(map, _) => map.base(),
         }
     }
@@ -130,7 +138,7 @@ impl<'a> Tensor<'a> {
     /// What the tensor owns of its buffer.
     pub(super) fn owns(&self) -> Owns {
         match self {
-            Tensor::Strided(desc) => desc.owns(),
+            Tensor::Strided(desc, _) => desc.owns(),
             Tensor::Mapped(map, _) => map.owns(),
         }
     }
@@ -139,10 +147,10 @@ impl<'a> Tensor<'a> {
     /// base offset is part of the binding's offset, the promise is reduced by the base offset.
     pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
         match self {
-            Tensor::Strided(desc) if limits.takes_strides && limits.base_offset_in_binding => {
+            Tensor::Strided(desc, _) if limits.takes_strides && limits.base_offset_in_binding => {
                 desc.first_element_alignment().into()
             }
-            Tensor::Strided(desc) => {
+            Tensor::Strided(desc, _) => {
                 let (promise, moved) = (u64::from(desc.base_offset_alignment()), self.base_in_binding(limits));
                 let moved = moved.saturating_mul(desc.data_type().bits().into()).div_euclid(8);
                 if moved == 0 {
@@ -194,7 +202,7 @@ impl<'a> Tensor<'a> {
     /// The total size in bytes that was set by hand, if any.
     pub(super) fn chosen_total(&self) -> Option<u64> {
         match self {
-            Tensor::Strided(desc) => {
+            Tensor::Strided(desc, _) => {
                 let total = desc.total_tensor_size_in_bytes();
                 (total != desc.min_size_in_bytes()).then_some(total)
             }
@@ -203,14 +211,14 @@ impl<'a> Tensor<'a> {
     }
 
     pub(super) fn is_owned(&self) -> bool {
-        matches!(self, Tensor::Strided(desc) if desc.flags() == TensorFlags::OwnedByDirectml)
+        matches!(self, Tensor::Strided(desc, _) if desc.flags() == TensorFlags::OwnedByDirectml)
     }
 
     /// Returns an error if the tensor cannot be an output: two indices share an offset, or the search took
     /// too long.
     pub(super) fn check_output(&self) -> Result<(), Error> {
         let overlap = match self {
-            Tensor::Strided(desc) => desc.overlap(),
+            Tensor::Strided(desc, _) => desc.overlap(),
             Tensor::Mapped(map, _) => return map.check_injective(),
         };
         match overlap {
@@ -224,7 +232,7 @@ impl<'a> Tensor<'a> {
 impl Tensor<'_> {
     /// Returns the tensor as sizes and strides.
     pub(super) fn strided(&self) -> Result<BufferTensorDesc, Error> {
-        if let Tensor::Strided(desc) = self {
+        if let Tensor::Strided(desc, _) = self {
             return Ok((*desc).clone());
         }
         let strides = self.strides().filter(|_| self.element_bits() == self.data_type().bits());

@@ -172,6 +172,10 @@ pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceL
 
 /// Checks the description that the device is given: type, rank, sizes, strides.
 fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) {
+    if let Some(block_type) = tensor.block_type().filter(|_| limits.takes_strides) {
+        let by = format!("{} takes tensors of elements, not of blocks, and", limits.name);
+        return errors.push(Error::unsupported_data_type(block_type.name(), by));
+    }
     if let Some(types) = &limits.data_types {
         let (data_type, bits) = (tensor.data_type(), tensor.element_bits());
         if !types.contains(&data_type) {

@@ -21,9 +21,9 @@ use core::fmt;
 use core::str::FromStr;
 
 use tensor_layout::Error;
-use tensor_layout::element::{DataType, Naming};
+use tensor_layout::element::{BlockType, DataType, Naming};
 use tensor_layout::plan::{Besides, StorageRule};
-use tensor_layout::strided::BufferTensorDesc;
+use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
 
 use crate::named::NamedLayout;
@@ -118,6 +118,8 @@ pub struct Notated {
     /// The text in canonical form.
     text: String,
     rule: StorageRule,
+    /// The tensor of blocks whose bytes the layout has.
+    blocks: Option<BlockTensorDesc>,
 }
 
 impl Notated {
@@ -155,6 +157,21 @@ impl Notated {
         self.rule.alignment
     }
 
+    /// The tensor of blocks, if the text has a block type. The [layout](Self::layout) is that of its bytes.
+    ///
+    /// ```
+    /// use tensor_layout_text::Notated;
+    ///
+    /// let read: Notated = "q4_0[3,64]".parse()?;
+    /// assert_eq!(read.blocks().unwrap().sizes(), [3, 64]);
+    /// assert_eq!(read.layout().as_descriptor().unwrap().sizes(), [3, 2, 18]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks.as_ref()
+    }
+
     /// The notation of the text that was read.
     #[must_use]
     pub fn notation(&self) -> Notation {
@@ -189,6 +206,10 @@ impl Besides for Notated {
 
     fn storage_rule(&self) -> StorageRule {
         self.rule
+    }
+
+    fn block_type(&self) -> Option<BlockType> {
+        self.blocks.as_ref().map(BlockTensorDesc::block_type)
     }
 }
 
@@ -227,14 +248,24 @@ impl From<&Notated> for AnyLayout {
 /// Converts the layout as if its text had been read.
 impl From<ArrayShape> for Notated {
     fn from(shape: ArrayShape) -> Notated {
-        Notated { text: shape.to_string(), layout: shape.into(), notation: Notation::Xla, rule: StorageRule::NONE }
+        let (text, notation) = (shape.to_string(), Notation::Xla);
+        Notated { text, layout: shape.into(), notation, rule: StorageRule::NONE, blocks: None }
     }
 }
 
 /// Converts the layout as if its text had been read.
 impl From<BufferTensorDesc> for Notated {
     fn from(desc: BufferTensorDesc) -> Notated {
-        Notated { text: desc.to_string(), layout: desc.into(), notation: Notation::Strides, rule: StorageRule::NONE }
+        let (text, notation) = (desc.to_string(), Notation::Strides);
+        Notated { text, layout: desc.into(), notation, rule: StorageRule::NONE, blocks: None }
+    }
+}
+
+/// Converts the layout as if its text had been read.
+impl From<BlockTensorDesc> for Notated {
+    fn from(desc: BlockTensorDesc) -> Notated {
+        let (text, bytes) = (desc.to_string(), desc.bytes().clone());
+        Notated { text, blocks: Some(desc), ..bytes.into() }
     }
 }
 
@@ -248,6 +279,7 @@ impl TryFrom<NamedLayout> for Notated {
             Some(desc) => desc.into(),
             None => named.to_index_map()?.into(),
         };
-        Ok(Notated { layout, notation: Notation::Named, text: named.to_string(), rule: named.storage_rule() })
+        let (text, rule) = (named.to_string(), named.storage_rule());
+        Ok(Notated { layout, notation: Notation::Named, text, rule, blocks: None })
     }
 }

@@ -3,8 +3,9 @@
 use core::str::FromStr;
 
 use tensor_layout::cursor::Cursor;
-use tensor_layout::element::{DataType, Naming};
+use tensor_layout::element::{BlockType, DataType, Naming};
 use tensor_layout::plan::{StorageRule, read_type_and_sizes};
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, AxisOrder, Error};
 
 use crate::named::NamedLayout;
@@ -33,6 +34,10 @@ impl FromStr for Notated {
         {
             let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
             return at_end(&mut cursor, layout, Notation::CuTe, None);
+        }
+        cursor.move_to(0);
+        if cursor.word().parse::<BlockType>().is_ok() {
+            return Ok(text.parse::<BlockTensorDesc>()?.into());
         }
         cursor.move_to(0);
         let Ok((data_type, sizes)) = read_type_and_sizes(&mut cursor) else { return own(text) };
@@ -93,5 +98,5 @@ fn at_end(
 ) -> Result<Notated, Error> {
     cursor.end("nothing more")?;
     let text = text.map_or_else(|| text_in(&layout, notation), Ok)?;
-    Ok(Notated { layout, notation, text, rule: StorageRule::NONE })
+    Ok(Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None })
 }

@@ -1,0 +1,183 @@
+//! Tensors of ggml's block types, held against what ggml and gguf answered (tests/data/ggml).
+
+use serde_json::Value;
+use tensor_layout::element::BlockType;
+use tensor_layout::strided::{BlockTensorDesc, Slice};
+use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, split_binding, validate};
+use tensor_layout::{BufferTensorDesc, ToIndexMap};
+
+pub(crate) fn records(name: &str) -> Vec<Value> {
+    let path = format!("{}/data/ggml/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+pub(crate) fn numbers(value: &Value) -> Vec<u64> {
+    value.as_array().unwrap().iter().map(|number| number.as_u64().unwrap()).collect()
+}
+
+/// The block types in a file of records, each with its record.
+fn types(file: &str) -> impl Iterator<Item = (BlockType, Value)> {
+    let name = |record: &Value| record["name"].as_str().or(record["type"].as_str()).map(str::to_owned);
+    records(file).into_iter().filter_map(move |record| Some((name(&record)?.parse().ok()?, record)))
+}
+
+#[test]
+fn sizes_and_strides_are_those_of_ggml() {
+    let mut seen = 0;
+    for (block_type, record) in types("blocks") {
+        assert_eq!(block_type.number(), u32::try_from(record["type"].as_u64().unwrap()).unwrap());
+        assert_eq!(BlockType::from_number(block_type.number()), Some(block_type));
+        assert_eq!(
+            (block_type.values(), block_type.bytes()),
+            (record["values"].as_u64().unwrap(), record["bytes"].as_u64().unwrap())
+        );
+        for (values, bytes) in record["row_size"].as_object().unwrap() {
+            let row = BlockTensorDesc::packed(block_type, &[values.parse::<u64>().unwrap()]).unwrap();
+            assert_eq!(row.bytes().exact_size_in_bytes(), bytes.as_u64().unwrap(), "{row}");
+        }
+        let shapes = record["ne_nb_bytes"].as_array().unwrap();
+        assert_eq!(shapes.len(), 20);
+        for shape in shapes {
+            let (mut ne, mut nb) = (numbers(&shape[0]), numbers(&shape[1]));
+            nb.truncate(ne.len());
+            ne.reverse();
+            nb.reverse();
+            let desc = BlockTensorDesc::packed(block_type, &ne).unwrap();
+            assert_eq!(
+                (desc.strides(), desc.bytes().exact_size_in_bytes()),
+                (&nb[..], shape[2].as_u64().unwrap()),
+                "{desc}"
+            );
+            assert_eq!(BlockTensorDesc::new(block_type, &ne, Some(&nb)), Ok(desc.clone()));
+            assert_eq!(desc.to_string().parse(), Ok(desc.clone()));
+            assert_eq!(BlockTensorDesc::of_bytes(block_type, desc.bytes().clone()), Ok(desc));
+        }
+        // A row that is no multiple, for which a release build of ggml answers.
+        let ragged = record["row_size_of_no_multiple"]["NDEBUG"]["asked"].as_array().unwrap();
+        for values in ragged {
+            let error = BlockTensorDesc::packed(block_type, &[3, values.as_u64().unwrap()]).unwrap_err();
+            assert_eq!(
+                (error.code(), error.axis(), error.limit()),
+                ("inside_block", Some(1), Some(block_type.values()))
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, BlockType::ALL.len());
+}
+
+#[test]
+fn ten_thousand_offsets() {
+    let (mut state, mut compared) = (1_u64, 0);
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    for (block_type, record) in types("blocks") {
+        for shape in record["ne_nb_bytes"].as_array().unwrap() {
+            let (ne, nb) = (numbers(&shape[0]), numbers(&shape[1]));
+            let sizes: Vec<u64> = ne.iter().rev().copied().collect();
+            let desc = BlockTensorDesc::packed(block_type, &sizes).unwrap();
+            let map = desc.to_index_map().unwrap();
+            for _ in 0..19 {
+                let index: Vec<u64> = ne.iter().map(|&size| next(size)).collect();
+                // ggml: the first index counts values, and nb[0] is the size of a block.
+                let block = index[0] / block_type.values() * nb[0];
+                let expected: u64 = index.iter().zip(&nb).skip(1).map(|(i, nb)| i * nb).sum::<u64>() + block;
+                let index: Vec<u64> = index.into_iter().rev().collect();
+                let place = desc.place(&index).unwrap();
+                assert_eq!(
+                    (place.block, place.value),
+                    (expected, index.last().unwrap() % block_type.values()),
+                    "{desc} {index:?}"
+                );
+                assert_eq!(map.inverse(place.block).unwrap().unwrap().last(), Some(&0));
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 10_000, "{compared}");
+}
+
+#[test]
+fn each_bit_of_a_value_is_where_ggml_has_it() {
+    let mut seen = 0;
+    for (block_type, record) in types("bits") {
+        for k in 0..block_type.values() {
+            let bits: Vec<u64> = block_type.value_bits(k).into_iter().flatten().collect();
+            if bits.is_empty() {
+                continue;
+            }
+            let recorded = record["value_bits"][usize::try_from(k).unwrap()].as_array().unwrap();
+            let recorded: Vec<u64> = recorded.iter().map(numbers).map(|bit| bit[0] * 8 + bit[1]).collect();
+            assert_eq!(bits, recorded, "value {k} of {block_type}");
+            seen += 1;
+        }
+        assert!(block_type.value_bits(block_type.values()).is_empty());
+    }
+    assert_eq!(seen, 7 * 32 + 2 * 64 + 128 + 7 * 256);
+}
+
+#[test]
+fn views_keep_whole_blocks() {
+    let experts: BlockTensorDesc = "q4_K[8,4,512]".parse().unwrap();
+    let turned = experts.permute(&[1, 0, 2]).unwrap();
+    assert_eq!(turned.to_string(), "q4_K[4,8,512]:[288,1152,144]");
+    assert_eq!(experts.reshape(&[32, 512]).unwrap().to_string(), "q4_K[32,512]:[288,144]");
+    assert_eq!(experts.permute(&[2, 1, 0]).unwrap_err().code(), "not_a_view");
+    assert_eq!(
+        experts.reshape(&[64, 128]).unwrap_err().to_string(),
+        "size 128 of axis 1 is not a multiple of 256, the values of a block of q4_K"
+    );
+    let slice = |last: Slice| experts.slice(&[Slice::ALL, Slice::ALL, last]);
+    assert_eq!(slice((256..).into()).unwrap().to_string(), "q4_K[8,4,256]:[1152,288,144]+144");
+    assert_eq!(
+        slice((0..300).into()).unwrap_err().to_string(),
+        "end 300 of axis 2 is not a multiple of 256, the values of a block of q4_K"
+    );
+    assert_eq!(slice(Slice::ALL.step_by(2)).unwrap_err().code(), "not_a_view");
+    assert_eq!(slice((0..600).into()).unwrap_err().code(), "index_out_of_range");
+}
+
+#[test]
+fn devices_take_bytes_or_refuse() {
+    let weights: BlockTensorDesc = "q8_0[4096,4096]".parse().unwrap();
+    let bytes = 4096 * 128 * 34;
+    let buffer = UploadBuffer::new(bytes, 0, Role::Input);
+    for name in ["webgpu", "vulkan", "metal", "d3d12", "none"] {
+        let limits: DeviceLimits = name.parse().unwrap();
+        assert_eq!(validate(&weights, &buffer, &limits).unwrap().total_bytes, bytes, "{name}");
+    }
+    for name in ["directml", "webnn", "metal-tensor", "cuda-tensor-map", "vulkan-tensor"] {
+        let limits: DeviceLimits = name.parse().unwrap();
+        let errors = validate(&weights, &buffer, &limits).unwrap_err();
+        assert_eq!(errors.codes(), ["unsupported_data_type"], "{name}");
+    }
+    let error = validate(&weights, &buffer, &DeviceLimits::directml()).unwrap_err();
+    assert!(
+        error.to_string().contains("takes tensors of elements, not of blocks, and has no data type for q8_0"),
+        "{error}"
+    );
+}
+
+#[test]
+fn pieces_begin_with_a_block_and_say_how_far_behind_the_binding() {
+    // One row of 2^27 bytes and more, so that rows have to be divided.
+    let weights = BlockTensorDesc::packed(BlockType::Q80, &[2, 1 << 27]).unwrap();
+    let limits = DeviceLimits::webgpu();
+    let pieces = split_binding(&weights, &limits).unwrap();
+    let mut next = vec![0, 0];
+    for piece in &pieces {
+        let indices = weights.indices_of_piece(&piece.indices).unwrap();
+        let place = weights.place(&[indices[0].start, indices[1].start]).unwrap();
+        let desc: &BufferTensorDesc = piece.layout.as_descriptor().unwrap();
+        // The binding begins at an alignment, and the first block after the bytes of the base offset.
+        assert_eq!((piece.bound.start % 256, place.value), (0, 0));
+        assert_eq!(piece.bound.start + desc.base_offset(), place.block);
+        assert!(desc.base_offset() < 256 && piece.bound.end - piece.bound.start <= limits.max_binding);
+        assert_eq!([indices[0].start, indices[1].start], next[..]);
+        next = if indices[1].end == 1 << 27 { vec![indices[0].end, 0] } else { vec![indices[0].start, indices[1].end] };
+    }
+    assert_eq!(next, [2, 0]);
+    assert!(weights.indices_of_piece(&[0..2, 0..4, 0..17]).is_err());
+}
