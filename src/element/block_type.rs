@@ -1,12 +1,13 @@
 //! `BlockType`: the types of ggml that store some values and their scales together, in a block of bytes.
 //!
-//! A row of the table has the name, ggml's number, the values and the bytes of a block, and where the bits of a
-//! value are. Value `k` of a block has one or two *fields*: `width` bits from bit `first` on, moved by the digits
-//! of `k`. The field `4 bits from 16: (16,4) (1,8)` of q4_0 is bit `16 + (k / 16) * 4 + (k % 16) * 8`: the values
-//! `k` and `k + 16` share byte `2 + k % 16`.
+//! A row of the table has the name, ggml's number, the values and the bytes of a block, and where the bits
+//! of a value are. Value `k` of a block has one or two *fields*: `width` bits from bit `first` on, moved by
+//! the digits of `k`. The field `4 bits from 16: (16,4) (1,8)` of q4_0 is bit `16 + (k / 16) * 4 + (k % 16)
+//! * 8`: the values `k` and `k + 16` share byte `2 + k % 16`.
 //!
-//! A type without fields has values that no bits hold alone: indices into tables that the library does not know
-//! (iq1, iq2, iq3), five values in a byte (tq1_0), or places that nothing outside ggml reads (q8_1, q8_K).
+//! A type without fields has values that no bits hold alone: indices into tables that the library does not
+//! know (iq1, iq2, iq3), five values in a byte (tq1_0), or places that nothing outside ggml reads (q8_1,
+//! q8_K).
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -36,10 +37,11 @@ struct Row {
 macro_rules! block_types {
     ($($name:literal $variant:ident $number:literal $values:literal $bytes:literal
         $([$width:literal bits from $first:literal: $($digit:expr),*])*;)*) => {
-        /// A type of ggml whose values are stored in blocks: some values of the innermost axis with their scales.
+        /// A type of ggml whose values are stored in blocks: some values of the innermost axis with their
+        /// scales.
         ///
-        /// Sizes are those of ggml 0.26.0, of which GGUF files are made. (gguf 0.19.0 counts 40 bytes for a block
-        /// of q8_1, and does not know q2_0.)
+        /// Sizes are those of ggml 0.26.0, of which GGUF files are made. (gguf 0.19.0 counts 40 bytes for a
+        /// block of q8_1, and does not know q2_0.)
         ///
         /// ```
         /// use tensor_layout::element::BlockType;
@@ -112,8 +114,8 @@ impl BlockType {
         self.row().number
     }
 
-    /// Returns the block type with this number of ggml. Numbers of plain types, and of types that ggml removed
-    /// (4, 5, 31 to 33, 36 to 38), give `None`.
+    /// Returns the block type with this number of ggml. Numbers of plain types, and of types that ggml
+    /// removed (4, 5, 31 to 33, 36 to 38), give `None`.
     #[must_use]
     pub fn from_number(number: u32) -> Option<BlockType> {
         Self::ALL.iter().copied().find(|block_type| block_type.number() == number)

@@ -375,8 +375,7 @@ pub trait Besides {
         StorageRule::NONE
     }
 
-    /// The block type of a tensor of blocks, whose index map has bytes. Devices that are given a data type know
-    /// no such type.
+    /// The block type of a tensor of blocks, whose index map has bytes.
     fn block_type(&self) -> Option<BlockType> {
         None
     }

@@ -1,8 +1,8 @@
 //! `BlockTensorDesc`: a tensor of ggml's block types.
 //!
 //! Such a tensor is described twice. Its sizes count values, as those of every tensor do. Its memory is a
-//! descriptor of bytes with one axis more, and everything that is known about descriptors holds for it: sizes in
-//! bytes, views, checks, copies.
+//! descriptor of bytes with one axis more, and everything that is known about descriptors holds for it:
+//! sizes in bytes, views, checks, copies.
 //!
 //! ```text
 //! q4_0[4096,4096]     sizes    4096 rows, 4096 values a row
@@ -27,10 +27,10 @@ use super::slice::Slice;
 
 /// A tensor whose innermost axis is stored in blocks: ggml's q4_0, the K types, mxfp4 and others.
 ///
-/// The sizes count values. The strides count bytes: from one index of an axis to the next, and on the innermost
-/// axis from one block to the next. They are ggml's `nb` in the order of the sizes. [`bytes`](Self::bytes) is the
-/// same memory as bytes, which checks, arenas, pictures and copies take: so does the tensor itself, wherever a
-/// layout is taken.
+/// The sizes count values. The strides count bytes: from one index of an axis to the next, and on the
+/// innermost axis from one block to the next. They are ggml's `nb` in the order of the sizes.
+/// [`bytes`](Self::bytes) is the same memory as bytes, which checks, arenas, pictures and copies take: so
+/// does the tensor itself, wherever a layout is taken.
 ///
 /// ```
 /// use tensor_layout::element::BlockType;
@@ -78,8 +78,8 @@ impl BlockTensorDesc {
     ///
     /// # Errors
     ///
-    /// `inside_block` if the innermost size is no multiple of the values of a block, `not_expressible` without an
-    /// axis, and the errors of [`BufferTensorDesc::new`].
+    /// `inside_block` if the innermost size is no multiple of the values of a block, `not_expressible`
+    /// without an axis, and the errors of [`BufferTensorDesc::new`].
     pub fn new<T: Integer>(block_type: BlockType, sizes: &[T], strides: Option<&[T]>) -> Result<Self, Error> {
         let sizes = sizes_of(sizes)?;
         let in_bytes = in_bytes(block_type, &sizes)?;
@@ -129,8 +129,8 @@ impl BlockTensorDesc {
         Self::new(block_type, &packed.sizes, Some(&strides))
     }
 
-    /// Returns the tensor that these bytes hold: `u8[.., blocks, bytes of a block]`, whose last axis is one whole
-    /// block.
+    /// Returns the tensor that these bytes hold: `u8[.., blocks, bytes of a block]`, whose last axis is one
+    /// whole block.
     ///
     /// # Errors
     ///
@@ -174,13 +174,15 @@ impl BlockTensorDesc {
         strides.get(..self.sizes.len()).unwrap_or(strides)
     }
 
-    /// The memory of the tensor as bytes: the blocks of the innermost axis, and an axis of the bytes of a block.
+    /// The memory of the tensor as bytes: the blocks of the innermost axis, and an axis of the bytes of a
+    /// block.
     #[must_use]
     pub fn bytes(&self) -> &BufferTensorDesc {
         &self.bytes
     }
 
-    /// Returns the place of a value: the byte at which its block begins, its number in the block, and its bits.
+    /// Returns the place of a value: the byte at which its block begins, its number in the block, and its
+    /// bits.
     ///
     /// # Errors
     ///
@@ -217,8 +219,8 @@ impl BlockTensorDesc {
     ///
     /// # Errors
     ///
-    /// `inside_block` for a start or an end inside a block, `not_a_view` for a step on the innermost axis, and the
-    /// errors of [`BufferTensorDesc::slice`].
+    /// `inside_block` for a start or an end inside a block, `not_a_view` for a step on the innermost axis,
+    /// and the errors of [`BufferTensorDesc::slice`].
     ///
     /// ```
     /// use tensor_layout::element::BlockType;
@@ -248,8 +250,8 @@ impl BlockTensorDesc {
         Self::of_bytes(self.block_type, self.bytes.slice(&in_bytes)?)
     }
 
-    /// Returns a view with the axes in another order, as [`BufferTensorDesc::permute`] does. The innermost axis
-    /// stays where it is.
+    /// Returns a view with the axes in another order, as [`BufferTensorDesc::permute`] does. The innermost
+    /// axis stays where it is.
     ///
     /// # Errors
     ///
