@@ -49,11 +49,10 @@ pub enum TlType {
 const NAMES: &str = "pred s1 s2 s4 s8 s16 s32 s64 u1 u2 u4 u8 u16 u32 u64 f16 f32 f64 bf16 f4e2m1fn f6e2m3fn f6e3m2fn \
                      f8e3m4 f8e4m3 f8e4m3fn f8e4m3b11fnuz f8e4m3fnuz f8e5m2 f8e5m2fnuz f8e8m0fnu c64 c128";
 
-// Every type of the library has a number: a new one takes the next.
-const _: () = assert!(DataType::ALL.len() == COUNT as usize);
-
-/// How many numbers there are.
-const COUNT: u32 = TlType::C128 as u32;
+/// How many numbers there are. Every type of the library has one: a new type takes the next.
+const COUNT: u8 = 32;
+#[allow(clippy::as_conversions, reason = "the number of a variant")]
+const _: () = assert!(DataType::ALL.len() == 32 && TlType::C128 as u32 == 32);
 
 pub(crate) fn data_type(number: u32) -> Result<DataType, Refusal> {
     let what = "the number of a data type";
