@@ -10,6 +10,7 @@ mod draw;
 mod element;
 mod error_sentences;
 mod interop;
+mod kv;
 mod map;
 mod named;
 mod notation;

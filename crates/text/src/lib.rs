@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the root | one reader and one writer for every notation ([`Notated`], [`lines`], [`text_in`]); strides and views as XLA's tiles ([`raise`], [`spell`], [`spell_view`]) |
 //! | [`named`] | device layouts by their names |
+//! | [`kv`] | caches of keys and values of inference engines, by the order of their axes |
 //! | [`draw`] | pictures of a layout |
 //! | [`texture`] | the rows of a texture in a buffer that is copied to it |
 //!
@@ -18,9 +19,11 @@
 //! | CuTe | `f32((8,2),128):((1,1024),8)` | its own order | its own bits |
 //! | NumPy, PyTorch | `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)` | logical order | a whole byte |
 //! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
+//! | KV cache | `kv:LBNHC:bf16[L=32,B=512,H=8,N=16,C=256]` | the order L,B,H,N,C | its own bits |
 //! | name | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
 
 pub mod draw;
+pub mod kv;
 pub mod named;
 mod notation;
 mod spell;

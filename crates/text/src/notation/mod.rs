@@ -26,6 +26,7 @@ use tensor_layout::plan::{Besides, StorageRule};
 use tensor_layout::strided::{BlockTensorDesc, BufferTensorDesc};
 use tensor_layout::{AnyLayout, ArrayShape, IndexMap, ToIndexMap};
 
+use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
 macro_rules! notations {
@@ -67,7 +68,7 @@ notations! {
     Numpy "numpy" "NumPy";
     /// `DML_BUFFER_TENSOR_DESC` as DxDispatch's JSON: `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]}`.
     Directml "directml" "DirectML";
-    /// A [named layout](crate::named): `tensorrt.kCHW32:s8[2,33,3,2]`.
+    /// A [named layout](crate::named), `tensorrt.kCHW32:s8[2,33,3,2]`, or a [KV cache](crate::kv).
     Named "named" "named layout";
 }
 
@@ -281,5 +282,15 @@ impl TryFrom<NamedLayout> for Notated {
         };
         let (text, rule) = (named.to_string(), named.storage_rule());
         Ok(Notated { layout, notation: Notation::Named, text, rule, blocks: None })
+    }
+}
+
+/// Converts the cache as if its text had been read. A cache whose blocks lie in several places is refused.
+impl TryFrom<KvCache> for Notated {
+    type Error = Error;
+
+    fn try_from(cache: KvCache) -> Result<Notated, Error> {
+        let layout = cache.to_index_map()?.into();
+        Ok(Notated { layout, notation: Notation::Named, text: cache.to_string(), rule: StorageRule::NONE })
     }
 }

@@ -8,6 +8,7 @@ use tensor_layout::plan::{StorageRule, read_type_and_sizes};
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{AnyLayout, AxisOrder, Error};
 
+use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
 use super::{Notated, Notation, cute, directml, numpy, onednn, text_in, type_and_sizes};
@@ -16,6 +17,9 @@ impl FromStr for Notated {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
+        if text.trim_start().starts_with("kv:") {
+            return text.parse::<KvCache>()?.try_into();
+        }
         // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
         if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
             return text.parse::<NamedLayout>()?.try_into();

@@ -1,0 +1,277 @@
+//! The layout of a cache: the digits of an offset, their strides, and the parts that belong to the cache.
+
+use core::fmt;
+
+use tensor_layout::Error;
+use tensor_layout::checked::{self, BYTES, ELEMENTS, PHYSICAL};
+use tensor_layout::cursor::Cursor;
+use tensor_layout::element::DataType;
+use tensor_layout::map::{IndexMap, Mode};
+use tensor_layout::strided::Slice;
+
+use crate::named::LayoutPart;
+
+use super::{KvCache, refused};
+
+/// What the text says of one axis, or of pages.
+pub(super) struct Field<'t> {
+    pub(super) name: &'t str,
+    pub(super) column: usize,
+    /// The size of the whole axis.
+    size: u64,
+    /// The indices that belong to the cache.
+    part: Option<(u64, u64)>,
+    /// The blocks that belong to the cache, in the order of the sequence.
+    table: Vec<u64>,
+    /// The distance of neighbouring indices, in bytes.
+    bytes: Option<u64>,
+}
+
+/// The names of fields, in the order in which they are written.
+const FIELDS: [&str; 10] = ["L", "B", "T", "H", "N", "C", "D", "2", "page", "kernel"];
+
+impl<'t> Field<'t> {
+    pub(super) fn read(cursor: &mut Cursor<'t>) -> Result<Field<'t>, Error> {
+        let column = cursor.position();
+        let name = cursor.word();
+        if !FIELDS.contains(&name) {
+            return Err(cursor.error_at(column, "a size such as L=32: L, B, T, H, N, C, D, 2, page or kernel"));
+        }
+        cursor.expect("=", "`=` and a number")?;
+        let mut field = Field { name, column, size: 0, part: None, table: Vec::new(), bytes: None };
+        let of_whole = "`/` and the size of the whole axis";
+        if name == "B" && cursor.eat("[") {
+            field.table = cursor.list("]", |cursor| cursor.number("the number of a block"))?;
+            cursor.expect("/", of_whole)?;
+            field.size = cursor.number("the number of all blocks")?;
+        } else {
+            field.size = cursor.number("a number")?;
+            if cursor.eat(":") {
+                field.part = Some((field.size, cursor.number("the end of the range")?));
+                cursor.expect("/", of_whole)?;
+                field.size = cursor.number("the size of the whole axis")?;
+            }
+        }
+        if ["L", "B"].contains(&name) && cursor.eat("@") {
+            field.bytes = Some(cursor.number("the distance in bytes")?);
+        }
+        Ok(field)
+    }
+}
+
+impl fmt::Display for Field<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}=", self.name)?;
+        if let Some((start, end)) = self.part {
+            write!(f, "{start}:{end}/")?;
+        } else if !self.table.is_empty() {
+            let table: Vec<String> = self.table.iter().map(u64::to_string).collect();
+            write!(f, "[{}]/", table.join(","))?;
+        }
+        write!(f, "{}", self.size)?;
+        self.bytes.map_or(Ok(()), |bytes| write!(f, "@{bytes}"))
+    }
+}
+
+/// A text that was read, before its layout is computed.
+pub(super) struct Written<'t> {
+    pub(super) data_type: DataType,
+    pub(super) name: &'t str,
+    pub(super) letters: &'t str,
+    /// Each layer begins at a multiple of this number of bytes.
+    pub(super) layers: u64,
+    pub(super) fields: Vec<Field<'t>>,
+}
+
+impl Written<'_> {
+    fn field(&self, name: &str) -> Option<&Field<'_>> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    fn axis(&self, letter: char) -> Option<&Field<'_>> {
+        self.fields.iter().find(|field| field.name.chars().eq([letter]))
+    }
+
+    fn size(&self, name: &str) -> Option<u64> {
+        self.field(name).map(|field| field.size)
+    }
+
+    pub(super) fn cache(self) -> Result<KvCache, Error> {
+        let digits = self.digits()?;
+        let (strides, elements) = self.strides(&digits)?;
+        let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
+        let (tokens, is_content) = (self.field("T"), has('C') || has('2'));
+        let axes = "LBTHNCD".chars().filter(|&axis| match axis {
+            'B' | 'N' => tokens.is_none() && has(axis),
+            'T' => tokens.is_some(),
+            'C' => is_content,
+            'D' => !is_content,
+            _ => has(axis),
+        });
+        let axes: String = axes.collect();
+        let of = |axis: char| {
+            let own = digits.iter().zip(&strides).filter(move |((letter, _), _)| match axis {
+                'T' => "BN".contains(*letter),
+                'C' => "C2D".contains(*letter),
+                _ => *letter == axis,
+            });
+            own.map(|(&(_, size), &stride)| Mode::new(size, stride)).collect::<Vec<_>>()
+        };
+        let dimensions: Vec<Vec<Mode>> = axes.chars().map(of).collect();
+        let whole = IndexMap::from_digits(self.data_type, self.data_type.bits(), &dimensions)?;
+        let whole = if whole.element_count() > 0 { whole.in_buffer_of(elements, false)? } else { whole };
+        let mut ranges = Vec::new();
+        for axis in axes.chars() {
+            let field = self.axis(if axis == 'C' && has('2') { '2' } else { axis });
+            let scale = if axis == 'C' && has('2') { self.size("D").unwrap_or(1) } else { 1 };
+            ranges.push(match field.and_then(|field| field.part) {
+                Some((start, end)) => {
+                    (checked::mul(start, scale, ELEMENTS)?..checked::mul(end, scale, ELEMENTS)?).into()
+                }
+                None => Slice::ALL,
+            });
+        }
+        let is_whole = ranges.iter().all(|range| *range == Slice::ALL);
+        let place = axes.find(['B', 'T']).unwrap_or(0);
+        if let (Some(tokens), Some(range)) = (tokens, ranges.get_mut(place))
+            && *range == Slice::ALL
+        {
+            *range = (0..tokens.size).into();
+        }
+        let table = self.field("B").map(|field| field.table.as_slice()).unwrap_or_default();
+        let all = vec![Slice::ALL; axes.len()];
+        let mut parts = Vec::new();
+        if table.is_empty() {
+            let map = whole.slice(&ranges)?;
+            // The places after the last token of the last block are the cache's own.
+            let map = if is_whole { map.with_owned(whole.owns()) } else { map };
+            parts.push(LayoutPart { slices: all.clone(), map });
+        }
+        // Each run of neighbouring blocks of a table is a part.
+        let tokens_of_block = tokens.and(self.size("N")).unwrap_or(1);
+        let (mut done, end) = (0, tokens.map_or(u64::MAX, |tokens| tokens.size));
+        for run in table.chunk_by(|&block, &next| block.checked_add(1) == Some(next)) {
+            let first = checked::mul(run.first().copied().unwrap_or(0), tokens_of_block, ELEMENTS)?;
+            let count = checked::mul(checked::count(run.len()), tokens_of_block, ELEMENTS)?;
+            let next = checked::add(done, count, ELEMENTS)?.min(end);
+            let last = checked::add(first, next.saturating_sub(done), ELEMENTS)?;
+            let (mut slices, mut own) = (all.clone(), ranges.clone());
+            if let (Some(slice), Some(range)) = (slices.get_mut(place), own.get_mut(place)) {
+                (*slice, *range) = ((done..next).into(), (first..last).into());
+            }
+            if next > done {
+                parts.push(LayoutPart { slices, map: whole.slice(&own)? });
+            }
+            done = next;
+        }
+        if let Some(tokens) = tokens.filter(|tokens| !table.is_empty() && tokens.size > done) {
+            return Err(refused(format!("the blocks of the table have {done} tokens, and T is {}", tokens.size)));
+        }
+        let sizes: Vec<String> = FIELDS.iter().filter_map(|name| Some(self.field(name)?.to_string())).collect();
+        let text = format!("kv:{}:{}[{}]", self.name, self.data_type, sizes.join(","));
+        Ok(KvCache { text, axes, parts })
+    }
+
+    /// Returns the digits of an offset in memory order, the slowest first: the letter of the axis, and the
+    /// number of values of the digit.
+    fn digits(&self) -> Result<Vec<(char, u64)>, Error> {
+        let order = self.letters;
+        let (mut axes, mut blocks, mut rest) = (Vec::new(), Vec::new(), order);
+        while let Some(axis) = rest.chars().next() {
+            let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+            let number = rest.strip_suffix(after).and_then(|digits| digits.parse::<u64>().ok());
+            let block = after.chars().next().filter(char::is_ascii_lowercase).zip(number);
+            let width = if block.is_some() { rest.len().saturating_sub(after.len()) } else { 0 };
+            rest = rest.get(width.saturating_add(1)..).unwrap_or("");
+            match block {
+                Some((letter, size)) => blocks.push((letter.to_ascii_uppercase(), size)),
+                None if "LBHN2CD".contains(axis) && !axes.contains(&axis) && blocks.is_empty() => axes.push(axis),
+                None => {
+                    return Err(refused(format!("`{order}` is no order: each of L, B, H, N, C or 2, D is there once")));
+                }
+            }
+        }
+        let (tokens, kernel) = (self.size("T"), self.size("kernel"));
+        if axes.contains(&'C') == axes.contains(&'D') || axes.contains(&'2') && axes.contains(&'C') {
+            return Err(refused(format!("`{order}` needs C, the content, or D, the size of a head, perhaps with 2")));
+        }
+        let place = |axis: char| axes.iter().position(|&other| other == axis);
+        if tokens.or(kernel).is_some() && (place('B').is_none() || place('N').is_none()) {
+            return Err(refused(format!("`{order}` needs B and N for tokens and for a kernel's blocks")));
+        }
+        if kernel.is_some()
+            && (place('L') > place('B')
+                || place('H').is_some_and(|heads| Some(heads) < place('B'))
+                || self.field("page").is_some())
+        {
+            return Err(refused(format!(
+                "vLLM refuses kernel blocks unless a block of a layer is one dense page, as in LBNHC and LBHNC, and not in {order}{}",
+                if self.field("page").is_some() { " with padded pages" } else { "" }
+            )));
+        }
+        let missing = |axis: char| refused(format!("the size {axis}= is missing, which {order} has"));
+        let parts = |axis: char, size: u64, of: u64| {
+            let parts = size.checked_div(of).filter(|_| size.checked_rem(of) == Some(0));
+            parts.ok_or_else(|| refused(format!("{axis} is {size}, which is no multiple of its blocks of {of}")))
+        };
+        let mut digits = Vec::new();
+        for &axis in &axes {
+            let given = self.axis(axis).map(|field| field.size);
+            let per_block = self.size("N").unwrap_or(0);
+            let size = match (axis, given, tokens) {
+                ('2', None, _) => 2,
+                ('B', None, Some(tokens)) if per_block > 0 => tokens.div_ceil(per_block),
+                (_, given, _) => given.ok_or_else(|| missing(axis))?,
+            };
+            let own = blocks.iter().filter(|block| block.0 == axis).map(|block| block.1);
+            let inner = own.fold(1, u64::saturating_mul);
+            match (axis, kernel) {
+                ('B', Some(kernel)) => digits.extend([(axis, size), ('N', parts('N', per_block, kernel)?)]),
+                ('N', Some(kernel)) => digits.push((axis, parts('N', kernel, inner)?)),
+                _ => digits.push((axis, parts(axis, size, inner)?)),
+            }
+        }
+        digits.extend(blocks);
+        Ok(digits)
+    }
+
+    /// Returns the stride of each digit and the size of the buffer, in elements.
+    fn strides(&self, digits: &[(char, u64)]) -> Result<(Vec<u64>, u64), Error> {
+        let bits = u64::from(self.data_type.bits());
+        let elements = |bytes: u64, of: &str| {
+            let whole = checked::mul(bytes, 8, BYTES)?;
+            let elements = whole.checked_div(bits).filter(|_| whole.checked_rem(bits) == Some(0));
+            elements
+                .ok_or_else(|| refused(format!("{bytes} bytes of {of} are no whole elements of {}", self.data_type)))
+        };
+        let outer = |letter: char| letter == 'L' || letter == 'B';
+        let page = self.size("page").map(|bytes| elements(bytes, "a page")).transpose()?;
+        let innermost = digits.iter().rposition(|digit| outer(digit.0));
+        let between = digits.iter().take(innermost.unwrap_or(0)).find(|digit| !outer(digit.0) && digit.1 > 1);
+        if let Some((axis, _)) = between.filter(|_| page.is_some()) {
+            let order = self.letters;
+            return Err(refused(format!("vLLM refuses padded pages where {axis} is outside a page, as in {order}")));
+        }
+        let (mut strides, mut next, mut end) = (vec![0; digits.len()], 1, 1);
+        for (place, (&(axis, size), stride)) in digits.iter().zip(&mut strides).enumerate().rev() {
+            let given = self.axis(axis).and_then(|field| field.bytes);
+            *stride = match (given, page) {
+                (Some(bytes), _) => elements(bytes, "a distance")?,
+                (None, Some(page)) if Some(place) == innermost => page,
+                (None, _) if axis == 'L' && self.layers > 1 => {
+                    checked::round_up(next, elements(self.layers, "a multiple of a layer")?, PHYSICAL)?
+                }
+                _ => next,
+            };
+            if *stride < end {
+                return Err(refused(format!(
+                    "{axis} is {stride} elements apart, and {end} elements are stored in each"
+                )));
+            }
+            end = if page == Some(*stride) && Some(place) == innermost { *stride } else { end };
+            next = checked::mul(*stride, size, PHYSICAL)?;
+            end = checked::add(checked::mul(*stride, size.saturating_sub(1), PHYSICAL)?, end, PHYSICAL)?;
+        }
+        Ok((strides, end))
+    }
+}
