@@ -238,6 +238,11 @@ impl Error {
         self
     }
 
+    fn on(mut self, axis: Option<usize>) -> Error {
+        self.0.axis = axis;
+        self
+    }
+
     fn without_value(mut self) -> Error {
         self.0.value = None;
         self
@@ -311,17 +316,21 @@ errors! {
     fn negative(what: &'static str, axis: usize) {
         Code::Negative.at(axis, 0, 0).about(what)
     }
+
+    /// The error with this code for `value` elements of `bits` bits.
+    fn in_bits(code: Code, axis: Option<usize>, value: u64, limit: u64, bits: u32) {
+        code.by(value, limit).and(bits.into()).on(axis)
+    }
+
+    /// A transfer begins at byte `value` of `what`, a side of the copy.
+    fn transfer_unaligned(axis: usize, value: u64, limit: u64, what: &'static str) {
+        Code::TransferUnaligned.at(axis, value, limit).about(what)
+    }
 }
 
 impl Error {
     pub(crate) fn binding_outside(offset: u64, needed: u64, found: u64) -> Error {
         Code::BindingOutsideBuffer.by(found, needed).and(offset).about("buffer")
-    }
-
-    pub(crate) fn in_bits(code: Code, axis: Option<usize>, value: u64, limit: u64, bits: u32) -> Error {
-        let mut error = code.by(value, limit).and(bits.into());
-        error.0.axis = axis;
-        error
     }
 
     #[cfg(any(feature = "relayout", feature = "ndarray"))]

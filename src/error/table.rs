@@ -197,6 +197,16 @@ rows! {
         "run_unaligned" RunUnaligned
             "the contiguous runs that begin with axis {axis} are {value} elements of {bits} bits, which are not a multiple of {limit} bytes"
             "Every contiguous run of elements is a multiple of this many bytes. The value is its number of elements.";
+        "run_inside_byte" RunInsideByte
+            "the contiguous runs that begin with axis {axis} are {value} elements of {bits} bits, and begin or end inside a byte, which \
+             no transfer does"
+            "Every contiguous run of elements begins and ends at whole bytes. The value is its number of elements.";
+        "transfer_unaligned" TransferUnaligned
+            "along axis {axis} a transfer begins at byte {value} of the {what}, which is not a multiple of {limit}"
+            "A transfer begins at a multiple of this many bytes on both sides. The value is the first byte that is none.";
+        "transfer_limit" TransferLimit
+            "the copy takes {value} transfers, because its contiguous runs end along axis {axis}, but the executor takes at most {limit}"
+            "A copy takes at most this many transfers.";
         "free_stride" FreeStride
             "axis {axis} has size 1, so that any stride would do, but the device checks it and does not take {value} there: {limit} \
              would do, and no byte moves"

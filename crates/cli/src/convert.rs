@@ -42,11 +42,23 @@ pub(crate) struct Arguments {
     /// directml or named.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
+    /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device;
+    /// what would make them fewer. There are no files.
+    #[arg(long, conflicts_with_all = ["explain", "input"])]
+    transfers: bool,
+    /// With --transfers, the most loops of a transfer: 0 for plain ranges, 1 for strided descriptors. Without
+    /// it, any number.
+    #[arg(long, value_name = "N", requires = "transfers")]
+    loops: Option<usize>,
+    /// With --transfers, who executes them: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps
+    /// with fields after it: rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
+    #[arg(long, value_name = "LIMITS", requires = "transfers")]
+    limits: Option<String>,
     /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
-    #[arg(value_name = "IN", required_unless_present = "explain")]
+    #[arg(value_name = "IN", required_unless_present_any = ["explain", "transfers"])]
     input: Option<PathBuf>,
     /// The output: raw bytes, or a .npy file by its name; `-` for standard output.
-    #[arg(value_name = "OUT", requires = "input", required_unless_present = "explain")]
+    #[arg(value_name = "OUT", requires = "input", required_unless_present_any = ["explain", "transfers"])]
     pub(crate) output: Option<PathBuf>,
     /// OUT may be the input file itself, which is replaced.
     #[arg(long, requires = "output")]
@@ -112,8 +124,8 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     if from != "-" && to != "-" {
         return one(from, to, arguments, output);
     }
-    if !arguments.explain || arguments.input.is_some() {
-        return Err(Stop::Unusable("`-` reads layouts only with --explain and without files".into()));
+    if !(arguments.explain || arguments.transfers) || arguments.input.is_some() {
+        return Err(Stop::Unusable("`-` reads layouts only with --explain or --transfers, and without files".into()));
     }
     let mut first = true;
     each_line(output, |line, output| {
@@ -147,6 +159,12 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let plan = Relayout::with(&maps[0], &maps[1], &settings)
         .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
         .map_err(refused(&format!("{} -> {}", from.text, to.text)))?;
+    if arguments.transfers {
+        #[cfg(feature = "transfers")]
+        return crate::transfers::list([&from.text, &to.text], &plan, arguments.loops, &arguments.limits, output);
+        #[cfg(not(feature = "transfers"))]
+        return Err(crate::left_out("`convert --transfers`", "transfers"));
+    }
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;

@@ -24,6 +24,8 @@ mod same;
 mod shader;
 mod table;
 mod texture;
+#[cfg(feature = "transfers")]
+mod transfers;
 mod view;
 
 use std::ffi::OsString;
@@ -114,10 +116,10 @@ struct LeftOut {
     _words: Vec<OsString>,
 }
 
-#[cfg(not(all(feature = "hlo", feature = "shader")))]
-fn left_out(feature: &str) -> Stop {
+#[cfg(not(all(feature = "hlo", feature = "shader", feature = "transfers")))]
+fn left_out(what: &str, feature: &str) -> Stop {
     Stop::Unusable(format!(
-        "this build has no command `{feature}`; install one that has: `cargo install --path crates/cli --features {feature}`"
+        "this build has no {what}; install one that has: `cargo install --path crates/cli --features {feature}`"
     ))
 }
 
@@ -212,13 +214,13 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         #[cfg(feature = "hlo")]
         Command::Hlo(arguments) => hlo::run(arguments, &mut output),
         #[cfg(not(feature = "hlo"))]
-        Command::Hlo(_) => Err(left_out("hlo")),
+        Command::Hlo(_) => Err(left_out("command `hlo`", "hlo")),
         Command::Draw(arguments) => draw::run(arguments, &mut output),
         Command::Texture(arguments) => texture::run(arguments, &mut output),
         #[cfg(feature = "shader")]
         Command::Shader(arguments) => shader::run(arguments, &mut output),
         #[cfg(not(feature = "shader"))]
-        Command::Shader(_) => Err(left_out("shader")),
+        Command::Shader(_) => Err(left_out("command `shader`", "shader")),
         Command::Completions(arguments) => completions(arguments, Cli::command(), &mut output),
         Command::Man(arguments) => man(arguments, Cli::command(), &mut output),
     };

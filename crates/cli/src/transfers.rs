@@ -1,0 +1,136 @@
+//! `convert --transfers`: a copy as a list for who executes it.
+
+use serde_json::{Value, json};
+use tensor_layout::relayout::Relayout;
+use tensor_layout::{BufferTensorDesc, Error, IndexMap};
+use tensor_layout_text::spell;
+use tensor_layout_transfers::{Change, Executor, Fewer, Loop, Summary, Transfer, Transfers, fewer};
+
+use crate::output::{Output, Stop, Verdict, refused};
+use crate::table::{Table, counted, long_bytes};
+
+/// The most transfers that are printed for people.
+const SHOWN: usize = 8;
+
+pub(crate) fn list(
+    [from, to]: [&str; 2],
+    plan: &Relayout,
+    loops: Option<usize>,
+    limits: &Option<String>,
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let mut executor = match limits {
+        Some(limits) => limits.parse().map_err(|error: Error| Stop::Unusable(error.to_string()))?,
+        None => Executor::any(),
+    };
+    executor.loops = loops.or(executor.loops);
+    let list = Transfers::of(&[plan], &executor).map_err(refused(&format!("{from} -> {to}")))?;
+    let summary = list.summary();
+    let others: Vec<(Option<usize>, u64)> = [Some(0), Some(1), Some(2), None]
+        .into_iter()
+        .filter_map(|loops| {
+            let mut executor = executor.clone();
+            executor.loops = loops;
+            Some((loops, Transfers::of(&[plan], &executor).ok()?.count()))
+        })
+        .collect();
+    let changes = fewer(plan, &executor);
+    if output.is_json() {
+        return print_json([from, to], &list, &summary, &others, &changes, output);
+    }
+    output.line(format_args!("from {from}\nto   {to}"))?;
+    let kind = match executor.loops {
+        Some(0) => "plain ranges".into(),
+        Some(loops) => format!("up to {}", counted(loops as u64, "loop")),
+        None => "any loops".into(),
+    };
+    let Summary { bytes, count, shortest_bytes, longest_bytes } = summary;
+    let runs = match shortest_bytes == longest_bytes {
+        true => long_bytes(longest_bytes),
+        false => format!("{shortest_bytes} to {}", long_bytes(longest_bytes)),
+    };
+    output.sentence(format_args!(
+        "{} of {kind}: {} in runs of {runs}",
+        counted(count, "transfer"),
+        long_bytes(bytes)
+    ))?;
+    let others = others.iter().map(|(loops, count)| format!("{count} with {}", loops_name(*loops)));
+    output.sentence(format_args!("by loops   {}", others.collect::<Vec<_>>().join(", ")))?;
+    for change in changes.iter().take(3) {
+        let side = if change.is_destination { "to" } else { "from" };
+        let what = match change.change {
+            Change::Padding => "no padding",
+            Change::Order => "another order",
+            _ => "other blocks",
+        };
+        let text = text(&change.layout);
+        output.sentence(format_args!("fewer      {} if --{side} had {what}: {text}", change.count))?;
+    }
+    let mut table = Table::new(">source|>destination|>bytes|loops: count (source stride, destination stride)");
+    for Transfer { source, destination, bytes, loops } in list.iter().take(SHOWN) {
+        let loops: Vec<String> = loops
+            .iter()
+            .map(|Loop { count, source_stride, destination_stride }| {
+                format!("{count} ({source_stride}, {destination_stride})")
+            })
+            .collect();
+        table.row([source.to_string(), destination.to_string(), bytes.to_string(), loops.join(" ")]);
+    }
+    output.line("")?;
+    output.lines(table.lines())?;
+    if count > SHOWN as u64 {
+        output.line(format_args!("and {} more, which --json lists", count - SHOWN as u64))?;
+    }
+    Ok(Verdict::Well)
+}
+
+fn loops_name(loops: Option<usize>) -> String {
+    loops.map_or("any".into(), |loops| loops.to_string())
+}
+
+/// The shortest text of a layout.
+fn text(map: &IndexMap) -> String {
+    let strided = || BufferTensorDesc::new(map.data_type(), map.sizes(), Some(&map.strides()?)).ok();
+    strided()
+        .map(|desc| desc.to_string())
+        .or_else(|| Some(spell(map).ok()?.to_string()))
+        .unwrap_or_else(|| format!("{map:?}"))
+}
+
+/// Prints the object, one transfer after another: a list may be longer than memory.
+fn print_json(
+    [from, to]: [&str; 2],
+    list: &Transfers,
+    summary: &Summary,
+    others: &[(Option<usize>, u64)],
+    changes: &[Fewer],
+    output: &mut Output,
+) -> Result<Verdict, Stop> {
+    let Summary { bytes, count, shortest_bytes, longest_bytes } = summary;
+    let head = json!({
+        "type": "transfers", "bytes": bytes, "count": count,
+        "shortest_bytes": shortest_bytes, "longest_bytes": longest_bytes,
+    });
+    let head = head.to_string();
+    output.bytes(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
+    output.bytes(b",\"transfers\":[")?;
+    for (place, Transfer { source, destination, bytes, loops }) in list.iter().enumerate() {
+        let loops: Vec<Value> = loops.iter().map(|Loop { count, source_stride, destination_stride }| {
+            json!({ "count": count, "source_stride": source_stride, "destination_stride": destination_stride })
+        }).collect();
+        let transfer = json!({ "source": source, "destination": destination, "bytes": bytes, "loops": loops });
+        let comma = if place == 0 { "" } else { "," };
+        output.bytes(format!("{comma}{transfer}").as_bytes())?;
+    }
+    let counts: Vec<Value> = others.iter().map(|(loops, count)| json!({ "loops": loops, "count": count })).collect();
+    let fewer: Vec<Value> = changes
+        .iter()
+        .map(|change| {
+            let side = if change.is_destination { "to" } else { "from" };
+            json!({ "side": side, "change": change.change.name(), "layout": text(&change.layout), "count": change.count })
+        })
+        .collect();
+    let tail = json!({ "from": from, "to": to, "counts": counts, "fewer": fewer }).to_string();
+    output.line(format_args!("],{}", tail.strip_prefix('{').unwrap_or(&tail)))?;
+    Ok(Verdict::Well)
+}

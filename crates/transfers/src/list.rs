@@ -1,0 +1,248 @@
+//! `Transfers`: the list of transfers of a copy.
+
+use tensor_layout::checked::{BYTES, mul};
+use tensor_layout::plan::Code;
+use tensor_layout::relayout::Relayout;
+use tensor_layout::{Error, IndexMap, ToIndexMap};
+
+use super::executor::Executor;
+use super::fault::Fault;
+use super::nest::{Loop, Nest, nests};
+use super::ranges::{Ranges, Run, Starts, in_order, is_even};
+
+/// One entry of a list: a contiguous run of bytes, repeated by loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Transfer<'a> {
+    /// The offset of the first run in the source, in bytes.
+    pub source: u64,
+    /// The offset of the first run in the destination, in bytes.
+    pub destination: u64,
+    /// The length of a run, in bytes.
+    pub bytes: u64,
+    /// The loops around the run, from outer to inner. None for a plain range.
+    pub loops: &'a [Loop],
+}
+
+/// What a list comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Summary {
+    /// The number of bytes that all transfers move.
+    pub bytes: u64,
+    /// The number of transfers.
+    pub count: u64,
+    /// The length of the shortest contiguous run, in bytes.
+    pub shortest_bytes: u64,
+    /// The length of the longest contiguous run, in bytes.
+    pub longest_bytes: u64,
+}
+
+/// The transfers of a copy. The list is held as loop nests, so that a list of millions takes no memory.
+///
+/// The transfers never overlap in the destination, and leave padding out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfers {
+    nests: Vec<Listed>,
+    /// For plain ranges, the longest run and the units of a byte. `None` for transfers with loops.
+    ranges: Option<(u64, u64)>,
+}
+
+/// A nest whose outer loops list transfers. The other loops are inside each transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Listed {
+    nest: Nest,
+    outside: usize,
+}
+
+/// Lists the transfers that copy every element from one layout to another.
+///
+/// # Errors
+///
+/// The errors of [`Relayout::new`]. `element_bits_mismatch` if the two sides store an element in different
+/// numbers of bits. `run_inside_byte` for elements below a byte whose runs do not begin and end at whole
+/// bytes. `transfer_unaligned`, `run_unaligned` and `transfer_limit` for a limit of the executor,
+/// `out_of_limits` for limits that contradict each other. `undecided` for layouts whose blocks do not divide
+/// each other, if they come to more than [`NEST_LIMIT`](crate::NEST_LIMIT) nests.
+pub fn transfers(from: &impl ToIndexMap, to: &impl ToIndexMap, executor: &Executor) -> Result<Transfers, Error> {
+    Transfers::of(&[&Relayout::new(from, to)?], executor)
+}
+
+impl Transfers {
+    /// Lists the transfers of some planned copies together, between the same two buffers. The copies write
+    /// different elements.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`transfers`], but those of [`Relayout::new`].
+    pub fn of(plans: &[&Relayout], executor: &Executor) -> Result<Transfers, Error> {
+        let bits = plans.first().map_or(8, |plan| plan.source().element_bits());
+        let byte = if bits.is_multiple_of(8) { 1 } else { 8 };
+        let width = u64::from(bits) * byte / 8;
+        let mut all = Vec::with_capacity(1);
+        for plan in plans {
+            let (from, to) = (plan.source().element_bits(), plan.destination().element_bits());
+            if from != to || from != bits {
+                return Err(Code::ElementBitsMismatch.by(to.into(), from.into()));
+            }
+            nests(plan, width, &mut all)?;
+        }
+        let sides: Vec<[&IndexMap; 2]> = plans.iter().map(|plan| [plan.source(), plan.destination()]).collect();
+        Self::arranged(all, executor, &Fault { width, byte, sides: &sides })
+    }
+
+    fn arranged(nests: Vec<Nest>, executor: &Executor, fault: &Fault<'_>) -> Result<Transfers, Error> {
+        let piece = mul(executor.piece()?, fault.byte, BYTES).unwrap_or(u64::MAX);
+        let mut list = if executor.loops == Some(0) {
+            let nests = in_order(nests).into_iter().map(|nest| Listed { outside: nest.outer().len(), nest });
+            Transfers { nests: nests.collect(), ranges: Some((piece, fault.byte)) }
+        } else {
+            let nests = nests.into_iter().flat_map(|nest| cut(nest, piece));
+            Transfers { nests: nests.map(|nest| Listed::new(nest, executor)).collect(), ranges: None }
+        };
+        list.check(executor, fault)?;
+        if list.ranges.is_none() && fault.byte > 1 {
+            list.nests.iter_mut().for_each(|listed| listed.nest.divide(fault.byte));
+        }
+        Ok(list)
+    }
+
+    /// Refuses the list if the executor does not take it.
+    fn check(&self, executor: &Executor, fault: &Fault<'_>) -> Result<(), Error> {
+        let offset = mul(executor.offset_alignment, fault.byte, BYTES)?;
+        let length = mul(executor.run_multiple, fault.byte, BYTES)?;
+        let is_wrong = |&(source, destination, run): &Run| {
+            !source.is_multiple_of(offset) || !destination.is_multiple_of(offset) || !run.is_multiple_of(length)
+        };
+        let starts = |nest: &Nest| {
+            let strides: Vec<_> = std::iter::once((0, 0)).chain(nest.outer().iter().map(Loop::strides)).collect();
+            let run = (nest.source, nest.destination, nest.run());
+            strides.into_iter().map(move |(a, b)| (run.0.wrapping_add_signed(a), run.1.wrapping_add_signed(b), run.2))
+        };
+        let mut wrong = self.nests.iter().flat_map(|listed| starts(&listed.nest)).find(is_wrong);
+        if let (Some(_), Some((piece, _))) = (wrong, self.ranges) {
+            // Runs that are too short or begin at a wrong place may be parts of longer ones.
+            wrong = Ranges::new(self.nests(), piece).find(is_wrong);
+        }
+        if let Some((source, destination, run)) = wrong {
+            return Err(match [source, destination].iter().position(|at| !at.is_multiple_of(offset)) {
+                Some(0) => fault.unaligned(0, source, run, executor.offset_alignment),
+                Some(_) => fault.unaligned(1, destination, run, executor.offset_alignment),
+                None => fault.run(destination, run, executor.run_multiple),
+            });
+        }
+        if executor.max_transfers < u64::MAX {
+            let count = self.summary().count;
+            if count > executor.max_transfers {
+                let longest = self.nests().max_by_key(|nest| nest.runs());
+                let (at, run) = longest.map_or((0, 0), |nest| (nest.destination, nest.run()));
+                return Err(fault.count(at, run, count, executor.max_transfers));
+            }
+        }
+        Ok(())
+    }
+
+    fn nests(&self) -> impl Iterator<Item = &Nest> {
+        self.nests.iter().map(|listed| &listed.nest)
+    }
+
+    /// Iterates over the transfers. Plain ranges come in the order of the destination.
+    pub fn iter(&self) -> impl Iterator<Item = Transfer<'_>> {
+        let ranges = self.ranges.iter().flat_map(|&(piece, byte)| {
+            Ranges::new(self.nests(), piece).map(move |(source, destination, run)| Transfer {
+                source: source / byte,
+                destination: destination / byte,
+                bytes: run / byte,
+                loops: &[],
+            })
+        });
+        let listed = self.nests.iter().filter(|_| self.ranges.is_none()).flat_map(|Listed { nest, outside }| {
+            let (outside, inside) = nest.outer().split_at_checked(*outside).unwrap_or_default();
+            let starts = Starts::new(nest.source, nest.destination, outside);
+            let bytes = nest.run();
+            starts.map(move |(source, destination)| Transfer { source, destination, bytes, loops: inside })
+        });
+        ranges.chain(listed)
+    }
+
+    /// The number of transfers.
+    ///
+    /// Plain ranges are counted without a visit to each if one nest lists them all. Otherwise the call takes
+    /// as long as listing them.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.summary().count
+    }
+
+    /// Returns the number of transfers, if they can be counted without a visit to more than 65,536.
+    pub(crate) fn quick_count(&self) -> Option<u64> {
+        let is_short = || self.nests().map(Nest::runs).fold(0, u64::saturating_add) <= 1 << 16;
+        let is_quick = match (self.ranges, self.nests.as_slice()) {
+            (Some((piece, _)), [Listed { nest, .. }]) => is_even(nest, piece) || is_short(),
+            (ranges, _) => ranges.is_none() || is_short(),
+        };
+        is_quick.then(|| self.count())
+    }
+
+    /// What the list comes to. It takes as long as [`count`](Self::count).
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut runs = Vec::with_capacity(self.nests.len());
+        match self.ranges {
+            Some((piece, byte)) => match self.nests.as_slice() {
+                [Listed { nest, .. }] if is_even(nest, piece) => runs.push((nest.runs(), 1, nest.run() / byte)),
+                _ => {
+                    let visit = |sum: Summary, run: Run| sum.with((1, 1, run.2 / byte));
+                    return Ranges::new(self.nests(), piece).fold(Summary::default(), visit);
+                }
+            },
+            None => runs.extend(self.nests.iter().map(|Listed { nest, outside }| {
+                let transfers = nest.outer().iter().take(*outside).map(|step| step.count).product();
+                (transfers, nest.runs() / transfers, nest.run())
+            })),
+        }
+        runs.into_iter().fold(Summary::default(), Summary::with)
+    }
+}
+
+impl Summary {
+    /// Adds transfers of some runs each.
+    fn with(self, (transfers, runs, bytes): (u64, u64, u64)) -> Summary {
+        Summary {
+            bytes: self.bytes + transfers * runs * bytes,
+            count: self.count + transfers,
+            shortest_bytes: if self.count == 0 { bytes } else { self.shortest_bytes.min(bytes) },
+            longest_bytes: self.longest_bytes.max(bytes),
+        }
+    }
+}
+
+impl Listed {
+    /// Puts the loops with the most steps inside, as many as the executor takes.
+    fn new(mut nest: Nest, executor: &Executor) -> Listed {
+        let run = nest.run().cast_signed();
+        let fits = |step: &Loop| !executor.pitched || (step.source_stride >= run && step.destination_stride >= run);
+        let mut most: Vec<Loop> = nest.outer().iter().copied().filter(fits).collect();
+        most.sort_by_key(|step| std::cmp::Reverse(step.count));
+        most.truncate(executor.loops.unwrap_or(usize::MAX));
+        let outside = nest.outer().len() - most.len();
+        // The run stays last, and the others keep their order outside and inside.
+        let run = nest.loops.pop();
+        nest.loops.sort_by_key(|step| most.contains(step));
+        nest.loops.extend(run);
+        Listed { nest, outside }
+    }
+}
+
+/// Returns a nest with its runs cut to at most `piece` units: the whole pieces, and the rest.
+fn cut(nest: Nest, piece: u64) -> impl Iterator<Item = Nest> {
+    let (whole, rest) = (nest.run() / piece, nest.run() % piece);
+    let part = move |(pieces, length): (u64, u64)| {
+        let before = if length == piece { 0 } else { whole * piece };
+        let stride = piece.cast_signed();
+        let mut loops = nest.outer().to_vec();
+        loops.extend((pieces > 1).then(|| Loop::of(pieces, stride, stride)));
+        loops.push(Loop::of(length, 1, 1));
+        let (source, destination) = (nest.source.wrapping_add(before), nest.destination.wrapping_add(before));
+        Nest { source, destination, loops }
+    };
+    [(whole, piece), (1, rest)].into_iter().filter(|&(pieces, length)| pieces > 0 && length > 0).map(part)
+}
