@@ -25,7 +25,7 @@
 pub use crate::error::{Code, Row};
 pub use crate::map::plan::{
     Besides, BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
-    OffsetBox, PADDING_SEARCH_LIMIT, StorageRule, TileGroup, TileLevel, TileLevels,
+    OffsetBox, PADDING_SEARCH_LIMIT, StorageRule, Stride, TileGroup, TileLevel, TileLevels,
 };
 #[cfg(feature = "relayout")]
 pub use crate::relayout::passes::CopyPass;

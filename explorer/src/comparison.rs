@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tensor_layout::plan::CopyPass;
-use tensor_layout::plan::{CopyBox, Loop};
+use tensor_layout::plan::{CopyBox, Loop, Stride};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 
@@ -63,11 +63,8 @@ fn nest(copy: &CopyBox) -> Value {
         .loops()
         .iter()
         .map(|step| match step {
-            Loop::Strided { extent, source, destination } => json!({
+            Loop::Strided(Stride { extent, source, destination }) => json!({
                 "extent": extent.to_string(), "source": source.to_string(), "destination": destination.to_string(),
-            }),
-            Loop::Reversed { extent, source, destination } => json!({
-                "extent": extent.to_string(), "source": format!("-{source}"), "destination": destination.to_string(),
             }),
             table => json!({ "extent": table.extent().to_string(), "table": true }),
         })
@@ -80,7 +77,7 @@ fn nest(copy: &CopyBox) -> Value {
 fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
     let loops = copy.loops();
     let (outer, length) = match loops.split_last() {
-        Some((Loop::Strided { extent, source: 1, destination: 1 }, outer)) => (outer, *extent),
+        Some((Loop::Strided(Stride { extent, source: 1, destination: 1 }), outer)) => (outer, *extent),
         _ => (loops, 1),
     };
     if copy.elements() == 0 {
@@ -93,24 +90,8 @@ fn collect_runs(copy: &CopyBox, runs: &mut Vec<[u64; 3]>) {
         let (source, destination) = outer.iter().rev().fold((copy.source, copy.destination), |from, step| {
             let i = rest.checked_rem(step.extent()).unwrap_or(0);
             rest = rest.checked_div(step.extent()).unwrap_or(0);
-            at(step, i, from)
+            step.at(i, from)
         });
         runs.push([source, destination, length]);
-    }
-}
-
-/// Where iteration `i` of a loop begins that begins at `from`, source and destination.
-fn at(step: &Loop, i: u64, from: (u64, u64)) -> (u64, u64) {
-    match step {
-        Loop::Strided { source, destination, .. } => {
-            (from.0.saturating_add(source.saturating_mul(i)), from.1.saturating_add(destination.saturating_mul(i)))
-        }
-        Loop::Reversed { source, destination, .. } => {
-            (from.0.saturating_sub(source.saturating_mul(i)), from.1.saturating_add(destination.saturating_mul(i)))
-        }
-        Loop::Table(entries) => {
-            let entry = usize::try_from(i).ok().and_then(|i| entries.get(i)).copied().unwrap_or_default();
-            (from.0.saturating_add(entry.0), from.1.saturating_add(entry.1))
-        }
     }
 }

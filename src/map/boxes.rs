@@ -25,7 +25,7 @@ use smallvec::{SmallVec, smallvec};
 use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 use super::levels::unfuse_into;
-use super::refine::{Loop, Loops, Segment, Segments, refine};
+use super::refine::{Loop, Loops, Segment, Segments, Stride, refine};
 use super::reversed::{counts_down, destination_reversed, source_reversed};
 
 /// One loop nest of a copy: the two offsets where it begins, and its loops from outer to inner. Offsets and
@@ -35,7 +35,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// together copy each element once.
 ///
 /// ```
-/// use tensor_layout::{plan::{CopyBox, Loop}, relayout::Relayout, BufferTensorDesc, DataType};
+/// use tensor_layout::{plan::{CopyBox, Loop, Stride}, relayout::Relayout, BufferTensorDesc, DataType};
 ///
 /// // Rows of three, packed and then four apart.
 /// let packed = BufferTensorDesc::packed(DataType::F32, &[2, 3])?;
@@ -45,8 +45,7 @@ use super::reversed::{counts_down, destination_reversed, source_reversed};
 /// assert_eq!((pass.source_elements, pass.destination_elements, pass.box_count()), (6, 7, 1));
 /// let copied: CopyBox = pass.boxes().next().expect("one box");
 /// assert_eq!((copied.source, copied.destination, copied.elements()), (0, 0, 6));
-/// let Loop::Strided { extent, source, destination } = copied.loops()[0] else { panic!("a table") };
-/// assert_eq!((extent, source, destination), (2, 3, 4));
+/// assert_eq!(copied.loops()[0], Loop::Strided(Stride { extent: 2, source: 3, destination: 4 }));
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,8 +60,7 @@ pub struct CopyBox {
 /// The boxes of a pair of layouts. The boxes are all combinations of one segment from each group.
 ///
 /// All boxes together have as many elements as the tensor, which debug builds check. Every box reads and
-/// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step, and
-/// the source stride of a reversed loop is not 0.
+/// writes inside the two buffers, also where a loop walks backwards. Every loop has at least one step.
 #[derive(Debug, Clone)]
 pub(crate) struct BoxGroups {
     pub(super) source: u64,
@@ -136,19 +134,18 @@ impl CopyBox {
     pub(crate) fn source_span(&self) -> Range<u64> {
         let mut span = self.source..self.source + 1;
         for step in &self.loops {
-            let (least, most) = match step {
-                Loop::Strided { extent: 0, .. } | Loop::Reversed { extent: 0, .. } => return self.source..self.source,
-                Loop::Strided { extent, source, .. } => (0, (extent - 1) * source),
-                Loop::Reversed { extent, source, .. } => {
-                    span.start -= (extent - 1) * source;
-                    continue;
+            match step {
+                Loop::Strided(Stride { extent: 0, .. }) => return self.source..self.source,
+                Loop::Strided(stride) => {
+                    let last = (stride.extent - 1) * stride.source.unsigned_abs();
+                    if stride.ascends() { span.end += last } else { span.start -= last }
                 }
                 Loop::Table(entries) => {
                     let offsets = || entries.iter().map(|&(source, _)| source);
-                    (offsets().min().unwrap_or(0), offsets().max().unwrap_or(0))
+                    span.start += offsets().min().unwrap_or(0);
+                    span.end += offsets().max().unwrap_or(0);
                 }
-            };
-            span = span.start + least..span.end + most;
+            }
         }
         span
     }
@@ -265,10 +262,8 @@ impl BoxGroups {
         let groups = self.groups.iter().map(|&group| {
             let (own, after) = rest.split_at_checked(group).unwrap_or((&[], &[]));
             rest = after;
-            let entries = own.iter().flat_map(|segment| &segment.loops).fold(0, |sum: u64, step| match step {
-                Loop::Table(entries) => sum.saturating_add(count(entries.len())),
-                Loop::Strided { .. } | Loop::Reversed { .. } => sum,
-            });
+            let tables = own.iter().flat_map(|segment| &segment.loops).filter(|step| step.stride().is_none());
+            let entries = tables.fold(0, |sum: u64, table| sum.saturating_add(table.extent()));
             // The number of boxes with a given segment is the product of the sizes of the other groups.
             let others = self.count().checked_div(count(group)).unwrap_or(0);
             entries.saturating_mul(others)
@@ -310,14 +305,13 @@ pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn Fn
             each_element(rest, from.saturating_add(a), to.saturating_add(b), each);
         }
     }
-    let Some((extent, source, destination, backwards)) = step.strides() else { return };
+    let Some(stride) = step.stride() else { return };
     let (mut from, mut to) = (from, to);
-    for _ in 0..extent {
+    for _ in 0..stride.extent {
         each_element(rest, from, to, each);
-        // The source offset is in front of the buffer only after the last step, where the subtraction
-        // saturates.
-        from = if backwards { from.saturating_sub(source) } else { from.saturating_add(source) };
-        to = to.saturating_add(destination);
+        // An offset is outside of its buffer only after the last step, where the sum saturates.
+        from = from.saturating_add_signed(stride.source);
+        to = to.saturating_add(stride.destination);
     }
 }
 
@@ -326,21 +320,17 @@ pub(crate) fn each_element(loops: &[Loop], from: u64, to: u64, each: &mut dyn Fn
 fn simplify(loops: &mut Loops) {
     sort_by_key(loops, |step| match step {
         Loop::Table(_) => (false, Reverse((0, 0))),
-        Loop::Strided { source, destination, .. } | Loop::Reversed { source, destination, .. } => {
-            (true, Reverse((*destination, *source)))
-        }
+        Loop::Strided(stride) => (true, Reverse((stride.destination, stride.source.unsigned_abs()))),
     });
-    loops.dedup_by(|step, outside| {
-        let (Some((extent, source, destination, backwards)), Some(outer)) = (step.strides(), outside.strides()) else {
-            return false;
-        };
-        let goes_on = backwards == outer.3
-            && extent.checked_mul(source) == Some(outer.1)
-            && extent.checked_mul(destination) == Some(outer.2);
-        if goes_on {
-            *outside = Loop::of_strides(outer.0 * extent, source, destination, backwards);
-        }
-        goes_on
+    loops.dedup_by(|step, outside| match (step, outside) {
+        (Loop::Strided(inner), Loop::Strided(outer)) => match inner.joined(*outer) {
+            Some(both) => {
+                *outer = both;
+                true
+            }
+            None => false,
+        },
+        _ => false,
     });
 }
 

@@ -86,5 +86,5 @@ pub(crate) mod plan {
     pub use super::padding::PADDING_SEARCH_LIMIT;
     #[cfg(feature = "plan")]
     pub use super::places::DigitPlace;
-    pub use super::refine::Loop;
+    pub use super::refine::{Loop, Stride};
 }

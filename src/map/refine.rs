@@ -29,71 +29,116 @@ const MAX_REFINED: u64 = 1 << 20;
 const SEGMENT: u64 = 16;
 
 /// One loop of a copy, which walks over the same indices on both sides.
+///
+/// ```
+/// use tensor_layout::plan::{Loop, Stride};
+///
+/// // Three steps; the source is walked backwards.
+/// let step = Loop::Strided(Stride { extent: 3, source: -1, destination: 4 });
+/// assert_eq!((step.at(0, (10, 0)), step.at(2, (10, 0))), ((10, 0), (8, 8)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loop {
-    /// Each step adds a constant stride to the offset in the source, and another to the offset in the
-    /// destination.
-    Strided {
-        /// The number of steps.
-        extent: u64,
-        /// The stride of the source, in elements. The stride is 0 if the source is repeated.
-        source: u64,
-        /// The stride of the destination, in elements.
-        destination: u64,
-    },
-    /// Steps of a constant stride on each side, where the source is walked backwards. Each step reads in
-    /// front of the previous step.
-    Reversed {
-        /// The number of steps.
-        extent: u64,
-        /// The distance that each step goes back in the source, in elements. The distance is above 0.
-        source: u64,
-        /// The stride of the destination, in elements.
-        destination: u64,
-    },
+    /// The steps are a constant stride apart on either side.
+    Strided(Stride),
     /// The offsets of each step in the source and in the destination, in elements.
     Table(Vec<(u64, u64)>),
 }
 
-impl Loop {
-    pub(crate) fn of_strides(extent: u64, source: u64, destination: u64, backwards: bool) -> Loop {
-        match backwards {
-            false => Loop::Strided { extent, source, destination },
-            true => Loop::Reversed { extent, source, destination },
-        }
+/// A loop whose steps are a constant stride apart, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stride {
+    /// The number of steps.
+    pub extent: u64,
+    /// The stride of the source. It is 0 if the source is repeated, and negative if the source is walked
+    /// backwards.
+    pub source: i64,
+    /// The stride of the destination, which is never walked backwards.
+    pub destination: u64,
+}
+
+impl Stride {
+    /// Whether both sides are walked forwards.
+    pub(crate) fn ascends(&self) -> bool {
+        self.source >= 0
     }
 
-    /// The extent, the two strides, and whether the source is walked backwards. `None` for a table.
-    pub(crate) fn strides(&self) -> Option<(u64, u64, u64, bool)> {
-        match *self {
-            Loop::Strided { extent, source, destination } => Some((extent, source, destination, false)),
-            Loop::Reversed { extent, source, destination } => Some((extent, source, destination, true)),
+    /// Returns this loop and the loop outside it as one loop, if it goes on where this loop ends.
+    pub(crate) fn joined(self, outer: Stride) -> Option<Stride> {
+        let goes_on = i64::try_from(self.extent).ok()?.checked_mul(self.source) == Some(outer.source)
+            && self.extent.checked_mul(self.destination) == Some(outer.destination);
+        goes_on.then_some(Stride { extent: outer.extent * self.extent, ..self })
+    }
+
+    /// Where step `i` of the loop is, if the loop begins at these offsets. Nothing saturates for the offsets of
+    /// elements.
+    #[must_use]
+    pub fn at(&self, i: u64, (source, destination): (u64, u64)) -> (u64, u64) {
+        let moved = i.saturating_mul(self.source.unsigned_abs());
+        let source = if self.ascends() { source.saturating_add(moved) } else { source.saturating_sub(moved) };
+        (source, destination.saturating_add(i.saturating_mul(self.destination)))
+    }
+}
+
+impl Loop {
+    /// Returns a strided loop that walks both sides forwards. `None` if a stride has more than 63 bits.
+    pub(crate) fn strided(extent: u64, source: u64, destination: u64) -> Option<Loop> {
+        Some(Loop::Strided(Stride { extent, source: i64::try_from(source).ok()?, destination }))
+    }
+
+    /// Returns a contiguous run of the destination. It is contiguous on the source too if `source` is 1.
+    pub(crate) fn run(extent: u64, source: i64) -> Loop {
+        Loop::Strided(Stride { extent, source, destination: 1 })
+    }
+
+    /// The strided loop; `None` for a table.
+    #[must_use]
+    pub fn stride(&self) -> Option<Stride> {
+        match self {
+            Loop::Strided(stride) => Some(*stride),
             Loop::Table(_) => None,
         }
     }
 
-    /// Returns this loop with other strides, or with other offsets in its table. Returns `None` if `other`
-    /// returns `None` for a pair of strides or offsets.
+    /// Returns this loop with other strides, or with other offsets in its table. `other` gets them without a
+    /// sign, and the sign is put back. `None` if `other` returns `None`.
     pub(crate) fn with_sides(&self, other: impl Fn((u64, u64)) -> Option<(u64, u64)>) -> Option<Loop> {
-        if let Loop::Table(entries) = self {
-            return entries.iter().map(|&entry| other(entry)).collect::<Option<_>>().map(Loop::Table);
+        match *self {
+            Loop::Strided(Stride { extent, source, destination }) => {
+                let (moved, destination) = other((source.unsigned_abs(), destination))?;
+                let source = i64::try_from(moved).ok()? * source.signum();
+                Some(Loop::Strided(Stride { extent, source, destination }))
+            }
+            Loop::Table(ref entries) => {
+                entries.iter().map(|&entry| other(entry)).collect::<Option<_>>().map(Loop::Table)
+            }
         }
-        let (extent, source, destination, backwards) = self.strides()?;
-        let (source, destination) = other((source, destination))?;
-        Some(Loop::of_strides(extent, source, destination, backwards))
     }
 
     pub(crate) fn is_packed(&self) -> bool {
-        matches!(self, Loop::Strided { source: 1, destination: 1, .. })
+        matches!(self, Loop::Strided(Stride { source: 1, destination: 1, .. }))
     }
 
     /// The number of steps of the loop.
     #[must_use]
     pub fn extent(&self) -> u64 {
         match self {
-            Loop::Strided { extent, .. } | Loop::Reversed { extent, .. } => *extent,
+            Loop::Strided(stride) => stride.extent,
             // A table has at most `MAX_TABLE` entries.
             Loop::Table(entries) => count(entries.len()),
+        }
+    }
+
+    /// Where step `i` of the loop is, source and destination, if the loop begins at these offsets. A table has no
+    /// step after its last one.
+    #[must_use]
+    pub fn at(&self, i: u64, (source, destination): (u64, u64)) -> (u64, u64) {
+        match self {
+            Loop::Strided(stride) => stride.at(i, (source, destination)),
+            Loop::Table(entries) => {
+                let (a, b) = usize::try_from(i).ok().and_then(|i| entries.get(i)).copied().unwrap_or((0, 0));
+                (source.saturating_add(a), destination.saturating_add(b))
+            }
         }
     }
 }
@@ -136,7 +181,7 @@ impl Segments {
 }
 
 /// Appends segments that cover `0..extent` once. Returns `None` if a table would have more than [`MAX_TABLE`]
-/// entries, or if all tables together would have more than [`MAX_REFINED`] entries.
+/// entries, if all tables together would have more than [`MAX_REFINED`] entries, or if a stride has 64 bits.
 pub(super) fn refine(extent: u64, source: &Chain, destination: &Chain, segments: &mut Segments) -> Option<()> {
     let mut outside = Segment { source: 0, destination: 0, loops: Loops::new() };
     refine_inside(extent, source.digits(), destination.digits(), &mut outside, segments)
@@ -160,7 +205,7 @@ fn refine_inside(
     if boundary == 1 {
         // Only the digits with divisor 1 are left in both chains, so one loop walks the extent.
         let (source, destination) = (first.stride, second.stride);
-        outside.loops.push(Loop::Strided { extent, source, destination });
+        outside.loops.push(Loop::strided(extent, source, destination)?);
         segments.push(outside)?;
         outside.loops.pop();
         return Some(());
@@ -171,7 +216,7 @@ fn refine_inside(
     let step = (first.stride * (boundary / first.divisor.get()), second.stride * (boundary / second.divisor.get()));
     let (whole, rest) = (extent / boundary, extent % boundary);
     if whole > 1 {
-        outside.loops.push(Loop::Strided { extent: whole, source: step.0, destination: step.1 });
+        outside.loops.push(Loop::strided(whole, step.0, step.1)?);
     }
     refine_inside(boundary, source, destination, outside, segments)?;
     if whole > 1 {
@@ -215,7 +260,7 @@ fn clash(
         let mut repeat = outside.loops.clone();
         if repeats > 1 {
             let (source, destination) = value(period);
-            repeat.push(Loop::Strided { extent: repeats, source, destination });
+            repeat.push(Loop::strided(repeats, source, destination)?);
         }
         if blocks > 0 {
             let mut loops = repeat.clone();

@@ -23,10 +23,7 @@ pub(super) fn source_reversed(segment: &mut Segment, last: u64) {
     segment.source = last - segment.source;
     for step in &mut segment.loops {
         match step {
-            Loop::Strided { extent, source, destination } if *source > 0 => {
-                *step = Loop::Reversed { extent: *extent, source: *source, destination: *destination };
-            }
-            Loop::Strided { .. } | Loop::Reversed { .. } => {}
+            Loop::Strided(stride) => stride.source = -stride.source,
             Loop::Table(entries) => {
                 let most = entries.iter().map(|&(source, _)| source).max().unwrap_or(0);
                 entries.iter_mut().for_each(|(source, _)| *source = most - *source);
@@ -43,14 +40,11 @@ pub(super) fn destination_reversed(segment: &mut Segment, last: u64) {
     segment.destination = last - segment.destination;
     for step in &mut segment.loops {
         match step {
-            Loop::Strided { extent, source, destination } => {
-                segment.source += (*extent - 1) * *source;
-                segment.destination -= (*extent - 1) * *destination;
-                if *source > 0 {
-                    *step = Loop::Reversed { extent: *extent, source: *source, destination: *destination };
-                }
+            Loop::Strided(stride) => {
+                segment.source += (stride.extent - 1) * stride.source.unsigned_abs();
+                segment.destination -= (stride.extent - 1) * stride.destination;
+                stride.source = -stride.source;
             }
-            Loop::Reversed { .. } => {}
             Loop::Table(entries) => {
                 let most = entries.iter().map(|&(_, destination)| destination).max().unwrap_or(0);
                 entries.iter_mut().for_each(|(_, destination)| *destination = most - *destination);

@@ -78,7 +78,7 @@ impl Relayout {
     /// The method needs the feature `plan`.
     ///
     /// ```
-    /// use tensor_layout::{plan::Loop, relayout::Relayout, ArrayShape};
+    /// use tensor_layout::{plan::{Loop, Stride}, relayout::Relayout, ArrayShape};
     ///
     /// let (rows, tiles): (ArrayShape, ArrayShape) = ("f32[16,200]{1,0}".parse()?, "f32[16,200]{1,0:T(8,128)}".parse()?);
     /// let relayout = Relayout::new(&rows, &tiles)?;
@@ -87,7 +87,7 @@ impl Relayout {
     /// // 128 columns of both rows of tiles, and the ragged edge of 72.
     /// assert_eq!((passes.len(), boxes.len()), (1, 2));
     /// assert_eq!((boxes[1].source, boxes[1].destination, boxes[1].elements()), (128, 1024, 16 * 72));
-    /// assert_eq!(boxes[1].loops()[0], Loop::Strided { extent: 2, source: 1600, destination: 2048 });
+    /// assert_eq!(boxes[1].loops()[0], Loop::Strided(Stride { extent: 2, source: 1600, destination: 2048 }));
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn passes(&self) -> impl Iterator<Item = CopyPass<'_>> + '_ {

@@ -14,7 +14,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tensor_layout::plan::Loop;
 use tensor_layout::relayout::{Relayout, Settings};
 use tensor_layout_shader::{BoundBuffer, Pass, Profile, Program, Sizes};
 use tensor_layout_text::Notated;
@@ -122,14 +121,10 @@ fn strided(relayout: &Relayout) -> String {
     }
     let (mut sizes, mut source, mut destination) = (Vec::new(), Vec::new(), Vec::new());
     for step in only.loops() {
-        let (extent, from, to) = match *step {
-            Loop::Strided { extent, source, destination } => (extent, source as i64, destination),
-            Loop::Reversed { extent, source, destination } => (extent, -(source as i64), destination),
-            Loop::Table(_) => return "null".into(),
-        };
-        sizes.push(extent);
-        source.push(from);
-        destination.push(to);
+        let Some(stride) = step.stride() else { return "null".into() };
+        sizes.push(stride.extent);
+        source.push(stride.source);
+        destination.push(stride.destination);
     }
     format!(
         "{{\"bytes\":{},\"sizes\":{sizes:?},\"source\":{source:?},\"destination\":{destination:?},\"source_offset\":{},\"destination_offset\":{}}}",

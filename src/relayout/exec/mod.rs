@@ -3,7 +3,7 @@
 use crate::checked;
 use crate::element::write_bits;
 use crate::error::Error;
-use crate::map::{CopyBox, Loop, each_element};
+use crate::map::{CopyBox, Loop, Stride, each_element};
 
 use super::Destination;
 use super::plan::fill::Fill;
@@ -105,7 +105,7 @@ pub(crate) fn fill_after(fill: &Fill, destination: Destination<'_>) {
 fn fill_boxes(boxes: &[CopyBox], (bytes, pattern): (usize, u128), mut destination: Destination<'_>) {
     for padding in boxes {
         let (outer, run) = match padding.loops.split_last() {
-            Some((Loop::Strided { extent, destination: 1, .. }, outer)) => (outer, *extent),
+            Some((Loop::Strided(Stride { extent, destination: 1, .. }), outer)) => (outer, *extent),
             _ => (padding.loops.as_slice(), 1),
         };
         let length = usize::try_from(run).unwrap_or(usize::MAX).saturating_mul(bytes);

@@ -29,7 +29,7 @@ use strided_copy::kernel::{BitInterleave, Direction, Kernel, Rows as By, WidthRo
 use strided_copy::{Access, Copy, Prefetch};
 
 use crate::error::Error;
-use crate::map::{CopyBox, Loop, Loops};
+use crate::map::{CopyBox, Loop, Loops, Stride};
 use crate::short_sort::sort_by_key;
 
 use super::cost::{
@@ -93,7 +93,7 @@ fn in_whole_bytes(copy: &CopyBox, widths: Widths, site: Site<'_>) -> Result<Opti
     let both = |(source, destination)| Some((in_bytes(source)?, in_bytes(destination)?));
     let whole = || {
         let mut loops = others().map(|step| step.with_sides(both)).collect::<Option<Loops>>()?;
-        loops.push(Loop::Strided { extent: in_bytes(row)?, source: 1, destination: 1 });
+        loops.push(Loop::run(in_bytes(row)?, 1));
         let (source, destination) = both(start)?;
         Some(CopyBox { source, destination, loops })
     };
@@ -160,12 +160,7 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
         let mut run = 1;
         // Loops that continue the run on this side are added until the run has the wanted length.
         while run < length
-            && let Some((index, extent)) = copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
-                Loop::Strided { extent, source, destination } if extent > 1 => {
-                    ((if of_source { source } else { destination }) == run).then_some((index, extent))
-                }
-                _ => None,
-            })
+            && let Some((index, Stride { extent, .. })) = loop_of_stride(copy, of_source, run)
             && let Some(own) = staged.get(index).copied()
         {
             let all = staged.iter().fold(1, |all: u64, &n| all.saturating_mul(n));
@@ -188,6 +183,15 @@ fn staged_iterations(copy: &CopyBox, widths: Widths) -> SmallVec<[u64; 6]> {
     staged
 }
 
+/// The first loop that walks forwards on both sides with this stride on one of them, and its index.
+fn loop_of_stride(copy: &CopyBox, of_source: bool, stride: u64) -> Option<(usize, Stride)> {
+    copy.loops.iter().enumerate().find_map(|(index, step)| {
+        let own = step.stride().filter(|own| own.ascends() && own.extent > 1)?;
+        let found = if of_source { own.source.unsigned_abs() } else { own.destination };
+        (found == stride).then_some((index, own))
+    })
+}
+
 /// Cuts a box in two, if some iterations of a loop are left over that do not fill the staging buffer.
 fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
     let (index, whole, left) = copy.loops.iter().zip(staged).enumerate().find_map(|(index, (step, &staged))| {
@@ -195,13 +199,11 @@ fn cut(copy: &CopyBox, staged: &[u64]) -> Option<[CopyBox; 2]> {
         (left > 0).then(|| (index, step.extent().saturating_sub(left), left))
     })?;
     let (mut first, mut second) = (copy.clone(), copy.clone());
-    if let (Some(Loop::Strided { extent, source, destination }), Some(Loop::Strided { extent: rest, .. })) =
+    if let (Some(Loop::Strided(stride)), Some(Loop::Strided(rest))) =
         (first.loops.get_mut(index), second.loops.get_mut(index))
     {
-        (*extent, *rest) = (whole, left);
-        // Nothing saturates, because these are offsets of elements.
-        second.source = second.source.saturating_add(source.saturating_mul(whole));
-        second.destination = second.destination.saturating_add(destination.saturating_mul(whole));
+        (stride.extent, rest.extent) = (whole, left);
+        (second.source, second.destination) = stride.at(whole, (second.source, second.destination));
     }
     first.loops.retain(|step| step.extent() > 1);
     second.loops.retain(|step| step.extent() > 1);
@@ -225,22 +227,22 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
     let mut outer = CopyBox { loops: Loops::new(), ..*copy };
     let mut inner: SmallVec<[StagedLoop; 6]> = SmallVec::new();
     for (step, &staged) in copy.loops.iter().zip(staged) {
-        let Loop::Strided { extent, source, destination } = *step else {
+        let Some(stride) = step.stride().filter(|_| staged > 1) else {
             outer.loops.push(step.clone());
             continue;
         };
-        let rounds = extent.checked_div(staged).unwrap_or(extent);
+        let rounds = stride.extent.checked_div(staged).unwrap_or(stride.extent);
         if rounds > 1 {
-            // Nothing saturates, because these are strides of elements that are in a buffer.
-            let (source, destination) = (source.saturating_mul(staged), destination.saturating_mul(staged));
-            outer.loops.push(Loop::Strided { extent: rounds, source, destination });
+            let (source, destination) = stride.at(staged, (0, 0));
+            outer.loops.extend(Loop::strided(rounds, source, destination));
         }
-        if staged > 1 {
-            inner.push(StagedLoop { extent: staged, source, unpacked: 0, to_pack: 0, destination });
-        }
+        let Stride { source, destination, .. } = stride;
+        inner.push(StagedLoop { extent: staged, source: source.unsigned_abs(), unpacked: 0, to_pack: 0, destination });
     }
     // Reads are sequential from part to part, so that prefetching reaches the next part.
-    sort_by_key(&mut outer.loops, |step| Reverse(step.strides().map_or(u64::MAX, |(_, source, ..)| source)));
+    sort_by_key(&mut outer.loops, |step| {
+        Reverse(step.stride().map_or(u64::MAX, |stride| stride.source.unsigned_abs()))
+    });
     if inner.is_empty() {
         // No two elements are neighbours on one side, so elements are copied one by one.
         return Ok((outer, unstaged(1, widths, site)?));
@@ -264,7 +266,7 @@ fn part(copy: &CopyBox, staged: &[u64], widths: Widths, site: Site<'_>) -> Resul
         let strided = |step: &StagedLoop| {
             let (source, destination) = sides(step);
             // Nothing is copied twice from or to a staging buffer.
-            (source > 0 || destination > 0).then_some(Loop::Strided { extent: step.extent, source, destination })
+            if source > 0 || destination > 0 { Loop::strided(step.extent, source, destination) } else { None }
         };
         CopyBox { source: 0, destination: 0, loops: inner.iter().filter_map(strided).collect() }.in_order()
     };
@@ -331,28 +333,20 @@ fn interleaved_rows(
         return None;
     }
     // The columns are contiguous on the source, and the rows on the destination.
-    let packed = |of_source: bool| {
-        copy.loops.iter().enumerate().find_map(|(index, step)| match *step {
-            Loop::Strided { extent, source, destination } => {
-                ((if of_source { source } else { destination }) == 1).then_some((index, extent, source, destination))
-            }
-            _ => None,
-        })
-    };
-    let (columns, rows) = (packed(true)?, packed(false)?);
+    let ((column, columns), (row, rows)) = (loop_of_stride(copy, true, 1)?, loop_of_stride(copy, false, 1)?);
     let in_word = u64::from(32_u32.checked_div(bits)?);
-    let (direction, length, pitch) = if (rows.1, columns.3) == (in_word, in_word) {
-        (if packs { Direction::Pack } else { Direction::Interleave }, columns.1, rows.2)
-    } else if !packs && (columns.1, rows.2) == (in_word, in_word) {
-        (Direction::Deinterleave, rows.1, columns.3)
+    let (direction, length, pitch) = if (rows.extent, columns.destination) == (in_word, in_word) {
+        (if packs { Direction::Pack } else { Direction::Interleave }, columns.extent, rows.source.unsigned_abs())
+    } else if !packs && (columns.extent, rows.source.unsigned_abs()) == (in_word, in_word) {
+        (Direction::Deinterleave, rows.extent, columns.destination)
     } else {
         return None;
     };
     let in_bytes = |elements, bits| usize::try_from(whole_bytes(elements, bits)?).ok();
-    let (row, pitch) = (in_bytes(length, from)?, in_bytes(pitch, from)?);
-    let rows_of_bits = BitInterleave { bits: usize::try_from(bits).ok()?, row, pitch, direction };
+    let (length, pitch) = (in_bytes(length, from)?, in_bytes(pitch, from)?);
+    let rows_of_bits = BitInterleave { bits: usize::try_from(bits).ok()?, row: length, pitch, direction };
     let sides_in_bytes = |(source, destination)| Some((in_bytes(source, from)?, in_bytes(destination, bits)?));
-    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != columns.0 && i != rows.0);
+    let outer = copy.loops.iter().enumerate().filter(|&(i, _)| i != column && i != row);
     let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
     match direction {
         Direction::Deinterleave => neighbours_last(&mut loops, rows_of_bits.row, rows_of_bits.pitch, knobs),

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use crate::map::{CopyBox, Loop, Loops};
+use crate::map::{CopyBox, Loop, Loops, Stride};
 use crate::short_sort::sort_by_key;
 
 use super::cost::{MOST_CLIP_STEPS, MOST_CLIPPED, MOST_ENTRIES};
@@ -96,19 +96,15 @@ impl Clip<'_> {
         if let Loop::Table(entries) = first {
             return self.descend_table(entries, (source, destination), rest, lasts);
         }
-        let (extent, from, to, backwards) = first.strides()?;
+        let stride = first.stride()?;
         // How many iterations begin, or end, in front of a bound of the range.
         let before = |bound: u64, last: u64| {
             let distance = bound.saturating_sub(destination.saturating_add(last));
-            distance.div_ceil(to.max(1)).min(extent)
+            distance.div_ceil(stride.destination.max(1)).min(stride.extent)
         };
         let touching = before(self.range.start, last)..before(self.range.end, 0);
         let whole = before(self.range.start, 0)..before(self.range.end, last);
-        let at = |i: u64| {
-            let moved = i.saturating_mul(from);
-            let source = if backwards { source.saturating_sub(moved) } else { source.saturating_add(moved) };
-            (source, destination.saturating_add(i.saturating_mul(to)))
-        };
+        let at = |i: u64| stride.at(i, (source, destination));
         let (left, right) = if whole.is_empty() {
             (touching.clone(), touching.end..touching.end)
         } else {
@@ -119,7 +115,7 @@ impl Clip<'_> {
         }
         if !whole.is_empty() {
             let extent = whole.end.saturating_sub(whole.start);
-            let some = (extent > 1).then(|| Loop::of_strides(extent, from, to, backwards));
+            let some = (extent > 1).then_some(Loop::Strided(Stride { extent, ..stride }));
             let (source, destination) = at(whole.start);
             self.push(source, destination, some.into_iter().chain(rest.iter().cloned()).collect())?;
         }
@@ -167,7 +163,7 @@ impl Clip<'_> {
     fn push(&mut self, source: u64, destination: u64, loops: Loops) -> Option<()> {
         self.room.boxes = self.room.boxes.checked_sub(1)?;
         for step in &loops {
-            let entries = if let Loop::Table(_) = step { step.extent() } else { 2 };
+            let entries = step.stride().map_or(step.extent(), |_| 2);
             self.room.entries = self.room.entries.checked_sub(entries)?;
         }
         let destination = destination.saturating_sub(self.range.start);
@@ -198,7 +194,7 @@ enum Relation {
 /// The stride of a loop on the destination, in elements. For a table, this is the mean stride.
 fn mean_stride(step: &Loop) -> u64 {
     match step {
-        Loop::Strided { destination, .. } | Loop::Reversed { destination, .. } => *destination,
+        Loop::Strided(stride) => stride.destination,
         Loop::Table(entries) => {
             let gaps = u64::try_from(entries.len()).unwrap_or(u64::MAX).saturating_sub(1).max(1);
             largest(step).div_euclid(gaps)
@@ -209,9 +205,7 @@ fn mean_stride(step: &Loop) -> u64 {
 /// The largest offset of a loop on the destination, in elements.
 fn largest(step: &Loop) -> u64 {
     match step {
-        Loop::Strided { extent, destination, .. } | Loop::Reversed { extent, destination, .. } => {
-            extent.saturating_sub(1).saturating_mul(*destination)
-        }
+        Loop::Strided(stride) => stride.at(stride.extent.saturating_sub(1), (0, 0)).1,
         Loop::Table(entries) => entries.iter().map(|&(_, to)| to).max().unwrap_or(0),
     }
 }

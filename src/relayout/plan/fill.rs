@@ -6,7 +6,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::checked::wide_product;
-use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox};
+use crate::map::{CopyBox, IndexMap, Loop, Loops, OffsetBox, Stride};
 use crate::strided::Owns;
 
 use super::clip::{self, Room, Spanned};
@@ -62,7 +62,7 @@ impl Fill {
         }
         let (bytes, base, range) = (usize::try_from(bits / 8).ok()?, map.base(), map.own_range());
         let Some(mut gaps) = range.padding_boxes(MOST_PADDING_BOXES) else {
-            let run = Loop::Strided { extent: range.physical_elements(), source: 0, destination: 1 };
+            let run = Loop::run(range.physical_elements(), 0);
             let boxes = vec![CopyBox { source: 0, destination: base, loops: Loops::from_iter([run]) }];
             return Some(Fill::Boxes { boxes, bytes, pattern, first: true });
         };
@@ -120,7 +120,7 @@ pub(crate) fn has_padding(map: &IndexMap) -> bool {
 /// Some loops of a box of padding as a copy box, which can be clipped. The strides on the source are 0.
 fn destination_box(padding: &OffsetBox, loops: &[(u64, u64)]) -> CopyBox {
     let loops: Loops =
-        loops.iter().map(|&(extent, stride)| Loop::Strided { extent, source: 0, destination: stride }).collect();
+        loops.iter().map(|&(extent, destination)| Loop::Strided(Stride { extent, source: 0, destination })).collect();
     CopyBox { source: 0, destination: padding.base, loops }
 }
 
@@ -146,10 +146,7 @@ fn joined_box(padding: &OffsetBox, bytes: usize) -> CopyBox {
 fn cost(boxes: &[CopyBox], bytes: usize) -> u64 {
     let around = FILL_AROUND.checked_div(u64::try_from(bytes).unwrap_or(u64::MAX)).unwrap_or(0);
     boxes.iter().fold(0, |sum: u64, joined| {
-        let run = match joined.loops.last() {
-            Some(Loop::Strided { extent, .. }) => (*extent).max(1),
-            _ => 1,
-        };
+        let run = joined.loops.last().map_or(1, Loop::extent).max(1);
         let runs = joined.elements().checked_div(run).unwrap_or(0);
         sum.saturating_add(joined.elements()).saturating_add(runs.saturating_mul(around))
     })

@@ -6,7 +6,7 @@ use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlo
 
 use crate::checked;
 use crate::error::Error;
-use crate::map::{CopyBox, Loop};
+use crate::map::{self, CopyBox, Loop};
 
 use super::machine::{Knobs, Site};
 use super::select::{self, NestLoops, front_to_back};
@@ -59,13 +59,9 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
         return None;
     }
     let in_atoms = |elements: u64| usize::try_from(elements.checked_mul(each.into())?).ok();
-    let step = |elements: u64| isize::try_from(in_atoms(elements)?).ok();
     let mut loops = Vec::with_capacity(copy.loops.len().saturating_add(1));
     for outer in &copy.loops {
-        let (extent, source, destination, backwards) = outer.strides()?;
-        let (source, destination) = (step(source)?, step(destination)?);
-        let source = if backwards { source.checked_neg()? } else { source };
-        loops.push(Stride { extent: usize::try_from(extent).ok()?, source, destination });
+        loops.push(select::stride_in_bytes(outer.stride()?, |(a, b)| Some((in_atoms(a)?, in_atoms(b)?)))?);
     }
     loops.push(Stride { extent: usize::try_from(each).ok()?, source: 1, destination: 1 });
     let start = (in_atoms(copy.source)?, in_atoms(copy.destination)?);
@@ -146,14 +142,9 @@ pub(super) fn interleaved(plane: &Plane, site: Site<'_>) -> Option<BlockPermutat
 /// first, because tables take long to make.
 fn has_small_blocks(copy: &CopyBox, bytes: u32) -> bool {
     let called_from = u64::try_from(CALLED_FROM).unwrap_or(u64::MAX).div_euclid(bytes.into());
-    let small = |step: &Loop| match *step {
-        Loop::Strided { source, destination, .. } => source == destination && (2..called_from).contains(&source),
-        Loop::Reversed { .. } | Loop::Table(_) => false,
-    };
+    let mut strides = copy.loops.iter().filter_map(Loop::stride);
+    let keeps = |stride: map::Stride| stride.ascends() && stride.source.unsigned_abs() == stride.destination;
+    let small = |stride| keeps(stride) && (2..called_from).contains(&stride.destination);
     // Another loop, whose strides differ on the two sides, must permute the elements of a block.
-    copy.loops.iter().any(small)
-        && copy
-            .loops
-            .iter()
-            .any(|step| matches!(step, Loop::Strided { source, destination, .. } if source != destination))
+    strides.clone().any(small) && strides.any(|stride| stride.ascends() && !keeps(stride))
 }

@@ -368,16 +368,23 @@ pub(crate) fn add_loops_in_bytes<'a>(
             loops.push(Loop::Table(Offsets(offsets)));
             continue;
         }
-        let (extent, source, destination, backwards) = step.strides()?;
-        let (source, destination) = in_bytes((source, destination))?;
-        let source = isize::try_from(source).ok()?;
-        loops.push(Loop::Strided(Stride {
-            extent: usize::try_from(extent).ok()?,
-            source: if backwards { source.checked_neg()? } else { source },
-            destination: isize::try_from(destination).ok()?,
-        }));
+        loops.push(Loop::Strided(stride_in_bytes(step.stride()?, &in_bytes)?));
     }
     Some(())
+}
+
+/// Converts a loop over elements to a loop over bytes, or over other parts of elements.
+pub(super) fn stride_in_bytes(
+    map::Stride { extent, source, destination }: map::Stride,
+    in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
+) -> Option<Stride> {
+    let (moved, destination) = in_bytes((source.unsigned_abs(), destination))?;
+    let moved = isize::try_from(moved).ok()?;
+    Some(Stride {
+        extent: usize::try_from(extent).ok()?,
+        source: if source < 0 { moved.checked_neg()? } else { moved },
+        destination: isize::try_from(destination).ok()?,
+    })
 }
 
 /// Reverses every loop that counts down on the source. The source is then read front to back, and the

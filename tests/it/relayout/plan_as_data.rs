@@ -5,7 +5,7 @@ use crate::literal::cases;
 use crate::literal::pairs::{literal_copy, noise, padding, pair, within};
 use proptest::prelude::*;
 use tensor_layout::IndexMap;
-use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
+use tensor_layout::plan::{CopyBox, Loop, OffsetBox, Stride};
 use tensor_layout::relayout::{Padding, Relayout};
 
 /// Both offsets of every element of a box.
@@ -13,12 +13,9 @@ pub(crate) fn elements(copy: &CopyBox) -> Vec<(u64, u64)> {
     let mut found = vec![(copy.source, copy.destination)];
     for step in copy.loops() {
         let steps: Vec<(u64, u64)> = match step {
-            Loop::Strided { extent, source, destination } => {
-                (0..*extent).map(|i| (i * source, i * destination)).collect()
-            }
-            // The loop goes backwards in the source, so its offsets are added with wrapping.
-            Loop::Reversed { extent, source, destination } => {
-                (0..*extent).map(|i| ((i * source).wrapping_neg(), i * destination)).collect()
+            // A loop that goes backwards in the source has offsets that wrap.
+            Loop::Strided(Stride { extent, source, destination }) => {
+                (0..*extent).map(|i| ((i as i64 * source) as u64, i * destination)).collect()
             }
             Loop::Table(entries) => entries.clone(),
         };

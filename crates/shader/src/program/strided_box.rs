@@ -1,11 +1,12 @@
 //! Boxes of a copy as the special forms take them: strided loops alone. Offsets and strides count elements,
 //! words, or groups of words.
 
-use tensor_layout::plan::{CopyBox, Loop, OffsetBox};
+use tensor_layout::plan::{CopyBox, OffsetBox, Stride};
 
 use super::words::Width;
 
-/// One loop: its number of steps, and its strides on the source and on the destination.
+/// One loop: its number of steps, and its strides on the source and on the destination. A shader gets strides as
+/// words without a sign, and the direction as code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct StridedLoop {
     pub(super) extent: u64,
@@ -38,15 +39,13 @@ const HALVES: u64 = 128;
 impl StridedBox {
     /// Returns `None` for a box with a loop over a table of offsets, which has no stride.
     pub(super) fn new(copy: &CopyBox) -> Option<StridedBox> {
-        let steps = copy.loops().iter().map(|step| match *step {
-            Loop::Strided { extent, source, destination } => {
-                Some(StridedLoop { extent, source, destination, reversed: false })
-            }
-            Loop::Reversed { extent, source, destination } => {
-                Some(StridedLoop { extent, source, destination, reversed: true })
-            }
-            Loop::Table(_) => None,
-        });
+        let strided = |Stride { extent, source, destination }| StridedLoop {
+            extent,
+            source: source.unsigned_abs(),
+            destination,
+            reversed: source < 0,
+        };
+        let steps = copy.loops().iter().map(|step| step.stride().map(strided));
         let mut whole = StridedBox { source: 0, destination: copy.destination, steps: steps.collect::<Option<_>>()? };
         whole.source = copy.source.checked_sub(whole.back())?;
         Some(whole)
