@@ -291,6 +291,7 @@ impl TryFrom<KvCache> for Notated {
 
     fn try_from(cache: KvCache) -> Result<Notated, Error> {
         let layout = cache.to_index_map()?.into();
-        Ok(Notated { layout, notation: Notation::Named, text: cache.to_string(), rule: StorageRule::NONE })
+        let (text, rule) = (cache.to_string(), StorageRule::NONE);
+        Ok(Notated { layout, notation: Notation::Named, text, rule, blocks: None })
     }
 }
