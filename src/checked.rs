@@ -21,7 +21,7 @@
 use num_traits::PrimInt;
 use smallvec::SmallVec;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 pub use crate::exact::count;
 pub(crate) use crate::exact::exact;
@@ -142,7 +142,7 @@ pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallV
         match place_of.get_mut(axis) {
             None => return Err(Error::axis_out_of_range(axis, rank)),
             Some(place) if *place != usize::MAX => {
-                return Err(Error::not_a_permutation("the order", position, axis));
+                return Err(Code::NotAPermutation.at(axis, count(position), 0).about("the order"));
             }
             Some(place) => *place = position,
         }

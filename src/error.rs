@@ -5,7 +5,7 @@ mod table;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::fmt;
 
 use crate::exact::count;
@@ -227,24 +227,26 @@ impl Code {
 
 impl Error {
     /// Returns the error with a noun phrase that its sentence is about.
-    fn about(mut self, what: impl Into<Cow<'static, str>>) -> Error {
+    pub(crate) fn about(mut self, what: impl Into<Cow<'static, str>>) -> Error {
         self.0.what = what.into();
         self
     }
 
     /// Returns the error with the number that only few sentences have.
-    fn and(mut self, other: u64) -> Error {
+    pub(crate) fn and(mut self, other: u64) -> Error {
         self.0.other = Some(other);
         self
     }
 
-    fn on(mut self, axis: Option<usize>) -> Error {
-        self.0.axis = axis;
+    /// Returns the error of an axis.
+    pub(crate) fn on(mut self, axis: usize) -> Error {
+        self.0.axis = Some(axis);
         self
     }
 
-    fn without_value(mut self) -> Error {
-        self.0.value = None;
+    /// Returns the error with a number that its sentence compares with, or its bits or steps.
+    pub(crate) fn to(mut self, limit: u64) -> Error {
+        self.0.limit = Some(limit);
         self
     }
 }
@@ -274,7 +276,7 @@ macro_rules! errors {
 errors! {
     /// `quantity`, a noun phrase, does not fit an integer of `bits` bits.
     fn overflow(quantity: &'static str, bits: u32) {
-        Code::Overflow.by(0, bits.into()).without_value().about(quantity)
+        Code::Overflow.because(quantity, "").to(bits.into())
     }
 
     /// `what`, a noun phrase, is `value`, but must be between `min` and `max`.
@@ -289,7 +291,7 @@ errors! {
 
     /// A search for the answer to `question` took more than `work` steps.
     fn undecided(question: &'static str, work: u64) {
-        Code::Undecided.by(0, work).without_value().about(question)
+        Code::Undecided.because(question, "").to(work)
     }
 
     /// `by`, a vocabulary or a device, has no such data type.
@@ -318,8 +320,8 @@ errors! {
     }
 
     /// The error with this code for `value` elements of `bits` bits.
-    fn in_bits(code: Code, axis: Option<usize>, value: u64, limit: u64, bits: u32) {
-        code.by(value, limit).and(bits.into()).on(axis)
+    fn in_bits(code: Code, axis: usize, value: u64, limit: u64, bits: u32) {
+        code.at(axis, value, limit).and(bits.into())
     }
 
     /// A transfer begins at byte `value` of `what`, a side of the copy.
@@ -329,10 +331,6 @@ errors! {
 }
 
 impl Error {
-    pub(crate) fn binding_outside(offset: u64, needed: u64, found: u64) -> Error {
-        Code::BindingOutsideBuffer.by(found, needed).and(offset).about("buffer")
-    }
-
     #[cfg(any(feature = "relayout", feature = "ndarray"))]
     pub(crate) fn data_type_mismatch(expected: &'static str, found: &'static str) -> Error {
         let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
@@ -349,29 +347,9 @@ impl Error {
         error
     }
 
-    /// Two bindings share `byte`, or without a byte share a buffer that is both read and written.
-    pub(crate) fn binding_conflict(first: usize, second: usize, byte: Option<u64>) -> Error {
-        let (first, second) = (count(first), count(second));
-        match byte {
-            Some(byte) => Code::BindingsOverlap.by(first, second).and(byte),
-            None => Code::BufferReadAndWritten.by(first, second),
-        }
-    }
-
-    #[cfg(feature = "relayout")]
-    pub(crate) fn fill_too_wide(pattern: u128, bits: u32) -> Error {
-        Code::FillTooWide.by(0, bits.into()).without_value().about(format!("{pattern:#x}"))
-    }
-
-    pub(crate) fn not_a_view(operation: &'static str, axis: usize, reason: impl Into<Cow<'static, str>>) -> Error {
-        let mut error = Code::NotAView.because(operation, reason);
-        error.0.axis = Some(axis);
-        error
-    }
-
     pub(crate) fn inside_block(name: &'static str, what: &'static str, axis: usize, value: u64, values: u64) -> Error {
-        let mut error = Code::InsideBlock.because(what, name);
-        (error.0.axis, error.0.value, error.0.limit) = (Some(axis), Some(value), Some(values));
+        let mut error = Code::InsideBlock.because(what, name).on(axis).to(values);
+        error.0.value = Some(value);
         error
     }
 
@@ -379,56 +357,52 @@ impl Error {
         Code::RankMismatch.by(count(found), count(expected)).about(what)
     }
 
-    pub(crate) fn not_a_permutation(what: &'static str, position: usize, axis: usize) -> Error {
-        Code::NotAPermutation.at(axis, count(position), 0).about(what)
-    }
-
-    pub(crate) fn zero_tile(tile: u64, entry: usize) -> Error {
-        Code::ZeroTile.at(entry, tile, 0)
-    }
-
-    #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
-    pub(crate) fn bad_pointer(what: &'static str, alignment: usize) -> Error {
-        Code::BadPointer.by(0, count(alignment)).about(what)
-    }
-
-    pub(crate) fn rank_limit(rank: usize, least: usize, most: usize) -> Error {
-        Code::RankLimit.by(count(rank), count(most)).and(count(least))
-    }
-
     pub(crate) fn unknown_data_type(name: String) -> Error {
         let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn";
         Code::UnknownDataType.because(name, reason)
     }
-
-    pub(crate) fn bad_axis_order(name: String, reason: String) -> Error {
-        Code::BadAxisOrder.because(name, reason)
-    }
 }
+
+/// Writes a number with its noun: `1 byte`, `4 bytes`. The library and the command line count by this
+/// function.
+pub fn counted(number: impl TryInto<u128>, noun: &str) -> String {
+    let number = number.try_into().unwrap_or(u128::MAX);
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Nouns that follow numbers in the table of errors.
+const NOUNS: [&str; 3] = [" bytes", " elements", " bits"];
 
 impl fmt::Display for Error {
     /// Writes the sentence of the table, with the numbers and the texts of this error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner { code, axis, value, limit, other, what, expected, found } = &*self.0;
-        let number = |number: Option<u64>| Cow::Owned(number.unwrap_or_default().to_string());
-        let row = code.row();
-        let mut rest = row.sentence;
+        let mut rest = code.row().sentence;
         while let Some((before, name, after)) = rest
             .split_once('{')
             .and_then(|(before, rest)| rest.split_once('}').map(|(name, after)| (before, name, after)))
         {
-            let word: Cow<'_, str> = match name {
-                "axis" => number(axis.map(count)),
-                "value" => number(*value),
-                "limit" => number(*limit),
-                "what" => Cow::Borrowed(what),
-                "expected" => Cow::Borrowed(expected),
-                "found" | "reason" => Cow::Borrowed(found),
-                _ => number(*other),
-            };
             f.write_str(before)?;
-            f.write_str(&word)?;
             rest = after;
+            let number = match name {
+                "what" | "expected" | "found" | "reason" => None,
+                "axis" => Some(axis.map(count)),
+                "value" => Some(*value),
+                "limit" => Some(*limit),
+                _ => Some(*other),
+            };
+            match (number.map(Option::unwrap_or_default), name) {
+                (Some(number), _) => {
+                    write!(f, "{number}")?;
+                    if let Some(noun) = NOUNS.iter().find(|noun| number == 1 && rest.starts_with(**noun)) {
+                        f.write_str(noun.trim_end_matches('s'))?;
+                        rest = rest.strip_prefix(noun).unwrap_or_default();
+                    }
+                }
+                (None, "what") => f.write_str(what)?,
+                (None, "expected") => f.write_str(expected)?,
+                (None, _) => f.write_str(found)?,
+            }
         }
         f.write_str(rest)
     }

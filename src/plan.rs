@@ -22,7 +22,7 @@
 //! # Ok::<(), tensor_layout::Error>(())
 //! ```
 
-pub use crate::error::{Code, Row};
+pub use crate::error::{Code, Row, counted};
 pub use crate::map::plan::{
     Besides, BufferBoxes, Chain, Component, CopyBox, Digit, DigitPlace, EQUALITY_WORK_LIMIT, INVERSE_WORK_LIMIT, Loop,
     OffsetBox, PADDING_SEARCH_LIMIT, StorageRule, Stride, TileGroup, TileLevel, TileLevels,

@@ -4,12 +4,11 @@
 //! xla_data.proto).
 
 use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::error::Error;
+use crate::error::{Error, counted};
 
 /// The meaning of the bits of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -304,7 +303,7 @@ impl FromStr for DataType {
 
 /// Returns a number of bits in words: `4 bits`, `1 bit`.
 pub(crate) fn bits_in_words(bits: u32) -> String {
-    format!("{bits} {}", if bits == 1 { "bit" } else { "bits" })
+    counted(bits, "bit")
 }
 
 /// The names that frameworks give the usual types, in addition to the names in the table.

@@ -38,7 +38,7 @@ use smallvec::SmallVec;
 
 use crate::checked::{self, BYTES, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::foreign_list::list;
@@ -95,7 +95,9 @@ impl TryFrom<DlDataType> for DataType {
     fn try_from(DlDataType { code, bits, .. }: DlDataType) -> Result<DataType, Error> {
         let known = TYPES.iter().filter(|&&(known, _)| known == code).flat_map(|(_, types)| types.iter().copied());
         let mut fitting = known.filter(|data_type| data_type.bits() == u32::from(bits));
-        fitting.next().ok_or_else(|| Error::unknown_data_type(format!("DLPack code {code} of {bits} bits")))
+        fitting
+            .next()
+            .ok_or_else(|| Error::unknown_data_type(format!("DLPack code {code} of {}", counted(bits, "bit"))))
     }
 }
 
@@ -290,7 +292,8 @@ impl TryFrom<&BufferTensorDesc> for DlLayout {
         };
         let offset_bits = checked::mul(desc.base_offset(), desc.data_type().bits().into(), BYTES)?;
         if !offset_bits.is_multiple_of(8) {
-            let reason = format!("its first element begins {offset_bits} bits into the buffer, inside a byte");
+            let reason =
+                format!("its first element begins {} into the buffer, inside a byte", counted(offset_bits, "bit"));
             return Err(Error::not_expressible("DLPack tensor", reason));
         }
         Ok(DlLayout {

@@ -3,8 +3,8 @@
 
 use core::slice;
 
-use crate::checked::narrow;
-use crate::error::Error;
+use crate::checked::{count, narrow};
+use crate::error::{Code, Error};
 
 /// The most numbers of a list that is read. A longer list is refused.
 const MAX_LENGTH: usize = 1 << 16;
@@ -25,7 +25,7 @@ pub(super) unsafe fn list<'a, T>(what: &'static str, start: *const T, length: us
         return Ok(&[]);
     }
     if start.is_null() || !start.is_aligned() {
-        return Err(Error::bad_pointer(what, align_of::<T>()));
+        return Err(Code::BadPointer.by(0, count(align_of::<T>())).about(what));
     }
     if length > MAX_LENGTH {
         let what = "the length of a list";

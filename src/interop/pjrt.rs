@@ -39,7 +39,7 @@ use smallvec::SmallVec;
 use crate::bridge::AnyLayout;
 use crate::checked::{self, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
@@ -142,7 +142,7 @@ impl PjrtFields<'_> {
             // The stride of an axis of size 1 is never used, so it may be any number.
             if !whole && !sizes.contains(&0) && sizes.get(axis).is_none_or(|&size| size > 1) {
                 return Err(refuse(format!(
-                    "axis {axis} has a stride of {bytes} bytes, which is not a multiple of the {bits} bits of an element"
+                    "axis {axis} has a byte stride of {bytes}, which is not a multiple of the {bits} bits of an element"
                 )));
             }
             Ok(if whole { stride_bits.checked_div(bits.into()).unwrap_or(0) } else { 0 })
@@ -281,13 +281,16 @@ impl TryFrom<&BufferTensorDesc> for PjrtLayout {
         let refuse = |reason| Err(Error::not_expressible("PJRT layout", reason));
         let base = desc.base_offset();
         if base != 0 {
-            return refuse(format!("it begins {base} elements into its buffer; move the pointer instead"));
+            return refuse(format!("it begins {} into its buffer; move the pointer instead", counted(base, "element")));
         }
         let mut byte_strides = Vec::with_capacity(desc.rank());
         for (axis, &stride) in desc.clone().with_canonical_strides().strides().iter().enumerate() {
             let bits = checked::mul(stride, desc.data_type().bits().into(), OFFSET)?;
             if !bits.is_multiple_of(8) {
-                return refuse(format!("the stride of {bits} bits of axis {axis} is not a whole number of bytes"));
+                return refuse(format!(
+                    "the stride of {} of axis {axis} is not a whole number of bytes",
+                    counted(bits, "bit")
+                ));
             }
             byte_strides.push(checked::narrow(bits / 8, OFFSET)?);
         }

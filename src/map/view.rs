@@ -16,7 +16,7 @@ use super::digits::{Chain, Digit};
 use super::index_map::{Component, IndexMap};
 
 pub(super) fn refused(operation: &'static str, axis: usize, reason: impl Into<String>) -> Error {
-    Error::not_a_view(operation, axis, reason.into())
+    Code::NotAView.because(operation, reason.into()).on(axis)
 }
 
 impl IndexMap {

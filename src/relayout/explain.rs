@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use crate::error::counted;
+
 use super::level::KernelLevel;
 use super::plan::fill::Fill;
 use super::plan::passes::Passes;
@@ -43,7 +45,7 @@ impl Relayout {
         let place =
             if self.destination.is_part() { "a part, whose gaps may belong to other tensors" } else { "its own" };
         let padding = whole.saturating_sub(elements);
-        write!(text, "padding: {padding} bytes of {place}, {:?}", self.settings.padding)?;
+        write!(text, "padding: {} of {place}, {:?}", counted(padding, "byte"), self.settings.padding)?;
         writeln!(
             text,
             "{}",
@@ -75,7 +77,7 @@ impl Relayout {
         if count > shown {
             writeln!(text, "  ... and {} more", count.saturating_sub(shown))?;
         }
-        writeln!(text, "  {} bytes read and {} written", program.traffic.read, program.traffic.written)?;
+        writeln!(text, "  {} read and {} written", counted(program.traffic.read, "byte"), program.traffic.written)?;
         let stores = if program.streaming { "non-temporal" } else { "through the cache" };
         writeln!(text, "  stores: {stores}; non-temporal from {} bytes moved", program.streaming_from())
     }

@@ -1,7 +1,7 @@
 //! The settings of a plan: which axes are walked backwards, how padding is treated, how bytes are stored, and
 //! which machine the plan is for.
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 
 use super::choice::{Choice, Effort};
 use super::cpu_family::CpuFamily;
@@ -155,7 +155,7 @@ impl Padding {
     pub(super) fn check(self, bits: u32) -> Result<(), Error> {
         match self {
             Padding::Fill(pattern) if bits < 128 && pattern.checked_shr(bits).is_some_and(|rest| rest != 0) => {
-                Err(Error::fill_too_wide(pattern, bits))
+                Err(Code::FillTooWide.because(format!("{pattern:#x}"), "").to(bits.into()))
             }
             _ => Ok(()),
         }

@@ -9,7 +9,7 @@ use core::str::FromStr;
 use smallvec::SmallVec;
 
 use crate::checked::{self, Dims, OFFSET, exact};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::short_sort::sort_by_key;
 
 /// The logical order of the letters that engines use: groups, batch or output channels, channels or input
@@ -133,7 +133,7 @@ impl FromStr for AxisOrder {
     /// [`MAX_RANK`](Self::MAX_RANK) letters. The letters must be letters of engines (G N O C I D H W) or a
     /// run a, b, c, ...
     fn from_str(letters: &str) -> Result<Self, Error> {
-        AxisOrder::read(letters).map_err(|reason| Error::bad_axis_order(letters.to_owned(), reason))
+        AxisOrder::read(letters).map_err(|reason| Code::BadAxisOrder.because(letters.to_owned(), reason))
     }
 }
 

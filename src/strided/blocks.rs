@@ -241,7 +241,7 @@ impl BlockTensorDesc {
             let taken = slice.on_axis(axis, size)?;
             if taken.step > 1 {
                 let reason = format!("takes single values out of blocks of {}", self.block_type.values());
-                return Err(Error::not_a_view("a slice with a step", axis, reason));
+                return Err(Code::NotAView.because("a slice with a step", reason).on(axis));
             }
             let start = blocks(self.block_type, "start", axis, taken.start)?;
             *slice = (start..blocks(self.block_type, "end", axis, slice.end.unwrap_or(size))?).into();
@@ -262,7 +262,7 @@ impl BlockTensorDesc {
         let bytes = self.bytes.permute(&all)?;
         if axes.last() != Some(&self.innermost()) {
             let reason = format!("is stored in blocks of {} values, so it stays innermost", self.block_type.values());
-            return Err(Error::not_a_view("another order of the axes", self.innermost(), reason));
+            return Err(Code::NotAView.because("another order of the axes", reason).on(self.innermost()));
         }
         Self::of_bytes(self.block_type, bytes)
     }

@@ -424,7 +424,7 @@ impl BufferTensorDesc {
         if all.is_multiple_of(8) {
             return checked::narrow(all.div_euclid(8), OFFSET);
         }
-        Err(Error::in_bits(Code::OffsetInsideByte, None, elements, 0, bits))
+        Err(Code::OffsetInsideByte.by(elements, 0).and(bits.into()))
     }
 
     /// The number of elements: the product of the sizes.

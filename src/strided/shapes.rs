@@ -4,7 +4,7 @@ use alloc::format;
 
 use crate::checked::{self, BYTES, Dims, ELEMENTS};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{Error, counted};
 
 use super::axes::{AxisOrder, packed_strides};
 use super::desc::BufferTensorDesc;
@@ -130,7 +130,8 @@ fn aligned(data_type: DataType, row: u64, alignment: u64) -> Result<u64, Error> 
     match (in_bits.checked_div(bits), in_bits.checked_rem(bits)) {
         (Some(unit @ 1..), Some(0)) => checked::round_up(row, unit, ELEMENTS),
         _ => {
-            let reason = format!("{alignment} bytes do not hold one or more whole elements of {bits} bits");
+            let reason =
+                format!("{} cannot hold whole elements of {}", counted(alignment, "byte"), counted(bits, "bit"));
             Err(Error::not_expressible("padding of rows", reason))
         }
     }

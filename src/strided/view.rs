@@ -8,7 +8,7 @@ mod reinterpret;
 mod reshape;
 mod slice;
 
-use crate::checked::{Dims, Exact};
+use crate::checked::{self, Dims, Exact};
 use crate::error::{Code, Error};
 
 use super::desc::BufferTensorDesc;
@@ -202,5 +202,7 @@ fn check_distinct(what: &'static str, axes: &[usize]) -> Result<(), Error> {
     }
     let repeated =
         axes.iter().enumerate().find(|&(position, axis)| axes.iter().take(position).any(|earlier| earlier == axis));
-    repeated.map_or(Ok(()), |(position, &axis)| Err(Error::not_a_permutation(what, position, axis)))
+    repeated.map_or(Ok(()), |(position, &axis)| {
+        Err(Code::NotAPermutation.at(axis, checked::count(position), 0).about(what))
+    })
 }

@@ -43,7 +43,7 @@ impl Tile {
     /// `zero_tile` if a size is 0.
     pub fn new(sizes: &[u64]) -> Result<Tile, Error> {
         let entry =
-            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| Error::zero_tile(0, entry));
+            |(entry, &size)| NonZeroU64::new(size).map(TileSize::Size).ok_or_else(|| Code::ZeroTile.at(entry, 0, 0));
         sizes.iter().enumerate().map(entry).collect::<Result<_, _>>().map(Tile)
     }
 
@@ -78,7 +78,7 @@ impl TryFrom<&[i64]> for Tile {
                 TileSize::Combine
             } else {
                 let size = checked::narrow(dimension, "a tile size")?;
-                TileSize::Size(NonZeroU64::new(size).ok_or_else(|| Error::zero_tile(0, entry))?)
+                TileSize::Size(NonZeroU64::new(size).ok_or_else(|| Code::ZeroTile.at(entry, 0, 0))?)
             });
         }
         Tile::from_entries(&entries)
@@ -171,7 +171,9 @@ impl Layout {
         for (position, &axis) in minor_to_major.iter().enumerate() {
             match seen.get_mut(axis) {
                 None => return Err(Error::axis_out_of_range(axis, rank)),
-                Some(true) => return Err(Error::not_a_permutation("minor_to_major", position, axis)),
+                Some(true) => {
+                    return Err(Code::NotAPermutation.at(axis, checked::count(position), 0).about("minor_to_major"));
+                }
                 Some(seen) => *seen = true,
             }
         }

@@ -1,11 +1,11 @@
 //! `validate_bindings`: checks the tensors of one dispatch, also against each other.
 
-use crate::checked::{exact, wide_product};
+use crate::checked::{count, exact, wide_product};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{OVERLAP_WORK_LIMIT, Overlap};
 
@@ -71,8 +71,9 @@ impl<'a> Binding<'a> {
 ///   other binding whose range overlaps its own.
 /// * For other limits, only the elements count, and of layouts without strides (tiles) all bytes. Two outputs
 ///   that are interleaved columns of one matrix do not clash. Two outputs do clash if they have elements in
-///   the same unit of [`write_unit`](DeviceLimits::write_unit) bytes, as two rows of an odd number of `u4`
-///   have.
+///   the same unit of [`write_granularity`](DeviceLimits::write_granularity) bytes, as two rows of an odd number of `u4`
+///   have. If the device [overwrites](DeviceLimits::overwrites_units) these units, an output also clashes with
+///   an input that has elements in them.
 ///
 /// An input may share memory with an output only if the operator allows it and one of the bindings says so
 /// ([`in_place_with`](Binding::in_place_with)). Under `one_usage` this permission has no effect: a tensor
@@ -140,10 +141,9 @@ impl Pair<'_> {
     /// `b` are their bound ranges.
     fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
         let ((first, second), (earlier, later)) = (self.places, self.bindings);
-        let conflict = |byte| Some(Error::binding_conflict(first, second, byte));
         let both_written = earlier.buffer.role == later.buffer.role;
         if !both_written && limits.one_usage {
-            return conflict(None);
+            return Some(Code::BufferReadAndWritten.by(count(first), count(second)));
         }
         if !both_written && in_place {
             return None;
@@ -155,8 +155,8 @@ impl Pair<'_> {
         let shared = if limits.writes_padding || limits.exclusive_ranges {
             let start = a.start.max(b.start);
             if start < a.end.min(b.end) { Shared::Byte(start) } else { Shared::No }
-        } else if both_written {
-            shared_unit((&first_desc, from), (&second_desc, to), limits.write_unit)
+        } else if both_written || limits.overwrites_units {
+            shared_unit((&first_desc, from), (&second_desc, to), limits.write_granularity)
         } else {
             // An input is read correctly although its unit is written, because the write keeps the bits of
             // the input.
@@ -171,7 +171,7 @@ impl Pair<'_> {
         };
         match shared {
             Shared::No => None,
-            Shared::Byte(byte) => conflict(Some(byte)),
+            Shared::Byte(byte) => Some(Code::BindingsOverlap.by(count(first), count(second)).and(byte)),
             Shared::Undecided => Some(Error::undecided("whether two bindings overlap", OVERLAP_WORK_LIMIT)),
         }
     }

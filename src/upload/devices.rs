@@ -10,8 +10,7 @@ use core::str::FromStr;
 use crate::error::{Code, Error};
 
 use super::feature_level::FeatureLevel;
-use super::field::read_size;
-use super::limits::DeviceLimits;
+use super::limits::{DeviceLimits, read_size};
 
 const TABLE: &str = include_str!("devices.txt");
 

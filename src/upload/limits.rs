@@ -2,14 +2,14 @@
 //! each row is a name, a type, the value of a device without the rule, and what the rule says. A new rule is
 //! a new row here, and a check of it in `validate` or `strides`. The named sets are rows of `devices.txt`.
 
-use alloc::borrow::Cow;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::format;
 use alloc::vec::Vec;
 
+use crate::checked::{self, BYTES, Exact};
+use crate::cursor::one_of;
 use crate::element::{DataType, ElementKind};
-use crate::error::Error;
-
-use super::field::{Field, read_size};
-use super::multiples::{common_multiple, whole_elements};
+use crate::error::{Code, Error};
 
 /// Calls a macro with the table of the limits. (`interop::serde` reads it too.)
 macro_rules! limit_fields {
@@ -110,10 +110,13 @@ macro_rules! limit_fields {
             /// the buffer, whatever their ranges are.
             one_usage: bool = false;
             /// The size and alignment of a memory write, in bytes. If two outputs have elements in the same
-            /// unit of this size, one write may undo the other. An output needs its last unit whole.
-            write_unit: u64 = 1;
-            /// Whether an output overwrites every [`write_unit`](Self::write_unit) that holds one of its
-            /// elements, the bytes of the unit between its elements included.
+            /// unit of this size, one write may undo the other. An output needs its last unit whole, and the
+            /// bytes of a unit that hold none of its elements are written as well: with other bytes if the
+            /// device [overwrites](Self::overwrites_units) them, else with their own, if a shader reads them
+            /// first.
+            write_granularity: u64 = 1;
+            /// Whether an output overwrites every unit of [`write_granularity`](Self::write_granularity) bytes
+            /// that holds one of its elements, as engines do that store whole chunks or texels.
             overwrites_units: bool = false;
         }
     };
@@ -233,7 +236,8 @@ impl DeviceLimits {
     /// Refuses limits that no tensor could satisfy.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if self.max_rank < self.min_rank {
-            return Err(Error::rank_limit(self.max_rank, self.min_rank, usize::MAX));
+            let (least, most) = (checked::count(self.min_rank), checked::count(usize::MAX));
+            return Err(Code::RankLimit.by(checked::count(self.max_rank), most).and(least));
         }
         let least = |what, value: u64, min| {
             if value < min { Err(Error::out_of_limits(what, value, min, u64::MAX)) } else { Ok(()) }
@@ -243,7 +247,7 @@ impl DeviceLimits {
         least("the alignment of an offset", self.offset_alignment, 1)?;
         least("the multiple of a stride", self.stride_multiple, 1)?;
         least("the multiple of a run", self.run_multiple, 1)?;
-        least("the number of bytes written at once", self.write_unit, 1)?;
+        least("the number of bytes written at once", self.write_granularity, 1)?;
         self.stricter_types.iter().try_for_each(|limits| {
             least("the multiple of the innermost size", limits.inner_size_multiple, 1)?;
             least("the multiple of a stride", limits.stride_multiple, 1)?;
@@ -286,4 +290,112 @@ impl DeviceLimits {
     pub(super) fn inner_size_multiple_of(&self, data_type: DataType) -> u64 {
         self.strictest(data_type, 1, |limits| limits.inner_size_multiple)
     }
+}
+
+/// A type of a limit, which can be read from a text: numbers with units, truths, lists of types.
+trait Field: Sized {
+    fn read(text: &str) -> Result<Self, Error>;
+}
+
+impl Field for u64 {
+    fn read(text: &str) -> Result<u64, Error> {
+        read_size(text)
+    }
+}
+
+impl Field for usize {
+    fn read(text: &str) -> Result<usize, Error> {
+        read_size(text).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+}
+
+impl Field for bool {
+    fn read(text: &str) -> Result<bool, Error> {
+        one_of(text, "a truth", &[false, true], |truth| if truth { "true" } else { "false" })
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn read(text: &str) -> Result<Option<T>, Error> {
+        if text == "any" { Ok(None) } else { T::read(text).map(Some) }
+    }
+}
+
+impl Field for Cow<'static, [DataType]> {
+    fn read(text: &str) -> Result<Self, Error> {
+        text.split('+').map(str::parse).collect::<Result<Vec<DataType>, Error>>().map(Cow::Owned)
+    }
+}
+
+/// The units of a size in a text, each with its number of bytes.
+const UNITS: &[(&str, u64)] = &[
+    ("", 1),
+    ("B", 1),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+];
+
+/// Reads a number of bytes: `4096`, `4_194_304`, `4MiB`, `2 GiB`, `64kB` (1000 bytes each).
+///
+/// The function needs the feature `plan`.
+///
+/// # Errors
+///
+/// `parse` if the text is not a number with one of these units, or does not fit 64 bits.
+///
+/// ```
+/// use tensor_layout::upload::read_size;
+///
+/// assert_eq!((read_size("4MiB")?, read_size("4_194_304")?), (4 << 20, 4 << 20));
+/// assert_eq!(read_size("4 potatoes").unwrap_err().column(), Some(3));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn read_size(text: &str) -> Result<u64, Error> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits).unwrap_or((text, ""));
+    let refuse = |column: usize, expected: &'static str| {
+        let found = text
+            .get(column..)
+            .filter(|rest| !rest.is_empty())
+            .map_or("the end of the text".to_owned(), |rest| format!("`{rest}`"));
+        Error::parse(text, column.saturating_add(1), expected, found)
+    };
+    let value = number.replace('_', "").parse::<u64>().ok().filter(|_| !number.starts_with('_'));
+    let value = value.ok_or_else(|| refuse(0, "a number of bytes below 2^64, such as 4096, 4_194_304 or 4MiB"))?;
+    let blanks = unit.len().saturating_sub(unit.trim_start().len());
+    let factor = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|&(_, factor)| factor);
+    let factor =
+        factor.ok_or_else(|| refuse(digits.saturating_add(blanks), "KiB, MiB, GiB, TiB, kB, MB, GB, TB or nothing"))?;
+    value.checked_mul(factor).ok_or_else(|| refuse(0, "a number of bytes below 2^64"))
+}
+
+/// The smallest number of whole bytes that holds a whole number of elements: 3 for elements of 6 bits.
+pub(super) fn whole_elements(bits: u32) -> u64 {
+    let bits = u64::from(bits.max(1));
+    common_multiple(bits, 8).unwrap_or(bits).div_euclid(8)
+}
+
+/// Returns the least common multiple, where 0 counts as 1.
+pub(super) fn common_multiple(a: u64, b: u64) -> Result<u64, Error> {
+    let (a, b) = (a.max(1), b.max(1));
+    checked::mul(a, b.divided_by(checked::gcd(a, b)), "a common alignment in bytes")
+}
+
+/// Returns the byte that contains the first bit of an element.
+pub(super) fn byte_of(element: u64, bits: u32) -> Result<u64, Error> {
+    checked::narrow(checked::wide_product(element, bits).div_euclid(8), BYTES)
+}
+
+/// Returns the fewest elements whose bytes are a multiple of the alignment. A binding may begin at each
+/// multiple of this number of elements.
+pub(super) fn binding_unit(alignment: u64, bits: u32) -> u64 {
+    let bits = u64::from(bits.max(1));
+    let unit = checked::mul(alignment.max(1), 8, BYTES).and_then(|in_bits| common_multiple(in_bits, bits));
+    unit.map_or(u64::MAX, |unit| unit.divided_by(bits))
 }

@@ -29,30 +29,24 @@ mod arena;
 mod bindings;
 mod devices;
 mod feature_level;
-mod field;
 mod limits;
-mod multiples;
-mod pack;
 mod report;
 mod split;
 mod strides;
 mod suggest;
 mod tensor;
 mod validate;
-mod warning;
 mod write_units;
 
-pub use arena::{Arena, ArenaBinding, arena};
+pub use arena::{Arena, ArenaBinding, PackedBuffer, arena, pack_buffer};
 pub use bindings::{Binding, validate_bindings};
 pub use feature_level::FeatureLevel;
-#[cfg(feature = "plan")]
-pub use field::read_size;
 #[cfg(feature = "serde")]
 pub(crate) use limits::limit_fields;
+#[cfg(feature = "plan")]
+pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
-pub use pack::{PackedBuffer, pack_buffer};
-pub use report::{Errors, UploadReport};
+pub use report::{Errors, UploadReport, Warning};
 pub use split::{BindingPiece, PieceLayout, split_binding};
 pub use suggest::{Suggestion, suggest};
 pub use validate::{Role, UploadBuffer, validate, validate_description};
-pub use warning::Warning;

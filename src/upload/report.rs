@@ -1,21 +1,20 @@
-//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Errors`: all errors of a
-//! check.
+//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Warning`: facts that a check
+//! accepts. `Errors`: all errors of a check.
 
 use crate::checked::Exact;
 use alloc::borrow::Cow;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{Error, counted};
 use crate::strided::IndexWidth;
 
 use super::limits::DeviceLimits;
-use super::warning::{Warning, in_bytes};
 
 /// Every intermediate number of a check, by name. Byte offsets count from the start of the buffer unless the
 /// field says otherwise.
@@ -153,24 +152,29 @@ impl fmt::Display for UploadReport {
             "elements         {} logical, {} physical, {}",
             self.element_count, self.span_elements, self.data_type
         )?;
-        writeln!(f, "exact            {} bits = {} bytes", self.exact_bits, self.exact_bytes)?;
-        writeln!(f, "rounded          {} bytes", self.rounded_bytes)?;
-        writeln!(f, "CPU slice        {} bytes", self.cpu_bytes)?;
+        writeln!(f, "exact            {} = {}", counted(self.exact_bits, "bit"), counted(self.exact_bytes, "byte"))?;
+        writeln!(f, "rounded          {}", counted(self.rounded_bytes, "byte"))?;
+        writeln!(f, "CPU slice        {}", counted(self.cpu_bytes, "byte"))?;
         match self.padding.is_empty() {
             true => writeln!(f, "padding to zero  none")?,
             false => writeln!(f, "padding to zero  {:?}", self.padding)?,
         }
         if self.gap_bits > 0 {
-            let kept = if self.overwrites_gaps { "the device may overwrite them" } else { "the device keeps them" };
+            let in_units = |warning: &Warning| matches!(warning, Warning::WholeUnits { .. });
+            let kept = match self.overwrites_gaps {
+                true => "the device may overwrite them",
+                false if self.warnings.iter().any(in_units) => "some share a unit of memory with elements",
+                false => "the device keeps them",
+            };
             let (gaps, other) =
                 (in_bytes(self.gap_bits), "which belong to others if this is a part of a larger buffer");
             writeln!(f, "gaps             {gaps}, {other}: {kept}")?;
         }
-        writeln!(f, "bound            {:?} ({} bytes)", self.bound, self.total_bytes)?;
+        writeln!(f, "bound            {:?} ({})", self.bound, counted(self.total_bytes, "byte"))?;
         let found = self.alignment_found.map_or_else(|| "any".to_owned(), |found| found.to_string());
         writeln!(f, "alignment        required {}, found {found}", self.alignment_required)?;
         if self.base_offset > 0 {
-            writeln!(f, "base offset      {} elements, which a shader adds", self.base_offset)?;
+            writeln!(f, "base offset      {}, which a shader adds", counted(self.base_offset, "element"))?;
         }
         write!(f, "index width      {} in elements, {} in bytes", self.index_width, self.byte_index_width)?;
         if self.copies > 1 {
@@ -181,6 +185,89 @@ impl fmt::Display for UploadReport {
         }
         Ok(())
     }
+}
+
+/// A fact that a device accepts but that a caller should know: see
+/// [`UploadReport::warnings`](super::UploadReport::warnings).
+///
+/// `Display` writes the warning as a sentence.
+///
+/// ```
+/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, Warning};
+/// use tensor_layout::BufferTensorDesc;
+///
+/// // Rows of 3, 4 apart: padding of its own, or the columns of someone else?
+/// let rows: BufferTensorDesc = "f32[2,3]:[4,1]".parse()?;
+/// let report = validate(&rows, &UploadBuffer::new(28, 0, Role::Output), &DeviceLimits::directml())?;
+/// let [warning @ Warning::GapsOverwritten { bits: 32 }] = &report.warnings[..] else { panic!() };
+/// assert_eq!(warning.code(), "gaps_may_be_overwritten");
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The device may overwrite the bits between the elements of an output that has its buffer to itself.
+    GapsOverwritten {
+        /// The number of bits between the elements.
+        bits: u128,
+    },
+    /// The device writes whole units of memory. A shader that writes narrower elements writes the bits around
+    /// them as well, and keeps them only if it reads them first.
+    WholeUnits {
+        /// The most bits around the elements in the units that hold elements.
+        bits: u128,
+        /// The size of a unit, in bytes.
+        unit: u64,
+    },
+    /// A kernel that computes offsets in bytes needs a wider integer type than a kernel that computes them in
+    /// elements.
+    WideByteOffsets {
+        /// The type for offsets in elements.
+        elements: IndexWidth,
+        /// The type for offsets in bytes.
+        bytes: IndexWidth,
+    },
+}
+
+impl Warning {
+    /// A stable code for the kind of warning.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Warning::GapsOverwritten { .. } => "gaps_may_be_overwritten",
+            Warning::WholeUnits { .. } => "whole_units_written",
+            Warning::WideByteOffsets { .. } => "wide_byte_offsets",
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Warning::GapsOverwritten { bits } => write!(
+                f,
+                "the device may overwrite the {} between the elements of this output: if they are not its own padding, say so, with \
+                 `as_part` or a base offset",
+                in_bytes(*bits)
+            ),
+            Warning::WholeUnits { bits, unit } => write!(
+                f,
+                "the device writes whole units of {unit} bytes: a shader keeps the {} around these elements only if it reads a unit, \
+                 changes its own part and writes it back, or stores narrower types where the device has them (`write_granularity=1`)",
+                in_bytes(*bits)
+            ),
+            Warning::WideByteOffsets { elements, bytes } => write!(
+                f,
+                "offsets fit {elements} in elements and need {bytes} in bytes: a kernel that multiplies by the size of an element first \
+                 overflows"
+            ),
+        }
+    }
+}
+
+/// Formats a number of bits, in bytes if it is a multiple of 8.
+fn in_bytes(bits: u128) -> String {
+    if bits.is_multiple_of(8) { counted(bits.div_euclid(8), "byte") } else { counted(bits, "bit") }
 }
 
 /// All errors of a tensor in its buffer, at least one. The numbers of the check are in

@@ -19,16 +19,18 @@
 //! greatest common divisor of the alignment and the stride, so the largest of them is known without looking
 //! at each.
 
+use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{Code, Error};
-use crate::map::{IndexMap, ToIndexMap};
+use crate::map::{IndexMap, StorageRule, ToIndexMap};
 use crate::strided::{BufferTensorDesc, Owns, Slice};
 
-use super::limits::DeviceLimits;
-use super::multiples::{common_multiple, whole_elements};
+use super::limits::{DeviceLimits, common_multiple};
+use super::strides::bits_to;
+use super::tensor::Tensor;
 
 /// The most pieces of one tensor. More of them mean that the largest binding is a mistake.
 const MOST_PIECES: usize = 1 << 14;
@@ -110,7 +112,7 @@ impl ToIndexMap for PieceLayout {
 ///
 /// `binding_limit` if an element with its alignment is larger than a binding, or a block of tiles is.
 /// `no_pieces` if pieces with an aligned start do not fit a binding. `offset_unaligned` if the start of the
-/// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 65,536 pieces.
+/// tensor itself is unaligned and the device has no base offset. `out_of_limits` for more than 16,384 pieces.
 /// `overflow` if a number passes 64 bits. The errors of [`ToIndexMap::to_index_map`].
 ///
 /// ```
@@ -133,13 +135,13 @@ pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) 
         Some(desc) => (PieceLayout::Strided(desc.clone()), desc.base_offset_alignment().into()),
         None => (PieceLayout::Mapped(layout.to_index_map()?), layout.storage_rule().alignment),
     };
-    let bits = whole.bits();
-    let size_multiple = limits.size_multiple.max(1);
-    let device = common_multiple(limits.offset_alignment_of(whole.data_type(), bits), size_multiple)?;
-    let alignment = common_multiple(common_multiple(device, whole_elements(bits))?, promise)?;
+    let tensor = whole.tensor();
+    let (bits, size_multiple) = (tensor.element_bits(), limits.size_multiple.max(1));
+    let device = common_multiple(limits.offset_alignment_of(tensor.data_type(), bits), size_multiple)?;
+    let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, promise)?;
     let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
     let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
-    let indices = whole.sizes().iter().map(|&size| 0..size).collect();
+    let indices = tensor.sizes().iter().map(|&size| 0..size).collect();
     split.add(whole, indices)?;
     Ok(split.pieces)
 }
@@ -156,51 +158,48 @@ struct Split<'a> {
 }
 
 impl Split<'_> {
+    /// The bits from the first element to the end of the part.
+    fn length(&self, part: &Tensor<'_>) -> u128 {
+        wide_product(part.span_elements().saturating_sub(part.base_offset()), self.bits)
+    }
+
+    fn too_large(&self, bits: u128) -> Result<(), Error> {
+        Err(Code::BindingLimit.by(checked::narrow(bits.div_ceil(8), BYTES)?, self.limits.max_binding))
+    }
+
     fn add(&mut self, part: PieceLayout, indices: Vec<Range<u64>>) -> Result<(), Error> {
+        let tensor = part.tensor();
         let align_bits = wide_product(self.alignment, 8_u64).max(1);
-        let base_bits = wide_product(part.base(), self.bits);
+        let base_bits = wide_product(tensor.base_offset(), self.bits);
         let lead = base_bits.modulo(align_bits);
         let exact_starts = self.limits.base_offset_in_binding && self.limits.takes_strides;
-        if exact_starts && lead > 0 && part.element_count() > 0 {
-            let first = u64::try_from(base_bits.div_euclid(8)).unwrap_or(u64::MAX);
-            return Err(Code::OffsetUnaligned.by(first, self.alignment));
+        if exact_starts && lead > 0 {
+            return Err(Code::OffsetUnaligned.by(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
         }
-        if part.element_count() == 0 || lead.saturating_add(part.length_in_bits(self.bits)) <= self.room {
+        let length = lead.saturating_add(self.length(&tensor));
+        if tensor.element_count() == 0 || length <= self.room {
             return self.push(part, indices);
         }
-        let Some((axis, unit, stride)) = part.widest_axis() else {
-            let bytes = checked::narrow(lead.saturating_add(part.length_in_bits(self.bits)).div_ceil(8), BYTES)?;
-            return Err(Code::BindingLimit.by(bytes, self.limits.max_binding));
-        };
-        let size = at(part.sizes(), axis);
-        let row_bits = part.slice(axis, 0..unit)?.length_in_bits(self.bits);
-        let stride_bits = wide_product(stride, self.bits);
+        let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
+        let (size, first) = (at(tensor.sizes(), axis), part.slice(axis, 0..unit)?);
+        let (row_bits, stride_bits) = (self.length(&first.tensor()), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
         // binding and its first element.
-        let (multiple, most_lead) = if exact_starts {
-            (align_bits.divided_by(gcd(align_bits, stride_bits).max(1)).max(1), 0)
-        } else {
-            let step = gcd(align_bits, stride_bits).max(1);
-            (1, align_bits.saturating_sub(step).plus(base_bits.modulo(step)))
+        let step = gcd(align_bits, stride_bits).max(1);
+        let (multiple, most_lead) = match exact_starts {
+            true => (align_bits.divided_by(step).max(1), 0),
+            false => (1, align_bits.saturating_sub(step).plus(base_bits.modulo(step))),
         };
         let units = u128::from(size.div_ceil(unit));
-        let step = match self.room.checked_sub(row_bits.saturating_add(most_lead)) {
-            Some(free) => {
-                let fits = free.checked_div(stride_bits).unwrap_or(units).plus(1).min(units);
-                fits.minus(fits.modulo(multiple))
-            }
-            // One unit is too large, and is divided again.
-            None => 0,
-        };
-        let can_divide = part.slice(axis, 0..unit)?.widest_axis().is_some();
-        let (step, again) = match step {
+        let longest = row_bits.saturating_add(most_lead);
+        let fitting = self.room.checked_sub(longest).map_or(0, |free| {
+            let fits = free.checked_div(stride_bits).unwrap_or(units).plus(1).min(units);
+            fits.minus(fits.modulo(multiple))
+        });
+        let step = match fitting {
             0 if multiple > 1 => return Err(Code::NoPieces.by(self.limits.max_binding, self.alignment)),
-            0 if !can_divide => {
-                let bytes = checked::narrow(row_bits.saturating_add(most_lead).div_ceil(8), BYTES)?;
-                return Err(Code::BindingLimit.by(bytes, self.limits.max_binding));
-            }
-            0 => (unit, true),
-            step => (checked::narrow::<u64>(step, OFFSET)?.saturating_mul(unit), false),
+            0 if first.widest_axis().is_none() => return self.too_large(longest),
+            fitting => checked::narrow::<u64>(fitting.max(1), OFFSET)?.saturating_mul(unit),
         };
         let mut start = 0;
         while start < size {
@@ -217,7 +216,8 @@ impl Split<'_> {
             if let Some(range) = indices.get_mut(axis) {
                 *range = range.start.plus(start)..range.start.plus(end);
             }
-            if again {
+            // One unit that is too large is divided again.
+            if fitting == 0 {
                 self.add(piece, indices)?
             } else {
                 self.push(piece, indices)?
@@ -233,13 +233,13 @@ impl Split<'_> {
             let most = checked::count(MOST_PIECES);
             return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
         }
-        let first: u64 = checked::narrow(wide_product(part.base(), self.bits).div_euclid(8), BYTES)?;
+        let first: u64 = checked::narrow(wide_product(part.tensor().base_offset(), self.bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
         // The bytes in front of the first element are whole elements, because the alignment is a multiple of
         // an element's bytes.
         let skipped = wide_product(start, 8_u64).divided_by(self.bits.into());
         let layout = part.after(checked::narrow(skipped, OFFSET)?)?;
-        let exact = checked::bytes_for(layout.end(), self.bits)?;
+        let exact = checked::bytes_for(layout.tensor().span_elements(), self.bits)?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
         self.pieces.push(BindingPiece { indices, layout, bound: start..checked::add(start, length, BYTES)? });
         Ok(())
@@ -247,54 +247,12 @@ impl Split<'_> {
 }
 
 impl PieceLayout {
-    fn data_type(&self) -> crate::element::DataType {
+    /// The layout with what the checks read of it.
+    fn tensor(&self) -> Tensor<'_> {
         match self {
-            PieceLayout::Strided(desc) => desc.data_type(),
-            PieceLayout::Mapped(map) => map.data_type(),
+            PieceLayout::Strided(desc) => Tensor::Strided(desc, None),
+            PieceLayout::Mapped(map) => Tensor::Mapped(Cow::Borrowed(map), StorageRule::NONE),
         }
-    }
-
-    fn bits(&self) -> u32 {
-        match self {
-            PieceLayout::Strided(desc) => desc.data_type().bits(),
-            PieceLayout::Mapped(map) => map.element_bits(),
-        }
-    }
-
-    fn sizes(&self) -> &[u64] {
-        match self {
-            PieceLayout::Strided(desc) => desc.sizes(),
-            PieceLayout::Mapped(map) => map.sizes(),
-        }
-    }
-
-    fn element_count(&self) -> u64 {
-        match self {
-            PieceLayout::Strided(desc) => desc.element_count(),
-            PieceLayout::Mapped(map) => map.element_count(),
-        }
-    }
-
-    /// The offset of the first element, in elements.
-    fn base(&self) -> u64 {
-        match self {
-            PieceLayout::Strided(desc) => desc.base_offset(),
-            PieceLayout::Mapped(map) => map.base(),
-        }
-    }
-
-    /// The offset after the last element, in elements. A layout with tiles that is not sliced ends with its
-    /// padding.
-    fn end(&self) -> u64 {
-        match self {
-            PieceLayout::Strided(desc) => desc.span_elements(),
-            PieceLayout::Mapped(map) if map.is_part() => map.span_elements(),
-            PieceLayout::Mapped(map) => map.physical_elements(),
-        }
-    }
-
-    fn length_in_bits(&self, bits: u32) -> u128 {
-        wide_product(self.end().saturating_sub(self.base()), bits)
     }
 
     fn slice(&self, axis: usize, indices: Range<u64>) -> Result<PieceLayout, Error> {
@@ -318,10 +276,9 @@ impl PieceLayout {
                 desc.beginning_at(base).map(PieceLayout::Strided)
             }
             PieceLayout::Mapped(map) => {
-                let (base, is_part, end) = (map.base().minus(skipped), map.is_part(), map.span_elements());
-                let physical = if is_part { end } else { map.physical_elements() };
-                let map = map.with_base(base)?;
-                Ok(PieceLayout::Mapped(map.ending_at(physical.minus(skipped))))
+                let end = Tensor::Mapped(Cow::Borrowed(&map), StorageRule::NONE).span_elements();
+                let base = map.base().minus(skipped);
+                Ok(PieceLayout::Mapped(map.with_base(base)?.ending_at(end.minus(skipped))))
             }
         }
     }
@@ -330,8 +287,10 @@ impl PieceLayout {
     /// block of it, and the distance between blocks, in elements.
     fn widest_axis(&self) -> Option<(usize, u64, u64)> {
         let mut widest: Option<(usize, u64, u64)> = None;
+        let tensor = self.tensor();
+        let sizes = tensor.sizes();
         let mut look = |axis: usize, unit: u64, stride: u64| {
-            if at(self.sizes(), axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
+            if at(sizes, axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
                 widest = Some((axis, unit, stride));
             }
         };
@@ -344,7 +303,7 @@ impl PieceLayout {
             PieceLayout::Mapped(map) => {
                 for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
-                    let minor: Dims = fused.iter().map(|&dim| at(self.sizes(), dim)).collect();
+                    let minor: Dims = fused.iter().map(|&dim| at(sizes, dim)).collect();
                     let minor = checked::element_count(&minor).max(1);
                     // Only whole blocks of the slowest digit lie apart.
                     if let Some(digit) = component.chain.digits().first() {

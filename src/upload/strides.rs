@@ -6,8 +6,7 @@ use crate::error::{Code, Error};
 use crate::strided::set_free_strides;
 use alloc::vec::Vec;
 
-use super::limits::DeviceLimits;
-use super::multiples::common_multiple;
+use super::limits::{DeviceLimits, common_multiple};
 use super::tensor::Tensor;
 
 /// Checks every stride against every rule, and the size of the last axis.
@@ -75,7 +74,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         let multiple = if axis == last { apart } else { common_multiple(multiple, apart).unwrap_or(u64::MAX) };
         let whole_bytes = limits.whole_byte_rows && axis != last;
         if (multiple > 1 || whole_bytes) && !wide_product(stride, bits).is_multiple_of(wide_product(multiple, 8_u64)) {
-            errors.push((axis, Error::in_bits(Code::StrideUnaligned, Some(axis), stride, multiple, bits)));
+            errors.push((axis, Code::StrideUnaligned.at(axis, stride, multiple).and(bits.into())));
         }
         if axis == last {
             continue;
@@ -93,7 +92,7 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     if limits.run_multiple > 1 && !sizes.contains(&0) {
         let (axis, run) = contiguous_run(sizes, strides);
         if !wide_product(run, bits).is_multiple_of(wide_product(limits.run_multiple, 8_u64)) {
-            errors.push((axis, Error::in_bits(Code::RunUnaligned, Some(axis), run, limits.run_multiple, bits)));
+            errors.push((axis, Code::RunUnaligned.at(axis, run, limits.run_multiple).and(bits.into())));
         }
     }
     if let (Some(&size), Some(&stride)) = (sizes.first(), strides.first()) {

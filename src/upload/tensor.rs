@@ -1,16 +1,15 @@
 //! `Tensor`: the properties of a layout that the checks read, for all kinds of layouts.
 
-use alloc::vec::Vec;
+use alloc::borrow::Cow;
 
 use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::{BlockType, DataType};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
-use crate::short_sort::sort_by_key;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags};
 
-use super::limits::DeviceLimits;
-use super::multiples::{binding_unit, whole_elements};
+use super::limits::{DeviceLimits, binding_unit, whole_elements};
+use super::write_units::bits_in_units;
 
 /// A tensor that is checked. A descriptor is kept as it is, with its flags, its guaranteed alignment and its
 /// chosen total size. Any other layout is kept as its index map and its rules for the buffer.
@@ -18,14 +17,14 @@ use super::multiples::{binding_unit, whole_elements};
 pub(super) enum Tensor<'a> {
     /// The descriptor, and the type of the blocks whose bytes it describes, if it is a tensor of blocks.
     Strided(&'a BufferTensorDesc, Option<BlockType>),
-    Mapped(IndexMap, StorageRule),
+    Mapped(Cow<'a, IndexMap>, StorageRule),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
             Some(desc) => Ok(Tensor::Strided(desc, layout.block_type())),
-            None => Ok(Tensor::Mapped(layout.to_index_map()?, layout.storage_rule())),
+            None => Ok(Tensor::Mapped(Cow::Owned(layout.to_index_map()?), layout.storage_rule())),
         }
     }
 
@@ -106,6 +105,7 @@ impl<'a> Tensor<'a> {
     pub(super) fn span_elements(&self) -> u64 {
         match self {
             Tensor::Strided(desc, _) => desc.span_elements(),
+            Tensor::Mapped(map, _) if map.is_part() => map.span_elements(),
             Tensor::Mapped(map, _) => map.physical_elements(),
         }
     }
@@ -172,26 +172,16 @@ impl<'a> Tensor<'a> {
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
-    /// An upper bound of the bits between elements that share a unit of `unit` bytes with an element.
-    pub(super) fn bits_in_units(&self, unit: u64) -> u128 {
-        let (bits, unit) = (self.element_bits(), wide_product(unit.max(1), 8_u64));
-        let Some(strides) = self.strides() else { return u128::MAX };
-        let axes = self.sizes().iter().zip(&strides).filter(|(size, _)| **size > 1);
-        let mut axes: Vec<(u64, u128)> = axes.map(|(&size, &stride)| (size, wide_product(stride, bits))).collect();
-        sort_by_key(&mut axes, |&(_, stride)| stride);
-        let (mut run, mut runs, mut aligned) = (u128::from(bits), 1_u128, true);
-        for (size, stride) in axes {
-            if stride <= run {
-                run = run.saturating_add(stride.saturating_mul(u128::from(size.saturating_sub(1))));
-            } else {
-                runs = runs.saturating_mul(size.into());
-                aligned &= stride.is_multiple_of(unit);
-            }
+    /// The bits of the units of memory that hold an element of the tensor, without those of its elements:
+    /// what a device writes with them. The tensor's buffer begins at the byte `at`. `None` if there are no
+    /// strides, or too many ways in which units and rows meet.
+    pub(super) fn bits_around(&self, at: u64, unit: u64) -> Option<u128> {
+        let bits = u64::from(self.element_bits());
+        if bits.is_multiple_of(unit.saturating_mul(8)) {
+            return Some(0);
         }
-        // The unit of the last run that reaches past its end is not between elements.
-        let past = |run: u128| run.checked_next_multiple_of(unit).unwrap_or(run).saturating_sub(run);
-        let of_one = if aligned { past(run) } else { unit.saturating_sub(bits.into()).saturating_mul(2) };
-        runs.saturating_sub(u128::from(aligned)).saturating_mul(of_one)
+        let used = wide_product(self.element_count(), bits);
+        Some(bits_in_units((&self.strided().ok()?, at), unit)?.saturating_sub(used))
     }
 
     /// Whether the padding must hold zeros.

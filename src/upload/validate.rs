@@ -1,6 +1,6 @@
 //! `validate`: checks one tensor in one buffer against the limits of a device.
 
-use crate::checked::{self, BYTES, Exact};
+use crate::checked::{self, BYTES, Exact, wide_product};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 use crate::strided::{IndexWidth, Owns};
@@ -8,12 +8,10 @@ use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::limits::DeviceLimits;
-use super::multiples::{byte_of, common_multiple};
-use super::report::{Errors, UploadReport};
-use super::strides::check_strides;
+use super::limits::{DeviceLimits, byte_of, common_multiple};
+use super::report::{Errors, UploadReport, Warning};
+use super::strides::{bits_to, check_strides};
 use super::tensor::Tensor;
-use super::warning::Warning;
 
 /// The way in which a device uses a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -108,25 +106,51 @@ pub(super) fn validate_tensor(
     check_description(tensor, limits, &mut errors);
     let mut report = check_binding(tensor, Some(buffer), limits, &mut errors);
     if check_role(tensor, buffer.role, &mut errors) {
-        // Every index has an offset of its own, so the gaps are all bits that do not belong to one of the
-        // elements.
-        let used = checked::wide_product(tensor.element_count(), tensor.element_bits());
-        let in_front = checked::wide_product(report.base_offset, tensor.element_bits());
-        report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
-        let overwritten = match limits.writes_padding {
-            true => report.gap_bits,
-            false if limits.overwrites_units => tensor.bits_in_units(limits.write_unit).min(report.gap_bits),
-            false => 0,
-        };
-        report.overwrites_gaps = overwritten > 0;
-        if report.overwrites_gaps && tensor.owns() == Owns::Elements {
-            let bytes = u64::try_from(overwritten.div_ceil(8)).unwrap_or(u64::MAX);
-            errors.push(Code::GapsOverwritten.by(bytes, 0));
-        } else if report.overwrites_gaps {
-            report.warnings.push(Warning::GapsOverwritten { bits: overwritten });
-        }
+        check_written(tensor, buffer.offset, limits, (&mut report, &mut errors));
     }
     if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
+}
+
+/// Finds what an output writes beside its elements. No two indices share an offset, so that the gaps are all
+/// bits that belong to none.
+fn check_written(
+    tensor: &Tensor<'_>,
+    at: u64,
+    limits: &DeviceLimits,
+    (report, errors): (&mut UploadReport, &mut Vec<Error>),
+) {
+    let (bits, unit) = (tensor.element_bits(), limits.write_granularity.max(1));
+    let in_front = wide_product(report.base_offset, bits);
+    let used = wide_product(tensor.element_count(), bits);
+    report.gap_bits = report.exact_bits.minus(used).saturating_sub(in_front);
+    // The bits from the last element to the end of a unit.
+    let behind = |unit: u64| match checked::round_up(report.exact_bytes, unit, BYTES) {
+        Ok(end) if used > 0 => wide_product(end, 8_u64).saturating_sub(report.exact_bits),
+        _ => 0,
+    };
+    let (all, around) = match limits.writes_padding {
+        true => (report.gap_bits.plus(behind(4)), behind(4)),
+        false => {
+            let around = in_front.modulo(wide_product(unit, 8_u64)).plus(behind(unit));
+            let without_strides = if limits.overwrites_units { report.gap_bits } else { 0 };
+            (tensor.bits_around(at, unit).unwrap_or(without_strides), around)
+        }
+    };
+    // A tensor that owns its gaps owns the bytes up to a multiple of 4 as well.
+    let others = match tensor.owns() {
+        Owns::Elements => all,
+        Owns::Gaps => all.min(around).saturating_sub(behind(4)),
+        Owns::Buffer => 0,
+    };
+    let own = all.saturating_sub(around).min(report.gap_bits);
+    report.overwrites_gaps = (limits.writes_padding || limits.overwrites_units) && own.max(others) > 0;
+    if report.overwrites_gaps && others > 0 {
+        errors.push(Code::GapsOverwritten.by(bits_to(Some(others.div_ceil(8))), 0));
+    } else if report.overwrites_gaps {
+        report.warnings.push(Warning::GapsOverwritten { bits: own });
+    } else if own.max(others) > 0 {
+        report.warnings.push(Warning::WholeUnits { bits: own.max(others), unit });
+    }
 }
 
 /// Makes the checks of [`validate`] that need no buffer: of the description that the device is given, and of
@@ -192,18 +216,21 @@ fn check_description(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Ve
     }
     let (rank, indices) = (tensor.sizes().len(), tensor.element_count());
     if rank < limits.min_rank || rank > limits.max_rank {
-        errors.push(Error::rank_limit(rank, limits.min_rank, limits.max_rank));
+        errors.push(
+            Code::RankLimit
+                .by(checked::count(rank), checked::count(limits.max_rank))
+                .and(checked::count(limits.min_rank)),
+        );
     }
     if indices > limits.max_logical_elements {
         errors.push(Code::ElementLimit.by(indices, limits.max_logical_elements));
     }
     for (axis, &size) in tensor.sizes().iter().enumerate() {
-        if size == 0 && !limits.zero_sizes {
-            errors.push(Code::ZeroSize.at(axis, 0, 0));
-        }
-        if size > limits.max_size {
-            errors.push(Code::SizeLimit.at(axis, size, limits.max_size));
-        }
+        let rules = [
+            (size == 0 && !limits.zero_sizes, Code::ZeroSize, 0),
+            (size > limits.max_size, Code::SizeLimit, limits.max_size),
+        ];
+        errors.extend(rules.into_iter().filter(|rule| rule.0).map(|(_, code, limit)| code.at(axis, size, limit)));
     }
     match tensor.strides() {
         Some(strides) => check_strides(tensor, &strides, limits, errors),
@@ -219,106 +246,72 @@ fn check_binding(
     limits: &DeviceLimits,
     errors: &mut Vec<Error>,
 ) -> UploadReport {
-    let bits = tensor.element_bits();
-    let region = Region::of(tensor, limits, errors);
-    if region.elements > limits.max_elements {
-        errors.push(Code::ElementLimit.by(region.elements, limits.max_elements));
+    let (bits, count) = (tensor.element_bits(), tensor.element_count());
+    let (offset, len) = buffer.map_or((0, 0), |buffer| (buffer.offset, buffer.len));
+    // The part of the base offset that moves into the binding's offset. A shader adds the rest.
+    let base = tensor.base_in_binding(limits);
+    if limits.takes_strides && !wide_product(base, bits).is_multiple_of(8) {
+        errors.push(Code::OffsetInsideByte.by(base, 0).and(bits.into()));
     }
-    let exact_bytes = region.exact_bytes;
-    let mut multiple = limits.size_multiple.max(1);
-    if tensor.element_count() > 1 {
-        multiple = or_largest(common_multiple(multiple, limits.array_stride()), errors);
-    }
-    if buffer.is_some_and(|buffer| buffer.role == Role::Output) {
-        // The device writes the last unit whole.
-        multiple = or_largest(common_multiple(multiple, limits.write_unit), errors);
-    }
+    let base_bytes = or_largest(byte_of(base, bits), errors);
+    let elements = tensor.span_elements().saturating_sub(base);
+    // This cannot fail, because the size is bounded by the layout's own invariants.
+    let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
+    // The device writes the last unit of an output whole.
+    let is_output = buffer.is_some_and(|buffer| buffer.role == Role::Output);
+    let apart = if count > 1 { limits.array_stride() } else { 1 };
+    let multiples = [limits.size_multiple, apart, if is_output { limits.write_granularity } else { 1 }];
+    let multiple = multiples.into_iter().fold(1, |all, own| or_largest(common_multiple(all, own), errors));
     let rounded_bytes = or_largest(checked::round_up(exact_bytes, multiple, BYTES), errors);
-    // A total size that was set by hand is not rounded. The next check refuses a total that the device's
-    // `size_multiple` does not divide.
-    let total_bytes = region.chosen.unwrap_or(0).max(rounded_bytes).max(tensor.extent_in_bytes(limits));
-    if !total_bytes.is_multiple_of(limits.size_multiple.max(1)) {
-        errors.push(Code::BindingUnaligned.by(total_bytes, limits.size_multiple));
-    }
-    let refused_as_empty = tensor.element_count() == 0 && !limits.zero_sizes;
-    if total_bytes < limits.min_binding && !refused_as_empty {
-        errors.push(Code::BindingTooSmall.by(total_bytes, limits.min_binding));
-    }
-    let start = or_largest(checked::add(buffer.map_or(0, |buffer| buffer.offset), region.base_bytes, BYTES), errors);
+    // A total size that was set by hand is not rounded. A total that the device's `size_multiple` does not
+    // divide is refused below.
+    let chosen = tensor.chosen_total().map_or(0, |total| total.saturating_sub(base_bytes));
+    let total_bytes = chosen.max(rounded_bytes).max(tensor.extent_in_bytes(limits));
+    let start = or_largest(checked::add(offset, base_bytes, BYTES), errors);
     let device_alignment = limits.offset_alignment_of(tensor.data_type(), bits);
     let alignment_required = or_largest(common_multiple(device_alignment, tensor.promised_alignment(limits)), errors);
-    if buffer.is_some() && !start.is_multiple_of(alignment_required) {
-        errors.push(Code::OffsetUnaligned.by(start, alignment_required));
-    }
-    if limits.zero_offset && start > 0 {
-        errors.push(Code::OffsetNotZero.by(start, 0));
-    }
     let end = or_largest(checked::add(start, total_bytes, BYTES), errors);
-    if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| end > buffer.len) {
-        errors.push(Error::binding_outside(start, total_bytes, len));
-    }
-    if total_bytes > limits.max_binding {
-        errors.push(Code::BindingLimit.by(total_bytes, limits.max_binding));
-    }
-    if let Some(&UploadBuffer { len, .. }) = buffer.filter(|buffer| buffer.len > limits.max_buffer) {
-        errors.push(Code::BufferLimit.by(len, limits.max_buffer));
-    }
-    let index_width = IndexWidth::for_elements(region.elements);
+    let (placed, refused_as_empty) = (buffer.is_some(), count == 0 && !limits.zero_sizes);
+    let rules = [
+        (elements > limits.max_elements, Code::ElementLimit, elements, limits.max_elements),
+        (
+            !total_bytes.is_multiple_of(limits.size_multiple.max(1)),
+            Code::BindingUnaligned,
+            total_bytes,
+            limits.size_multiple,
+        ),
+        (total_bytes < limits.min_binding && !refused_as_empty, Code::BindingTooSmall, total_bytes, limits.min_binding),
+        (placed && !start.is_multiple_of(alignment_required), Code::OffsetUnaligned, start, alignment_required),
+        (limits.zero_offset && start > 0, Code::OffsetNotZero, start, 0),
+        (placed && end > len, Code::BindingOutsideBuffer, len, total_bytes),
+        (total_bytes > limits.max_binding, Code::BindingLimit, total_bytes, limits.max_binding),
+        (placed && len > limits.max_buffer, Code::BufferLimit, len, limits.max_buffer),
+    ];
+    let broken = rules.into_iter().filter(|rule| rule.0);
+    errors.extend(broken.map(|(_, code, value, limit)| code.by(value, limit).and(start)));
+    let index_width = IndexWidth::for_elements(elements);
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
+    let wide = Warning::WideByteOffsets { elements: index_width, bytes: byte_index_width };
     UploadReport {
-        limits: limits.name.clone(),
         data_type: tensor.data_type(),
-        element_count: tensor.element_count(),
-        span_elements: region.elements,
-        exact_bits: checked::wide_product(region.elements, bits),
+        element_count: count,
+        span_elements: elements,
+        exact_bits: wide_product(elements, bits),
         exact_bytes,
         rounded_bytes,
         total_bytes,
         cpu_bytes: exact_bytes,
         padding: exact_bytes..total_bytes,
         bound: start..end,
-        gap_bits: 0,
-        overwrites_gaps: false,
         zero_padding: tensor.zero_padding(),
         alignment_required,
         alignment_found: 1_u64.checked_shl(start.trailing_zeros()),
         index_width,
         byte_index_width,
-        base_offset: region.base_left,
-        warnings: (byte_index_width > index_width)
-            .then_some(Warning::WideByteOffsets { elements: index_width, bytes: byte_index_width })
-            .into_iter()
-            .collect(),
+        base_offset: tensor.base_offset().saturating_sub(base),
+        warnings: (byte_index_width > index_width).then_some(wide).into_iter().collect(),
         copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
-    }
-}
-
-/// The part of the tensor's buffer that is bound.
-struct Region {
-    /// The part of the base offset that moves into the binding's offset, in bytes.
-    base_bytes: u64,
-    /// The part of the base offset that a shader adds, in elements.
-    base_left: u64,
-    elements: u64,
-    exact_bytes: u64,
-    /// The total size that was set by hand, minus the bytes of the base offset. `None` without such a size.
-    chosen: Option<u64>,
-}
-
-impl Region {
-    fn of(tensor: &Tensor<'_>, limits: &DeviceLimits, errors: &mut Vec<Error>) -> Region {
-        let bits = tensor.element_bits();
-        let base = tensor.base_in_binding(limits);
-        if limits.takes_strides && !checked::wide_product(base, bits).is_multiple_of(8) {
-            errors.push(Error::in_bits(Code::OffsetInsideByte, None, base, 0, bits));
-        }
-        let base_bytes = or_largest(byte_of(base, bits), errors);
-        let elements = tensor.span_elements().saturating_sub(base);
-        // This cannot fail, because the size is bounded by the layout's own invariants.
-        let exact_bytes = or_largest(checked::bytes_for(elements, bits), errors);
-        let chosen = tensor.chosen_total().map(|total| total.saturating_sub(base_bytes));
-        let base_left = if tensor.element_count() == 0 { 0 } else { tensor.base_offset().saturating_sub(base) };
-        Region { base_bytes, base_left, elements, exact_bytes, chosen }
+        ..UploadReport::of_nothing(limits)
     }
 }
 

@@ -14,7 +14,7 @@ use tensor_layout_text::Notated;
 
 use crate::describe::min_size_in_bytes;
 use crate::output::{Ink, Output, Stop, Verdict, each_layout, error_value, painted, refused};
-use crate::table::{long_bytes, write_list};
+use crate::table::{counted, long_bytes, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -108,6 +108,8 @@ struct Answer {
     desc: BufferTensorDesc,
     /// How elements of less than 8 bits are stored.
     storage: Option<String>,
+    /// For an output, what the device writes at once.
+    written_in: Option<String>,
     /// A remark that says what is bound, if it is not the layout itself.
     remark: Option<&'static str>,
     min_size: u64,
@@ -135,7 +137,7 @@ impl Answer {
         let map = layout.to_index_map()?;
         let (data_type, bits) = (map.data_type(), map.element_bits());
         let storage = (data_type.bits() < 8).then(|| match bits == data_type.bits() {
-            true => format!("each {data_type} in {bits} bits, packed, the first in the low bits"),
+            true => format!("each {data_type} in {}, packed, the first in the low bits", counted(bits, "bit")),
             false => {
                 format!("each {data_type} in {bits} bits, as XLA stores it unless E({}) packs it", data_type.bits())
             }
@@ -170,6 +172,7 @@ impl Answer {
         Ok(Answer {
             desc,
             storage,
+            written_in: (role == Role::Output).then(|| written_in(limits)),
             remark,
             min_size,
             report,
@@ -201,7 +204,7 @@ impl Answer {
             "index_width": report.index_width.to_string(),
             "byte_index_width": report.byte_index_width.to_string(),
             "first_wide_index": self.first_wide.iter().map(Wide::object).collect::<Vec<_>>(),
-            "base_offset": report.base_offset, "storage": self.storage,
+            "base_offset": report.base_offset, "storage": self.storage, "written_in": self.written_in,
             "warnings": report.warnings,
             "pieces": self.pieces, "suggestion": suggestion,
         })
@@ -222,13 +225,17 @@ impl Answer {
                 lines.extend(self.first_wide.iter().map(ToString::to_string));
             }
         }
+        lines.extend(self.written_in.as_ref().map(|written| format!("written in       {written}")));
         if let (false, Some(needed)) = (self.has_length, self.needed) {
             lines.push(format!("buffer           at least {}", long_bytes(needed)));
         }
         if let Some(found) = &self.suggestion {
             let (bytes, before) = (found.bytes, found.source_bytes);
-            let words =
-                if found.moves_bytes() { format!("{bytes} bytes instead of {before}") } else { "no byte moves".into() };
+            let words = if found.moves_bytes() {
+                format!("{} instead of {before}", counted(bytes, "byte"))
+            } else {
+                "no byte moves".into()
+            };
             lines.push(format!("suggestion       {} ({words})", found.desc));
             if self.errors.iter().any(|error| error.code().contains("stride")) {
                 lines.push(
@@ -239,6 +246,16 @@ impl Answer {
         }
         lines.extend(self.pieces.map(|pieces| format!("pieces           {pieces} bindings that fit")));
         lines
+    }
+}
+
+/// Says what a device writes at once, by its limits.
+fn written_in(limits: &DeviceLimits) -> String {
+    let units = counted(limits.write_granularity, "byte");
+    match (limits.writes_padding, limits.overwrites_units) {
+        (true, _) => "the whole bound range".into(),
+        (_, true) => format!("whole units of {units}"),
+        _ => format!("units of {units}"),
     }
 }
 

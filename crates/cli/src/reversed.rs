@@ -9,7 +9,7 @@ use std::ops::Range;
 use tensor_layout::{Error, IndexMap};
 use tensor_layout_text::Notated;
 
-use crate::table::write_list;
+use crate::table::{counted, write_list};
 
 /// Reads a layout, and returns it with the axes that run backwards. Only NumPy's text has such axes.
 pub(crate) fn read(text: &str) -> Result<(Notated, Vec<usize>), Error> {
@@ -52,7 +52,10 @@ fn forwards(text: &str) -> Result<Option<(String, Vec<usize>)>, Error> {
     match offset {
         Some(offset) if offset < 0 => {
             let bytes = offset.unsigned_abs();
-            Err(Error::not_expressible("layout", format!("an element would be stored {bytes} bytes before its buffer")))
+            Err(Error::not_expressible(
+                "layout",
+                format!("an element would be stored {} before its buffer", counted(bytes, "byte")),
+            ))
         }
         _ => Ok(Some((with_strides(text, &place, &positive, offset), reversed))),
     }

@@ -6,7 +6,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 
 use crate::output::{Ink, Output, Stop, Verdict, each_line, painted, refused, two_columns};
-use crate::table::write_list;
+use crate::table::{counted, write_list};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -59,7 +59,7 @@ fn compare(first: &IndexMap, second: &IndexMap) -> Result<Answer, Error> {
     }
     if first.element_bits() != second.element_bits() {
         let (a, b) = (first.element_bits(), second.element_bits());
-        return differ(format!("an element takes {a} bits in one and {b} bits in the other"));
+        return differ(format!("an element takes {} in one and {} in the other", counted(a, "bit"), counted(b, "bit")));
     }
     if first.same_places(second)? {
         return Ok(Answer { same: true, index: None, reason: None });

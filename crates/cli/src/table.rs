@@ -2,6 +2,7 @@
 
 use crate::output::{Ink, painted, width};
 use tensor_layout::Error;
+pub(crate) use tensor_layout::plan::counted;
 pub(crate) use tensor_layout_text::read_list;
 
 /// A table of text. Each column is as wide as its longest cell.
@@ -87,19 +88,11 @@ fn shortened(text: &str, most: usize) -> String {
     letters[..head].iter().chain(&['…']).chain(&letters[tail..]).collect()
 }
 
-/// Writes a count with its noun: `1 line`, `2 lines`.
-pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
-    match count.try_into().unwrap_or(u64::MAX) {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
-    }
-}
-
 /// Writes a number of bytes in full and in short: `4096 bytes (4.0 KiB)`.
 pub(crate) fn long_bytes(bytes: u64) -> String {
     match bytes {
         0..1024 => counted(bytes, "byte"),
-        _ => format!("{bytes} bytes ({})", short_bytes(bytes)),
+        _ => format!("{} ({})", counted(bytes, "byte"), short_bytes(bytes)),
     }
 }
 

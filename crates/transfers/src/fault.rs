@@ -39,7 +39,7 @@ impl Fault<'_> {
 
     fn in_bits(&self, code: Code, axis: usize, run: u64, limit: u64) -> Error {
         let bits = self.width * 8 / self.byte;
-        Error::in_bits(code, Some(axis), run / self.width, limit, u32::try_from(bits).unwrap_or(u32::MAX))
+        Error::in_bits(code, axis, run / self.width, limit, u32::try_from(bits).unwrap_or(u32::MAX))
     }
 
     /// The index of the element at this offset of a side, or nothing if no element is there.

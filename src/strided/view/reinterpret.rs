@@ -2,7 +2,7 @@
 
 use crate::checked::{self, Dims, Exact, OFFSET};
 use crate::element::DataType;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use alloc::format;
 use alloc::string::String;
@@ -40,7 +40,7 @@ impl BufferTensorDesc {
         }
         let Some(last) = self.rank().checked_sub(1) else {
             let reason = String::from("is missing: a tensor of rank 0 has no axis whose size could change");
-            return Err(Error::not_a_view(OPERATION, 0, reason));
+            return Err(Code::NotAView.because(OPERATION, reason).on(0));
         };
         let (size, stride) = self.axis(last)?;
         let mut sizes = self.sizes.clone();
@@ -55,12 +55,12 @@ impl BufferTensorDesc {
         let parts = ratio(to, from)?;
         if size > 1 && stride != 1 {
             let reason = format!("has stride {stride}, so that its elements are not next to each other");
-            return Err(Error::not_a_view(OPERATION, last, reason));
+            return Err(Code::NotAView.because(OPERATION, reason).on(last));
         }
         let wide = size.divided_by(parts);
         if wide.checked_mul(parts) != Some(size) {
             let reason = format!("has size {size}, which does not fill whole elements of {parts} each");
-            return Err(Error::not_a_view(OPERATION, last, reason));
+            return Err(Code::NotAView.because(OPERATION, reason).on(last));
         }
         if let Some(slot) = sizes.last_mut() {
             *slot = wide;
@@ -96,7 +96,7 @@ impl BufferTensorDesc {
     /// Returns a view of the bytes as wider elements. The last axis of this tensor, which has `parts`
     /// indices, disappears, because it becomes one element.
     fn join_elements(&self, data_type: DataType, parts: u64) -> Result<Self, Error> {
-        let refuse = |axis, reason| Err(Error::not_a_view(OPERATION, axis, reason));
+        let refuse = |axis, reason| Err(Code::NotAView.because(OPERATION, reason).on(axis));
         let (base, last) = (self.base_offset, self.rank().saturating_sub(1));
         if !base.is_multiple_of(parts) {
             return refuse(last, format!("begins at element {base}, which is not a multiple of {parts}"));

@@ -75,7 +75,7 @@ impl BufferTensorDesc {
                     if own != needed {
                         let reason =
                             format!("has stride {own}, but joined to the axes after it, it would need {needed}");
-                        return Err(Error::not_a_view(operation, axis, reason));
+                        return Err(Code::NotAView.because(operation, reason).on(axis));
                     }
                     joined = joined.times(size);
                 }

@@ -66,7 +66,7 @@ fn limits() -> impl Strategy<Value = DeviceLimits> {
             let [size, stride, elements, multiple, binding, other_binding, alignment, buffer, copy, unit] = numbers;
             (limits.max_size, limits.max_stride, limits.max_elements) = (size, stride, elements);
             (limits.min_binding, limits.max_binding) = (binding.min(other_binding), binding.max(other_binding));
-            (limits.size_multiple, limits.offset_alignment, limits.write_unit) = (multiple, alignment, unit);
+            (limits.size_multiple, limits.offset_alignment, limits.write_granularity) = (multiple, alignment, unit);
             (limits.max_buffer, limits.max_copy) = (buffer, copy);
             let [zero, base, padding, exclusive, usage] = switches;
             (limits.zero_sizes, limits.base_offset_in_binding, limits.writes_padding) = (zero, base, padding);
@@ -217,7 +217,7 @@ fn named_limits_read_back() {
         assert!(json.contains(field), "{field} is not in {json}");
     }
     let json = reads_back(&DeviceLimits::webgpu());
-    for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_unit":4"#] {
+    for field in [r#""exclusive_ranges":true"#, r#""one_usage":true"#, r#""write_granularity":4"#] {
         assert!(json.contains(field), "{field} is not in {json}");
     }
     // A field that is left out is not a limit.
@@ -283,7 +283,7 @@ fn damaged_limits_and_buffers_are_refused() {
         (r#"{"min_rank":4,"max_rank":3}"#, "the tensor has rank 3, but the device takes ranks 4 to"),
         (r#"{"size_multiple":0}"#, "the multiple of a binding's size"),
         (r#"{"offset_alignment":0}"#, "the alignment of an offset"),
-        (r#"{"write_unit":0}"#, "the number of bytes written at once"),
+        (r#"{"write_granularity":0}"#, "the number of bytes written at once"),
         (r#"{"stride_multiple":0}"#, "the multiple of a stride"),
         (r#"{"stricter_types":[{"data_types":[]}]}"#, "missing field `inner_size_multiple`"),
         (r#"{"min_binding":8,"max_binding":4}"#, "the largest binding"),

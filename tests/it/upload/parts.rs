@@ -1,7 +1,7 @@
 //! Parts of larger buffers in checks: outputs, bindings at the place of a part, and warnings.
 
 use super::named;
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, Warning, validate};
+use tensor_layout::upload::{Binding, DeviceLimits, Role, UploadBuffer, Warning, validate, validate_bindings};
 use tensor_layout::{BufferTensorDesc, DataType};
 
 fn desc(text: &str) -> BufferTensorDesc {
@@ -73,4 +73,68 @@ fn offsets_in_bytes_are_judged_too() {
     assert_eq!((report.index_width.to_string(), report.byte_index_width.to_string()), ("i32".into(), "u32".into()));
     assert_eq!(report.warnings.iter().map(Warning::code).collect::<Vec<_>>(), ["wide_byte_offsets"]);
     assert!(report.to_string().contains("index width      i32 in elements, u32 in bytes\n"), "{report}");
+}
+
+/// What each device writes beside the elements of a part, in bits: nothing, with advice, or against its rules.
+#[test]
+fn every_set_says_what_it_writes() {
+    let written = |text: &str, name: &str| {
+        let output = UploadBuffer::new(4096, 0, Role::Output);
+        match validate(&desc(text), &output, &named(name)) {
+            Ok(report) => match report.warnings[..] {
+                [] => "nothing".to_owned(),
+                [Warning::WholeUnits { bits, unit }] => format!("{bits} bits in units of {unit}"),
+                [ref warning, ..] => warning.code().to_owned(),
+            },
+            Err(errors) => format!("{} {:?}", errors[0].code(), errors[0].value()),
+        }
+    };
+    // Rows of 3 bytes, 4 apart: the device's words hold a byte of someone else each.
+    for (name, expected) in [
+        ("webgpu", "16 bits in units of 4"),
+        ("webgpu:write_granularity=1", "nothing"),
+        ("vulkan", "16 bits in units of 4"),
+        ("d3d12", "16 bits in units of 4"),
+        ("vulkan-texel-buffer", "gaps_overwritten Some(2)"),
+        ("d3d12-typed", "gaps_overwritten Some(2)"),
+        ("cuda-tensor-map:stride_multiple=4", "gaps_overwritten Some(26)"),
+        ("directml", "gaps_overwritten Some(2)"),
+        ("directml:writes_padding=false", "16 bits in units of 4"),
+        ("metal", "nothing"),
+        ("opencl", "nothing"),
+        ("none", "nothing"),
+    ] {
+        assert_eq!(written("u8[2,3]:[4,1]+0", name), expected, "{name}");
+    }
+    // A tensor with a buffer of its own has one gap between its rows, and owns what follows.
+    assert_eq!(written("u8[2,3]:[4,1]", "webgpu"), "8 bits in units of 4");
+    assert_eq!(written("u8[2,3]:[4,1]", "directml"), "gaps_may_be_overwritten");
+    assert_eq!(written("u8[2,3]:[4,1]", "vulkan-texel-buffer"), "gaps_may_be_overwritten");
+    // What follows the last element, and what precedes the first, may belong to others as well.
+    assert_eq!(written("f16[3]:[1]+0", "webgpu"), "16 bits in units of 4");
+    assert_eq!(written("f16[2]:[1]+1", "webgpu"), "32 bits in units of 4");
+    assert_eq!(written("f16[3]:[1]+0", "webgpu:write_granularity=2"), "nothing");
+    assert_eq!(written("u8[5]:[1]+0", "directml"), "gaps_overwritten Some(3)");
+    assert_eq!(written("f16[3]:[1]", "webgpu"), "nothing");
+    // Types of a word, and rows of whole words, share nothing.
+    assert_eq!(written("f32[2,3]:[4,1]+0", "webgpu"), "nothing");
+    assert_eq!(written("u8[2,4]:[8,1]+0", "webgpu"), "nothing");
+}
+
+/// Two columns of bytes in one matrix: outputs undo each other's words. An input is read well beside an
+/// output whose shader merges, and is overwritten by whole chunks.
+#[test]
+fn elements_that_share_a_written_unit_clash() {
+    let (left, right) = (desc("u8[4,2]:[16,1]"), desc("u8[4,2]:[16,1]+2"));
+    let clashes = |name: &str, second: Role| {
+        let at = |layout, role| Binding::new(layout, 0, UploadBuffer::new(64, 0, role));
+        let limits = named(name).with("base_offset_in_binding", "false").unwrap().with("one_usage", "false").unwrap();
+        let results = validate_bindings(&[at(&left, Role::Output), at(&right, second)], &limits);
+        results[1].as_ref().err().is_some_and(|errors| errors.codes().contains(&"bindings_overlap"))
+    };
+    for name in ["vulkan", "d3d12", "vulkan-texel-buffer", "cuda-tensor-map"] {
+        assert!(clashes(name, Role::Output), "{name}");
+        assert_eq!(clashes(name, Role::Input), named(name).overwrites_units, "{name}");
+    }
+    assert!(!clashes("metal", Role::Output) && !clashes("vulkan:write_granularity=2", Role::Output));
 }

@@ -422,16 +422,16 @@ fn a_promise_of_alignment_is_that_of_what_is_bound() {
 fn limits_are_those_of_the_specifications() {
     let webgpu = DeviceLimits::webgpu();
     assert_eq!((webgpu.max_binding, webgpu.max_buffer, webgpu.offset_alignment), (134_217_728, 268_435_456, 256));
-    assert_eq!((webgpu.size_multiple, webgpu.min_binding, webgpu.write_unit), (4, 4, 4));
+    assert_eq!((webgpu.size_multiple, webgpu.min_binding, webgpu.write_granularity), (4, 4, 4));
     assert!(webgpu.exclusive_ranges && webgpu.one_usage && !webgpu.takes_strides && !webgpu.writes_padding);
     assert_eq!(webgpu.max_elements, u64::from(u32::MAX));
     let vulkan = named("vulkan");
     assert_eq!((vulkan.max_binding, vulkan.max_buffer, vulkan.offset_alignment), (1 << 27, u64::MAX, 256));
-    assert_eq!((vulkan.size_multiple, vulkan.min_binding, vulkan.write_unit), (1, 1, 4));
+    assert_eq!((vulkan.size_multiple, vulkan.min_binding, vulkan.write_granularity), (1, 1, 4));
     assert!(!vulkan.exclusive_ranges && !vulkan.one_usage && !vulkan.takes_strides);
     let d3d12 = named("d3d12");
     assert_eq!((d3d12.max_binding, d3d12.offset_alignment, d3d12.max_copy), (u64::MAX, 16, 0xffff_0000));
-    assert_eq!((d3d12.size_multiple, d3d12.min_binding, d3d12.write_unit), (4, 4, 4));
+    assert_eq!((d3d12.size_multiple, d3d12.min_binding, d3d12.write_granularity), (4, 4, 4));
     let directml = directml();
     assert_eq!(
         (directml.min_rank, directml.max_rank, directml.offset_alignment, directml.size_multiple),

@@ -9,7 +9,7 @@ use tensor_layout_text::{Line, Notated, Notation};
 
 use crate::output::{Ink, joined, painted};
 use crate::reversed;
-use crate::table::{long_bytes, percent_wasted, write_list};
+use crate::table::{counted, long_bytes, percent_wasted, write_list};
 
 pub(super) struct Description {
     layout: Notated,
@@ -276,7 +276,7 @@ impl Description {
         };
         match self.physical_size_in_bytes.checked_sub(bytes) {
             None | Some(0) => String::new(),
-            Some(less) => format!("  (without the last {less} bytes of padding)"),
+            Some(less) => format!("  (without the last {} of padding)", counted(less, "byte")),
         }
     }
 }

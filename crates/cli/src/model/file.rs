@@ -11,6 +11,7 @@ use safetensors::SafeTensors;
 use safetensors::tensor::{Dtype, Metadata, SafeTensorError, TensorInfo};
 use serde_json::{Map, Value};
 use tensor_layout::element::Naming;
+use tensor_layout::plan::counted;
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::{Notated, Notation};
@@ -93,7 +94,7 @@ impl<'a> Tensor<'a> {
             let map = layout.to_index_map().map_err(|error| refuse(error.to_string()))?;
             let needed = map.physical_size_in_bytes();
             if needed != bytes.len() as u64 {
-                return Err(refuse(format!("it takes {needed} bytes, but there are {}", bytes.len())));
+                return Err(refuse(format!("it takes {}, but there are {}", counted(needed, "byte"), bytes.len())));
             }
             // A copy is refused if two elements share an offset.
             let packed = BufferTensorDesc::packed(map.data_type(), map.sizes());
@@ -120,7 +121,7 @@ fn fault(file: &[u8], error: &SafeTensorError) -> String {
     let follow = file.len().saturating_sub(LENGTH);
     match error {
         SafeTensorError::HeaderTooSmall => {
-            return format!("is not a safetensors file: it has {} bytes, too few for a header", file.len());
+            return format!("is not a safetensors file: it has {}, too few for a header", counted(file.len(), "byte"));
         }
         SafeTensorError::HeaderTooLarge => {
             return format!("is not a safetensors file: its header would be {length} bytes long");
@@ -143,15 +144,15 @@ fn fault(file: &[u8], error: &SafeTensorError) -> String {
             return format!("has a header that contradicts itself: `{name}` begins at byte {start}, not at {last}");
         }
         if needed != held {
-            let sentence = format!("`{name}` needs {needed} bytes, and its data_offsets hold {held}");
+            let sentence = format!("`{name}` needs {}, and its data_offsets hold {held}", counted(needed, "byte"));
             return format!("has a header that contradicts itself: {sentence}");
         }
         last = end;
     }
     match data.checked_sub(last) {
-        None => format!("is truncated: its tensors take {last} bytes, but only {data} follow its header"),
+        None => format!("is truncated: its tensors take {}, but only {data} follow its header", counted(last, "byte")),
         Some(0) => format!("is not a safetensors file: {error}"),
-        Some(more) => format!("has {more} bytes after its last tensor that belong to no tensor"),
+        Some(more) => format!("has {} after its last tensor that belong to no tensor", counted(more, "byte")),
     }
 }
 

@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 use crate::input::Input;
 use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder, unwritable};
 use crate::output::Stop;
-use crate::table::printable;
+use crate::table::{counted, printable};
 
 use super::file::{Header, Model};
 
@@ -147,7 +147,8 @@ impl Checkpoint {
         let bytes: usize = models.iter().flat_map(|model| &model.tensors).map(|tensor| tensor.bytes.len()).sum();
         let total = index.metadata.as_ref().and_then(|metadata| metadata.get("total_size")?.as_u64());
         if let Some(total) = total.filter(|&total| total != bytes as u64) {
-            sentences.push(format!("{path} says a total_size of {total}, but its tensors have {bytes} bytes"));
+            sentences
+                .push(format!("{path} says a total_size of {total}, but its tensors have {}", counted(bytes, "byte")));
         }
         sentences
     }

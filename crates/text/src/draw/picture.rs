@@ -5,6 +5,7 @@ use tensor_layout::checked::{self, Exact};
 
 use tensor_layout::Error;
 use tensor_layout::map::IndexMap;
+use tensor_layout::plan::counted;
 
 use super::{Extent, extents, own_component, row_length, tile_length};
 
@@ -194,7 +195,7 @@ impl Picture {
         let (first, last) = (part.places.start, part.places.end.saturating_sub(1));
         picture.summary = format!(
             "{}, {} physical; shown: [{}], and the physical elements {first} to {last}",
-            plural(map.element_count(), "element"),
+            counted(map.element_count(), "element"),
             map.physical_elements(),
             slices.join(",")
         );
@@ -328,13 +329,9 @@ fn window(extents: &[Extent], index: &[u64]) -> Vec<Extent> {
     shown
 }
 
-fn plural(count: u64, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
 fn summary(map: &IndexMap, memory: &[Cell]) -> String {
     let (logical, physical) = (map.element_count(), checked::count(memory.len()));
-    let elements = plural(logical, "element");
+    let elements = counted(logical, "element");
     let elements = match map.base() {
         0 => elements,
         base => format!("{elements} from element {base} on"),

@@ -3,6 +3,7 @@
 
 use core::fmt::Write;
 use tensor_layout::checked::Exact;
+use tensor_layout::plan::counted;
 
 use super::picture::{Panel, Picture, Spot};
 use super::text::begins_tile;
@@ -137,7 +138,7 @@ impl Picture {
             page.text(left - 8, y + 18, "byte end", &self.byte_name(start));
             let mut x = left;
             if is_folded {
-                let words = format!("{} elements of padding", range.len());
+                let words = format!("{} of padding", counted(range.len(), "element"));
                 let data = format!("data-offset=\"{}\" data-count=\"{}\"", self.offset_of(start), range.len());
                 page.cell((x, y), 220, None, &words, &data);
                 y += CELL_HEIGHT + GAP;

@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::picture::{Panel, Picture, Spot};
 use tensor_layout::checked::Exact;
+use tensor_layout::plan::counted;
 
 /// The label of padding in the picture of the memory.
 const PADDING: &str = "··";
@@ -53,7 +54,7 @@ impl Picture {
             let first = self.offset_of(start);
             let mut line = format!("{first:>name$} {:>byte_width$} │", self.byte_name(start));
             if is_folded {
-                line.push_str(&format!(" {PADDING} {} elements of padding", range.len()));
+                line.push_str(&format!(" {PADDING} {} of padding", counted(range.len(), "element")));
                 lines.push(line);
                 continue;
             }

@@ -11,6 +11,7 @@ use tensor_layout::Error;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
 use tensor_layout::map::{IndexMap, LayoutClass, Mode};
+use tensor_layout::plan::counted;
 
 use crate::spell::memory_order::digits_by_dimension;
 
@@ -24,7 +25,10 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn text(map: &IndexMap) -> Result<String, Error> {
     let refuse = |reason: String| Err(Error::not_expressible("CuTe layout", reason));
     if map.base() != 0 {
-        return refuse(format!("it begins {} elements into its buffer, and CuTe's layouts begin at 0", map.base()));
+        return refuse(format!(
+            "it begins {} into its buffer, and CuTe's layouts begin at 0",
+            counted(map.base(), "element")
+        ));
     }
     let Some(mut dimensions) = digits_by_dimension(map) else {
         return refuse(match map.class() {

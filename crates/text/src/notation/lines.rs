@@ -4,6 +4,7 @@ use core::fmt;
 use tensor_layout::checked::{Exact, at};
 
 use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::plan::counted;
 use tensor_layout::{AnyLayout, AxisOrder, BufferTensorDesc, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use crate::named::known_as;
@@ -305,7 +306,7 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
         return Err(format!("an axis order has 1 to {} letters, and there are {rank} axes", AxisOrder::MAX_RANK));
     }
     if strided.base != 0 {
-        return Err(format!("it begins {} elements into its buffer", strided.base));
+        return Err(format!("it begins {} into its buffer", counted(strided.base, "element")));
     }
     let size = |axis: usize| at(&strided.sizes, axis);
     let stride = |axis: usize| at(&strided.strides, axis);
@@ -322,11 +323,15 @@ fn axis_order(strided: &Strided) -> Result<AxisOrder, String> {
                 (0, _) => return Err(format!("axis {axis} is broadcast (stride 0)")),
                 (taken, Some(inner)) if taken != packed => {
                     return Err(format!(
-                        "axis {axis} takes steps of {taken} elements, and packed after axis {inner} it would take {packed}"
+                        "axis {axis} takes steps of {}, and packed after axis {inner} it would take {packed}",
+                        counted(taken, "element")
                     ));
                 }
                 (taken, None) if taken != packed => {
-                    return Err(format!("axis {axis} takes steps of {taken} elements, and packed it would take 1"));
+                    return Err(format!(
+                        "axis {axis} takes steps of {}, and packed it would take 1",
+                        counted(taken, "element")
+                    ));
                 }
                 _ => {}
             }

@@ -12,6 +12,7 @@ use tensor_layout::Error;
 use tensor_layout::checked::{self, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::DataType;
+use tensor_layout::plan::counted;
 use tensor_layout::strided::Integer;
 use tensor_layout::tiled::{ArrayShape, Layout};
 use tensor_layout::{BufferTensorDesc, IndexMap, ToIndexMap};
@@ -102,8 +103,10 @@ fn check_strides(map: &IndexMap) -> Result<(), Error> {
     let strides = map.components().iter().flat_map(|component| component.chain.digits()).map(|digit| digit.stride);
     match strides.filter(|stride| map.element_bits() == 4 && *stride > 1).find(|stride| !stride.is_multiple_of(2)) {
         Some(stride) => {
-            let reason =
-                format!("a stride of {stride} elements of 4 bits is odd, and oneDNN begins each step at a byte");
+            let reason = format!(
+                "a stride of {} of 4 bits is odd, and oneDNN begins each step at a byte",
+                counted(stride, "element")
+            );
             Err(Error::not_expressible("oneDNN memory", reason))
         }
         None => Ok(()),

@@ -3,6 +3,7 @@
 use crate::spell::spell_view;
 use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
+use tensor_layout::plan::counted;
 use tensor_layout::strided::Slices;
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 
@@ -115,7 +116,11 @@ impl ViewStep {
             let (all, others) = (product(sizes), product(&read_list(&text, "a size")?));
             let missing = all.zip(others).filter(|(all, others)| all.checked_rem(*others) == Some(0));
             let missing = missing.and_then(|(all, others)| all.checked_div(others)).ok_or_else(|| {
-                refuse(0, format!("sizes whose product divides {} elements", all.unwrap_or(u64::MAX)), argument)
+                refuse(
+                    0,
+                    format!("sizes whose product divides {}", counted(all.unwrap_or(u64::MAX), "element")),
+                    argument,
+                )
             })?;
             text.replace_range(at..at.plus(1), &missing.to_string());
         }

@@ -1,6 +1,7 @@
 //! Lists the digits of a map in the order of memory.
 
 use tensor_layout::checked::Exact;
+use tensor_layout::plan::counted;
 use tensor_layout::{IndexMap, LayoutClass};
 
 /// One digit in memory: its dimension, and the number of its values, padding included.
@@ -36,7 +37,7 @@ impl MemoryOrder {
     /// the gap.
     pub(crate) fn new(map: &IndexMap, room: Room) -> Result<MemoryOrder, String> {
         if map.base() != 0 {
-            return Err(format!("it begins {} elements into its buffer, and tiles begin at 0", map.base()));
+            return Err(format!("it begins {} into its buffer, and tiles begin at 0", counted(map.base(), "element")));
         }
         let dimensions = digits_by_dimension(map).ok_or_else(|| match map.class() {
             LayoutClass::RaggedSplit => "its blocks do not divide each other".to_owned(),
