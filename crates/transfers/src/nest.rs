@@ -125,15 +125,14 @@ fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
 fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -> Result<(), Error> {
     let mut loops = vec![Loop::of(width, 1, 1)];
     let (mut tables, mut lengths) = (Vec::new(), Vec::new());
-    let stride = |elements: u64| narrow::<i64>(mul(elements, width, BYTES)?, BYTES);
+    let signed = narrow::<i64>(width, BYTES)?;
     for step in part.loops() {
         match *step {
-            ElementLoop::Strided { extent: 1, .. } | ElementLoop::Reversed { extent: 1, .. } => {}
-            ElementLoop::Strided { extent, source, destination } => {
-                loops.push(Loop::of(extent, stride(source)?, stride(destination)?));
-            }
-            ElementLoop::Reversed { extent, source, destination } => {
-                loops.push(Loop::of(extent, -stride(source)?, stride(destination)?));
+            ElementLoop::Strided(step) if step.extent == 1 => {}
+            ElementLoop::Strided(step) => {
+                let source = step.source.checked_mul(signed).ok_or_else(|| Error::overflow(BYTES, 64))?;
+                let destination = narrow(mul(step.destination, width, BYTES)?, BYTES)?;
+                loops.push(Loop::of(step.extent, source, destination));
             }
             ElementLoop::Table(ref entries) => {
                 lengths.push(entries.len());
