@@ -1,7 +1,7 @@
 //! The relayout suite: the time of each case beside a plain copy of the same number of bytes.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--family NAME] [--peers [--cpp]]
+//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--effort EFFORT] [--family NAME] [--peers [--cpp]]
 //! cargo bench --bench relayout -- --memory
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
@@ -13,6 +13,9 @@
 //! The cases are in relayout_suite.tsv and in relayout_reversed.tsv; the means leave out
 //! relayout_reversed.tsv. `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL). With `--threads`,
 //! `run_parallel` is compared with copies that use the same number of threads.
+//!
+//! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column `level`
+//! then has its choice, such as `v1 stores=cached`. The default is `estimate`.
 //!
 //! `--family` plans every copy for another family of CPUs (`Zen 3`: see `CpuFamily`).
 //!

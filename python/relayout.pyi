@@ -113,8 +113,13 @@ def copy(
     threads: int = 1,
     *,
     layout: Layout | str | None = None,
+    effort: Literal["estimate", "measure"] = "estimate",
+    choice: str | None = None,
 ) -> Any:
     """Copies an array into another layout."""
+
+def measure(layout: Layout | str, to: Layout | str, *, most_bytes: int = 4294967296) -> str:
+    """Times several plans of a copy and returns the choice of the fastest, for `copy(choice=...)`."""
 
 def ascontiguous(a: _Array, dtype: Any = None, *, threads: int = 1) -> _Array:
     """A drop-in for numpy.ascontiguousarray, and for contiguous() of PyTorch tensors."""

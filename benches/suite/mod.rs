@@ -1,6 +1,7 @@
 // The relayout suite: its cases, and how they are timed beside a plain copy. The bench and the program that
 // measures the other crates share this file, so that both are measured in the same way.
 
+use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -27,6 +28,8 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
     /// The family of CPUs for which copies are planned.
     family: CpuFamily,
+    /// Whether the fastest of several measured plans is timed beside the estimate.
+    measure: bool,
     /// Whether stores into fresh memory are compared with stores into memory that was just written.
     memory: bool,
 }
@@ -41,6 +44,7 @@ impl Options {
             rounds: 0,
             threads: 1,
             family: CpuFamily::of_this_cpu(),
+            measure: false,
             memory: false,
         };
         let mut arguments = std::env::args().skip(1);
@@ -57,6 +61,13 @@ impl Options {
                     let name = value();
                     let named = |family: &CpuFamily| family.to_string() == name;
                     options.family = CpuFamily::ALL.into_iter().find(named).expect("the name of a family");
+                }
+                "--effort" => {
+                    options.measure = match value().as_str() {
+                        "estimate" => false,
+                        "measure" => true,
+                        other => panic!("the effort is estimate or measure, and not {other}"),
+                    }
                 }
                 "--memory" => options.memory = true,
                 "--bench" => {}
@@ -94,7 +105,7 @@ pub(crate) type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
 
 /// Another implementation of a copy, with its name.
 pub(crate) struct Contestant<'a> {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     pub(crate) copy: Copy<'a>,
 }
 
@@ -107,7 +118,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
         return destinations();
     }
     println!("{HEADER}");
-    let mut means: Vec<(&str, Vec<f64>)> = Vec::new();
+    let mut means: Vec<(String, Vec<f64>)> = Vec::new();
     let lines = include_str!("../relayout_suite.tsv").lines().chain(include_str!("../relayout_reversed.tsv").lines());
     for line in lines.filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let fields: Vec<&'static str> = line.split('\t').collect();
@@ -122,10 +133,14 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
             run_case(&case, options, Vec::new());
             continue;
         }
-        let ratio = run_case(&case, options, others(&case));
-        match means.iter_mut().find(|(name, _)| *name == size) {
-            Some((_, ratios)) => ratios.push(ratio),
-            None => means.push((size, vec![ratio])),
+        let (estimate, measured) = run_case(&case, options, others(&case));
+        for (size, ratio) in std::iter::once((size.to_owned(), estimate))
+            .chain(measured.map(|ratio| (format!("{size}, measured"), ratio)))
+        {
+            match means.iter_mut().find(|(name, _)| *name == size) {
+                Some((_, ratios)) => ratios.push(ratio),
+                None => means.push((size, vec![ratio])),
+            }
         }
     }
     if !options.csv {
@@ -136,14 +151,22 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     }
 }
 
-/// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio.
-fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> f64 {
+/// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio and that
+/// of its measured plan, which is the last contestant.
+fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) -> (f64, Option<f64>) {
     let threads = Threads::new(options.threads);
+    let mut others: Vec<Contestant<'_>> = others;
     let family = Some(options.family).filter(|&family| family != CpuFamily::of_this_cpu());
     let settings = Settings { reversed: case.axes.clone(), family, ..Settings::default() };
     let relayout = Relayout::with(&case.from, &case.to, &settings).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);
+    if options.measure {
+        let plan = relayout.clone().measured(ours.source.bytes(), ours.destination.bytes_mut()).unwrap();
+        let (name, threads) = (plan.choice().into(), &threads);
+        let copy = Box::new(move |source: &[u8], destination: &mut [u8]| threads.run(&plan, source, destination));
+        others.push(Contestant { name, copy });
+    }
     // A slice of a larger buffer counts by the bytes that are moved.
     let elements = case.elements();
     let half = lengths.0.min(elements.0).midpoint(lengths.1.min(elements.1));
@@ -193,7 +216,7 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
     let minimum = |place: usize| column(place).fold(f64::INFINITY, f64::min);
     let copy_seconds = minimum(0);
     let level = KernelLevel::in_use().to_string();
-    let names = std::iter::once(level.as_str()).chain(others.iter().map(|other| other.name));
+    let names = std::iter::once(level.as_str()).chain(others.iter().map(|other| &*other.name));
     for (place, name) in names.enumerate() {
         let place = place + 1;
         println!(
@@ -207,7 +230,7 @@ fn run_case(case: &Case, options: &Options, mut others: Vec<Contestant<'_>>) -> 
             median(samples.iter().map(|sample| sample[place] / sample[0]).collect()),
         );
     }
-    minimum(1) / copy_seconds
+    (minimum(1) / copy_seconds, options.measure.then(|| minimum(others.len() + 1) / copy_seconds))
 }
 
 /// Compares non-temporal stores with ordinary stores, by the state of the destination: never touched (pages

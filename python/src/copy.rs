@@ -7,14 +7,16 @@
 //! which is cached, and runs with the interpreter released.
 
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use pyo3::exceptions::PyUserWarning;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use smallvec::SmallVec;
-use tensor_layout::relayout::{Padding, Relayout, Settings, Strided, copy_strided};
+use tensor_layout::relayout::{Effort, Padding, Relayout, Settings, Strided, copy_strided};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 use tensor_layout_text::Notated;
 
@@ -36,24 +38,36 @@ const MOST_PLANS: usize = 1024;
 /// The key of a cached plan: source, destination, reversed axes, and whether padding is set to zero.
 type Pair = (Notated, Notated, Vec<usize>, bool);
 
-static PLANS: LazyLock<Mutex<HashMap<Pair, Arc<Relayout>>>> = LazyLock::new(Mutex::default);
+/// How a plan is chosen: whether it is measured, and the choice of an earlier plan.
+type How = (bool, Option<String>);
+
+/// The most bytes of memory in which plans are timed, unless the caller says otherwise.
+const MOST_MEASURED: u64 = 4 << 30;
+
+static PLANS: LazyLock<Mutex<HashMap<(Pair, How), Arc<Relayout>>>> = LazyLock::new(Mutex::default);
 
 /// Returns the plan of a copy, from the cache or new. If the cache has too many plans, it is cleared.
-fn plan(pair: Pair) -> PyResult<Arc<Relayout>> {
+fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
     let plans = || PLANS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(plan) = plans().get(&pair) {
+    let key = (pair, how);
+    if let Some(plan) = plans().get(&key) {
         return Ok(Arc::clone(plan));
     }
-    let (from, to, reversed, zero) = &pair;
-    let plan =
-        Relayout::with(from, to, &Settings { reversed: reversed.clone(), ..Settings::default() }).map_err(refused)?;
+    let ((from, to, reversed, zero), (measures, choice)) = &key;
+    let effort = if *measures { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
+    let settings = Settings { reversed: reversed.clone(), effort, choice: choice.clone(), ..Settings::default() };
+    let new = || Relayout::with(from, to, &settings);
+    let plan = if *measures { py.detach(new) } else { new() }.map_err(refused)?;
+    if let Some(reason) = plan.estimate_reason() {
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(reason)?, 1)?;
+    }
     let plan = if *zero { plan.with_padding(Padding::Zero).map_err(refused)? } else { plan };
     let plan = Arc::new(plan);
     let mut plans = plans();
     if plans.len() >= MOST_PLANS {
         plans.clear();
     }
-    plans.insert(pair, Arc::clone(&plan));
+    plans.insert(key, Arc::clone(&plan));
     Ok(plan)
 }
 
@@ -137,6 +151,10 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
 /// `layout` is the layout of the bytes of `array`, if its own sizes and strides do not describe it, as for
 /// tiles that are copied back. Arrays on the CPU are read and written in place.
 ///
+/// `effort="measure"` times several plans in memory of up to 4 GiB when the pair of layouts is new, and keeps
+/// the fastest. `choice` is an earlier answer of `measure`, with which nothing is timed. A choice that cannot
+/// be used is ignored with a warning.
+///
 /// >>> import numpy
 /// >>> a = numpy.arange(15, dtype=numpy.uint8).reshape(3, 5)
 /// >>> tiles = copy(a, "u8[3,5]{1,0:T(2,2)}")
@@ -146,16 +164,24 @@ pub(crate) fn described(elements: &Elements) -> PyResult<(Notated, Vec<usize>)> 
 /// >>> bool((copy(tiles, "u8[3,5]{1,0}", layout="u8[3,5]{1,0:T(2,2)}") == a).all())
 /// True
 #[pyfunction]
-#[pyo3(signature = (array, to=None, out=None, threads=1, *, layout=None))]
+#[pyo3(signature = (array, to=None, out=None, threads=1, *, layout=None, effort="estimate", choice=None))]
+#[allow(clippy::too_many_arguments, reason = "the arguments of the Python function")]
 pub(crate) fn copy<'py>(
     array: &Bound<'py, PyAny>,
     to: Option<&Bound<'py, PyAny>>,
     out: Option<&Bound<'py, PyAny>>,
     threads: usize,
     layout: Option<&Bound<'py, PyAny>>,
+    effort: &str,
+    choice: Option<String>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     check_threads(threads)?;
+    let how = match effort {
+        "estimate" => (false, choice),
+        "measure" => (true, choice),
+        _ => return Err(refusal("parse", &format!("effort is `{effort}`, but must be `estimate` or `measure`"))),
+    };
     let source = Elements::of(array, false)?;
     let (from, mut reversed) = match layout {
         Some(layout) => {
@@ -178,7 +204,7 @@ pub(crate) fn copy<'py>(
                 Layout::new(packed.map_err(refused)?)?
             }
         };
-        let plan = plan((from, to.notated.clone(), reversed, true))?;
+        let plan = plan(py, (from, to.notated.clone(), reversed, true), how)?;
         let new = new_array(py, &to, plan.destination_size_in_bytes())?;
         let mut memory = Elements::by_buffer(&new.bytes, true)?;
         run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
@@ -201,9 +227,28 @@ pub(crate) fn copy<'py>(
     reversed.extend(backwards);
     reversed.retain(|axis| !both.contains(axis));
     reversed.sort_unstable();
-    let plan = plan((from, to, reversed, false))?;
+    let plan = plan(py, (from, to, reversed, false), how)?;
     run(py, &plan, source.bytes(), memory.bytes_mut(&source)?, threads)?;
     Ok(out.clone())
+}
+
+/// Times several plans of a copy from one layout to another, in memory of at most `most_bytes` bytes, and
+/// returns the choice of the fastest: a short text for the `choice` of `copy`, to be kept beside a model. It
+/// takes up to a second.
+///
+/// >>> choice = measure("f32[64,96]{1,0}", "f32[64,96]{0,1}")
+/// >>> choice.startswith("v1")
+/// True
+#[pyfunction]
+#[pyo3(signature = (layout, to, *, most_bytes=MOST_MEASURED))]
+pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_bytes: u64) -> PyResult<String> {
+    let (from, to) = (Layout::of(layout)?.notated, Layout::of(to)?.notated);
+    let settings = Settings { effort: Effort::Measure { most_bytes }, ..Settings::default() };
+    let plan = layout.py().detach(|| Relayout::with(&from, &to, &settings)).map_err(refused)?;
+    match plan.estimate_reason() {
+        Some(reason) => Err(refusal("out_of_limits", &reason)),
+        None => Ok(plan.choice()),
+    }
 }
 
 /// Returns NumPy's array of a foreign array as one of the type that the foreign array has.
@@ -318,7 +363,7 @@ pub(crate) fn ascontiguous<'py>(
     } else {
         let signed = BufferTensorDesc::from_signed(unit, &sizes, &strides).map_err(refused)?;
         let packed = BufferTensorDesc::from_signed(unit, &sizes, &to_strides).map_err(refused)?;
-        let plan = plan((signed.desc.into(), packed.desc.into(), signed.reversed, false))?;
+        let plan = plan(py, (signed.desc.into(), packed.desc.into(), signed.reversed, false), How::default())?;
         run(py, &plan, from, to, threads)?;
     }
     Ok(result)

@@ -24,7 +24,7 @@ mod relayout {
     #[pymodule_export]
     use crate::commands::{convert_model, main, names, validate};
     #[pymodule_export]
-    use crate::copy::{ascontiguous, copy};
+    use crate::copy::{ascontiguous, copy, measure};
     #[pymodule_export]
     use crate::error::LayoutError;
     #[pymodule_export]

@@ -253,3 +253,19 @@ def test_pytorch_takes_results_over_without_a_copy():
     torch = pytest.importorskip("torch")
     result = copy(np.arange(4096, dtype="f4").reshape(64, 64), "f32[64,64]{0,1}")
     assert torch.from_dlpack(result).data_ptr() == result.ctypes.data
+
+
+def test_measured_copies_and_choices():
+    a = np.arange(640 * 96, dtype=np.float32).reshape(640, 96)
+    to = "f32[640,96]{0,1}"
+    plain = relayout.copy(a, to)
+    choice = relayout.measure("f32[640,96]{1,0}", to)
+    assert choice.startswith("v1")
+    for how in ({"effort": "measure"}, {"choice": choice}, {"choice": "v1 stores=streaming"}):
+        assert (relayout.copy(a, to, **how) == plain).all()
+    with pytest.warns(UserWarning, match="the choice is ignored: its version is `v0`"):
+        assert (relayout.copy(a, to, choice="v0") == plain).all()
+    with pytest.raises(relayout.LayoutError, match="1 are allowed"):
+        relayout.measure("f32[640,96]{1,0}", to, most_bytes=1)
+    with pytest.raises(relayout.LayoutError, match="must be `estimate` or `measure`"):
+        relayout.copy(a, to, effort="guess")

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use tensor_layout::relayout::{Padding, Relayout, Settings};
+use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
 
@@ -38,13 +38,17 @@ pub(crate) struct Arguments {
     /// Print the plan; without files nothing else is done.
     #[arg(long)]
     explain: bool,
+    /// Time several plans in memory of up to 4 GiB, keep the fastest, and print its choice, which makes the
+    /// same plan again in a program (`Settings::choice`). It takes up to a second.
+    #[arg(long)]
+    measure: bool,
     /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy,
     /// directml or named.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
     /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device;
     /// what would make them fewer. There are no files.
-    #[arg(long, conflicts_with_all = ["explain", "input"])]
+    #[arg(long, conflicts_with_all = ["explain", "measure", "input"])]
     transfers: bool,
     /// With --transfers, the most loops of a transfer: 0 for plain ranges, 1 for strided descriptors. Without
     /// it, any number.
@@ -55,15 +59,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIMITS", requires = "transfers")]
     limits: Option<String>,
     /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
-    #[arg(value_name = "IN", required_unless_present_any = ["explain", "transfers"])]
+    #[arg(value_name = "IN", required_unless_present_any = ["explain", "measure", "transfers"])]
     input: Option<PathBuf>,
     /// The output: raw bytes, or a .npy file by its name; `-` for standard output.
-    #[arg(value_name = "OUT", requires = "input", required_unless_present_any = ["explain", "transfers"])]
+    #[arg(value_name = "OUT", requires = "input", required_unless_present_any = ["explain", "measure", "transfers"])]
     pub(crate) output: Option<PathBuf>,
     /// OUT may be the input file itself, which is replaced.
     #[arg(long, requires = "output")]
     overwrite: bool,
 }
+
+/// The most bytes of memory in which plans are timed.
+const MOST_MEASURED: u64 = 4 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum UpperBits {
@@ -155,7 +162,8 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let mut reversed = from.reversed.clone();
     reversed.retain(|axis| !to.reversed.contains(axis));
     reversed.extend(to.reversed.iter().filter(|axis| !from.reversed.contains(axis)));
-    let settings = Settings { reversed, ..Settings::default() };
+    let effort = if arguments.measure { Effort::Measure { most_bytes: MOST_MEASURED } } else { Effort::Estimate };
+    let settings = Settings { reversed, effort, ..Settings::default() };
     let plan = Relayout::with(&maps[0], &maps[1], &settings)
         .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
         .map_err(refused(&format!("{} -> {}", from.text, to.text)))?;
@@ -169,12 +177,20 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;
         output.line(wrapped(plan.explain().trim_end(), 100))?;
     }
+    if arguments.measure && !arguments.explain && !output.is_json() {
+        let reason = plan.estimate_reason().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        output.line(format_args!("choice: {}{reason}", plan.choice()))?;
+    }
     let mut object = json!({
         "type": "copy", "from": from.text, "to": to.text,
         "source_bytes": plan.source_size_in_bytes(), "destination_bytes": plan.destination_size_in_bytes(),
     });
     if arguments.explain {
         object["plan"] = plan.explain().into();
+    }
+    if arguments.measure {
+        object["choice"] = plan.choice().into();
+        object["estimate_reason"] = plan.estimate_reason().into();
     }
     if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
         if !arguments.overwrite && is_same_file(input, target) {

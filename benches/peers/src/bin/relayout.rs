@@ -130,7 +130,7 @@ fn divided(desc: &BufferTensorDesc, sizes: &[u64], dims: &[usize]) -> Option<Buf
 
 fn contestants_of<T: Pod + WithDType + Default>(problem: &Problem) -> Vec<Contestant<'static>> {
     let mut found: Vec<Contestant<'static>> = Vec::new();
-    let mut add = |name, copy: suite::Copy<'static>| found.push(Contestant { name, copy });
+    let mut add = |name: &'static str, copy: suite::Copy<'static>| found.push(Contestant { name: name.into(), copy });
     let p = problem.clone();
     add(
         "ndarray",

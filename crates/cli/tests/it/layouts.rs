@@ -526,3 +526,16 @@ fn the_plan_of_a_copy_is_wrapped() {
         run(&["convert", "--explain", "--from", "f32[1000,3000]", "--to", "f32[1000,3000]{0,1:T(8,128)}"]).stdout;
     assert!(plan.lines().count() > 5 && plan.lines().all(|line| line.chars().count() <= 100), "{plan}");
 }
+
+/// Which choice is the fastest depends on the machine.
+#[test]
+fn a_measured_copy_names_its_choice() {
+    let arguments = ["convert", "--measure", "--from", "f32[64,96]", "--to", "f32[64,96]{0,1}"];
+    let text = run(&arguments).stdout;
+    assert!(text.starts_with("choice: v1") && !text.contains("nothing is measured"), "{text}");
+    let object = run(&[&arguments[..], &["--json"]].concat()).object();
+    assert!(object["choice"].as_str().unwrap().starts_with("v1") && object["estimate_reason"].is_null());
+    let large = ["convert", "--measure", "--from", "f32[65536,65536]", "--to", "f32[65536,65536]{0,1}"];
+    let reason = "nothing is measured: the buffers take 34359738368 bytes, and 4294967296 are allowed";
+    assert_eq!(run(&large).stdout, format!("choice: v1 ({reason})\n"));
+}
