@@ -1,7 +1,7 @@
 //! The relayout suite: the time of each case beside a plain copy of the same number of bytes.
 //!
 //! ```text
-//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--effort EFFORT] [--family NAME] [--peers [--cpp]]
+//! cargo bench --bench relayout -- [--csv] [--only GLOB] [--rounds N] [--effort EFFORT] [--peers [--cpp]]
 //! cargo bench --bench relayout -- --memory
 //! cargo bench --bench relayout --features rayon -- --threads N [...]
 //! ```
@@ -16,8 +16,6 @@
 //!
 //! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column `level`
 //! then has its choice, such as `v1 stores=cached`. The default is `estimate`.
-//!
-//! `--family` plans every copy for another family of CPUs (`Zen 3`: see `CpuFamily`).
 //!
 //! `--memory` compares ordinary and non-temporal stores, by size, into memory that was never touched and into
 //! memory that was just written. `DestinationMemory` chooses between these cases.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout, Settings, Stores};
+use tensor_layout::relayout::{KernelLevel, Relayout, Settings, Stores};
 use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_text::Notated;
 
@@ -26,8 +26,6 @@ pub(crate) struct Options {
     only: String,
     rounds: usize,
     pub(crate) threads: usize,
-    /// The family of CPUs for which copies are planned.
-    family: CpuFamily,
     /// Whether the fastest of several measured plans is timed beside the estimate.
     measure: bool,
     /// Whether stores into fresh memory are compared with stores into memory that was just written.
@@ -43,7 +41,6 @@ impl Options {
             only: "*".into(),
             rounds: 0,
             threads: 1,
-            family: CpuFamily::of_this_cpu(),
             measure: false,
             memory: false,
         };
@@ -57,11 +54,6 @@ impl Options {
                 "--only" => options.only = value(),
                 "--rounds" => options.rounds = value().parse().expect("a number of rounds"),
                 "--threads" => options.threads = value().parse().expect("a number of threads"),
-                "--family" => {
-                    let name = value();
-                    let named = |family: &CpuFamily| family.to_string() == name;
-                    options.family = CpuFamily::ALL.into_iter().find(named).expect("the name of a family");
-                }
                 "--effort" => {
                     options.measure = match value().as_str() {
                         "estimate" => false,
@@ -156,8 +148,7 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
 fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) -> (f64, Option<f64>) {
     let threads = Threads::new(options.threads);
     let mut others: Vec<Contestant<'_>> = others;
-    let family = Some(options.family).filter(|&family| family != CpuFamily::of_this_cpu());
-    let settings = Settings { reversed: case.axes.clone(), family, ..Settings::default() };
+    let settings = Settings { reversed: case.axes.clone(), ..Settings::default() };
     let relayout = Relayout::with(&case.from, &case.to, &settings).unwrap();
     let lengths = (relayout.source_size_in_bytes() as usize, relayout.destination_size_in_bytes() as usize);
     let mut ours = Buffers::new(lengths);

@@ -14,7 +14,6 @@ use std::fmt;
 
 use strided_copy::{Available, Level};
 
-use super::cpu_family::{Rules, Staged};
 use super::plan::machine::Knobs;
 
 /// How much work goes into the choice of a plan.
@@ -66,40 +65,34 @@ const ANSWERS: &[Answer] = &[
     row("stores", "cached", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (u64::MAX, u64::MAX)),
     row("stores", "streaming", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (0, 0)),
     row("loops", "kernel", |knobs| knobs.plain_loops = false),
-    row("stage", "never", |knobs| knobs.rules.staged = Staged::Never),
-    row("stage", "pitches", |knobs| knobs.rules.staged = Staged::ByPitches),
-    row("stage", "units", |knobs| knobs.rules.staged = Staged::InLongRegisters),
     row("registers", "32", half_registers),
     row("prefetch", "no", |knobs| knobs.prefetch_above = u64::MAX),
     row("prefetch", "yes", |knobs| knobs.prefetch_above = 0),
     row("panels", "wide", |knobs| resize(knobs, 2, 1)),
     row("panels", "narrow", |knobs| resize(knobs, 1, 2)),
-    row("rows", "turns", |knobs| knobs.rules.follows_rows = true),
-    row("rows", "pairs", |knobs| knobs.rules.follows_rows = false),
-    row("lines", "scattered", |knobs| knobs.rules.scattered = true),
-    row("lines", "ordered", |knobs| knobs.rules.scattered = false),
-    row("tiles", "joined", |knobs| knobs.rules.joins_tiles = true),
-    row("tiles", "apart", |knobs| knobs.rules.joins_tiles = false),
-    row("ahead", "near", |knobs| knobs.rules.panels_in_l1 = true),
-    row("ahead", "far", |knobs| knobs.rules.panels_in_l1 = false),
+    row("lines", "scattered", |knobs| knobs.scattered = true),
+    row("lines", "ordered", |knobs| knobs.scattered = false),
+    row("tiles", "joined", |knobs| knobs.joins_tiles = true),
+    row("tiles", "apart", |knobs| knobs.joins_tiles = false),
+    row("ahead", "near", |knobs| knobs.panels_in_l1 = true),
+    row("ahead", "far", |knobs| knobs.panels_in_l1 = false),
     row("order", "source", |knobs| knobs.in_l2 = 0),
     row("order", "destination", |knobs| knobs.in_l2 = usize::MAX),
 ];
 
 /// Lowers registers of 64 bytes to registers of 32 bytes, which every level with vectors has.
 fn half_registers(knobs: &mut Knobs) {
-    knobs.level = match knobs.level.get() {
+    *knobs = knobs.at_level(match knobs.level.get() {
         Level::Avx512 => Available::up_to(Level::Avx2),
         #[cfg(feature = "software")]
         Level::Software64 => Available::up_to(Level::Software32),
-        _ => knobs.level,
-    };
+        level => Available::up_to(level),
+    });
 }
 
 fn resize(knobs: &mut Knobs, times: usize, part: usize) {
     let resized = |bytes: usize| bytes.saturating_mul(times).checked_div(part).unwrap_or(bytes);
-    let panel_width = resized(knobs.rules.panel_width);
-    *knobs = Knobs { panel: resized(knobs.panel), rules: Rules { panel_width, ..knobs.rules }, ..*knobs };
+    *knobs = Knobs { panel: resized(knobs.panel), panel_width: resized(knobs.panel_width), ..*knobs };
 }
 
 /// A choice: bit `i` is set if row `i` of [`ANSWERS`] is chosen. It has at most one answer to each question.

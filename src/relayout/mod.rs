@@ -32,7 +32,6 @@ mod settings;
 
 mod choice;
 mod copy;
-mod cpu_family;
 mod exec;
 mod explain;
 mod level;
@@ -44,10 +43,9 @@ mod plan;
 
 pub use choice::Effort;
 pub use copy::{Strided, copy, copy_strided};
-pub use cpu_family::CpuFamily;
 pub use level::KernelLevel;
 pub use piece::Piece;
 pub use relayout::Relayout;
 pub use settings::{DestinationMemory, Padding, Settings, Stores};
 #[doc(inline)]
-pub use strided_copy::Destination;
+pub use strided_copy::{Caches, Destination};

@@ -4,10 +4,11 @@
 use crate::error::{Code, Error};
 
 use super::choice::{Choice, Effort};
-use super::cpu_family::CpuFamily;
 use super::level::KernelLevel;
 use super::plan::cost::{LONG_ROWS_STREAMING_FROM, REUSED_STREAMING_FROM, STREAMING_FROM};
 use super::plan::machine::Knobs;
+
+use strided_copy::Caches;
 
 /// The settings of a copy between two layouts. They are fixed when [`Relayout::with`](super::Relayout::with)
 /// plans the copy.
@@ -51,10 +52,9 @@ pub struct Settings {
     /// The highest kernel level that is used, for tests and measurements. It is lowered to the highest level
     /// of this CPU. `None` stands for [`KernelLevel::in_use`].
     pub kernels: Option<KernelLevel>,
-    /// The family of CPUs for which the plan is made, with its rules and the caches of its server CPUs. This
-    /// is for tests and measurements. `None` stands for this CPU. The kernels are for this CPU in either
-    /// case.
-    pub family: Option<CpuFamily>,
+    /// The data caches for which the plan is made, for tests and measurements. `None` stands for the caches
+    /// of this CPU.
+    pub caches: Option<Caches>,
     /// Whether the plan is an estimate or the fastest of several measured plans.
     pub effort: Effort,
     /// The [choice](super::Relayout::choice) of an earlier plan. If it can be used, nothing is measured. If
@@ -91,8 +91,9 @@ pub enum Stores {
 
 impl Settings {
     pub(super) fn knobs(&self) -> Knobs {
-        let own = self.family.map_or_else(|| *Knobs::of_this_cpu(), Knobs::of_family);
-        let level = self.kernels.map_or(own.level, KernelLevel::available);
+        let own = Knobs::of_this_cpu();
+        let own = self.caches.map_or(*own, |caches| Knobs::new(own.level, caches));
+        let own = self.kernels.map_or(own, |level| own.at_level(level.available()));
         let (streaming_from, long_rows_streaming_from) = match (self.stores, self.memory) {
             (Stores::Streaming, _) => (0, 0),
             (Stores::Cached, _) => (u64::MAX, u64::MAX),
@@ -101,9 +102,9 @@ impl Settings {
         };
         // A copy that uses non-temporal stores prefetches as well.
         let prefetch_above = if self.stores == Stores::Streaming { 0 } else { own.prefetch_above };
-        // If a test or a measurement chooses stores, kernels or a family, every copy runs kernels.
-        let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.family.is_none();
-        let knobs = Knobs { level, streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own };
+        // If a test or a measurement chooses stores, kernels or caches, every copy runs kernels.
+        let plain_loops = self.stores == Stores::BySize && self.kernels.is_none() && self.caches.is_none();
+        let knobs = Knobs { streaming_from, long_rows_streaming_from, prefetch_above, plain_loops, ..own };
         self.read_choice().unwrap_or_default().apply(knobs)
     }
 

@@ -6,7 +6,7 @@
 #![cfg(unix)]
 #![allow(unsafe_code, reason = "pages without access")]
 
-use crate::literal::replanned::{Replanned, levels, reversing, write_only};
+use crate::literal::replanned::{CACHES, Replanned, levels, reversing, write_only};
 use std::collections::BTreeSet;
 use std::process::Command;
 
@@ -14,7 +14,7 @@ use crate::guarded::{End, Guarded};
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{CpuFamily, Padding, Relayout};
+use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType};
 
 /// The number of bytes that the elements of a side need. The whole layout may need more.
@@ -373,9 +373,9 @@ fn edges_of_planes() {
     }
 }
 
-/// Large planes have panels that are staged and drained or joined. They are planned for every family of CPUs.
+/// Large planes have panels that are staged and drained or joined. They are planned for several caches.
 #[test]
-fn planes_of_every_family() {
+fn planes_for_several_caches() {
     let mut buffers = Buffers::new(1 << 20);
     for (data_type, columns, rows, pitch) in [
         (DataType::U8, 70, 1100, 1152_u64),
@@ -401,11 +401,11 @@ fn planes_of_every_family() {
             (desc([1, pitch], 3), desc([columns + 1, 1], 1)),
         ] {
             let relayout = Relayout::new(&from.map, &to.map).unwrap();
-            for family in CpuFamily::ALL {
+            for caches in CACHES {
                 for past in [true, false] {
-                    let relayout = relayout.clone().with_cpu_family(family).with_streaming(past);
+                    let relayout = relayout.clone().with_caches(caches).with_streaming(past);
                     let stores = if past { "non-temporal" } else { "ordinary" };
-                    let name = format!("{data_type}[{rows},{columns}] as on {family}, {stores} stores");
+                    let name = format!("{data_type}[{rows},{columns}] with {caches:?}, {stores} stores");
                     buffers.check(&name, (&from, &to), &relayout, &from, Padding::Keep);
                 }
             }

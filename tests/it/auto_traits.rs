@@ -62,7 +62,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Padding>();
     shared::<relayout::Piece>();
     shared::<relayout::Relayout>();
-    shared::<relayout::CpuFamily>();
+    shared::<relayout::Caches>();
     shared::<relayout::Destination<'_>>();
     shared::<relayout::DestinationMemory>();
     shared::<relayout::Settings>();

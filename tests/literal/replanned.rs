@@ -4,7 +4,7 @@
 
 use std::ptr::NonNull;
 
-use tensor_layout::relayout::{CpuFamily, Destination, KernelLevel, Piece, Relayout, Settings, Stores};
+use tensor_layout::relayout::{Caches, Destination, KernelLevel, Piece, Relayout, Settings, Stores};
 use tensor_layout::{Error, ToIndexMap};
 
 /// The levels that copies are tested at: those of this CPU and, with the feature `software`, vectors of 32
@@ -13,6 +13,14 @@ pub fn levels() -> Vec<KernelLevel> {
     let of_this_cpu = KernelLevel::ALL.into_iter().filter(|level| level.is_available());
     of_this_cpu.chain(KernelLevel::SOFTWARE.iter().copied()).collect()
 }
+
+/// Caches of 8 and of 12 ways: those of old client cores, a Zen 3, a Zen 4, a Zen 5 and a Sapphire Rapids.
+pub const CACHES: [Caches; 5] = {
+    const fn caches(l1: usize, l1_ways: usize, l2: usize) -> Caches {
+        Caches { l1: l1 << 10, l1_ways, l2: l2 << 10 }
+    }
+    [caches(32, 8, 256), caches(32, 8, 512), caches(32, 8, 1024), caches(48, 12, 1024), caches(48, 12, 2048)]
+};
 
 /// Plans a copy with some axes walked backwards.
 pub fn reversing(from: &impl ToIndexMap, to: &impl ToIndexMap, axes: &[usize]) -> Result<Relayout, Error> {
@@ -38,8 +46,8 @@ pub trait Replanned: Sized {
         self.set(|settings| settings.stores = if streaming { Stores::Streaming } else { Stores::Cached })
     }
 
-    fn with_cpu_family(self, family: CpuFamily) -> Relayout {
-        self.set(|settings| settings.family = Some(family))
+    fn with_caches(self, caches: Caches) -> Relayout {
+        self.set(|settings| settings.caches = Some(caches))
     }
 
     /// Cuts the copy into pieces of any size.

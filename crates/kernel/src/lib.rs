@@ -58,7 +58,7 @@ pub use copy::{Access, Copies, Copy, Prefetch};
 pub use destination::Destination;
 pub use kernel::Misfit;
 pub use level::{Available, Level, SMALL_PROGRAM};
-pub use machine::{LINE, Model, PAGE, Traits, Vendor};
+pub use machine::{Caches, LINE, PAGE};
 pub use plain::{MOST_PLAIN_LOOPS, PlainNest};
 pub use portable::{bit_rows, width};
 #[cfg(feature = "software")]

@@ -350,7 +350,6 @@ fn interleaved_rows(
     let mut loops = loops_in_bytes(outer.map(|(_, step)| step), sides_in_bytes)?;
     match direction {
         Direction::Deinterleave => neighbours_last(&mut loops, rows_of_bits.row, rows_of_bits.pitch, knobs),
-        Direction::Interleave if knobs.rules.follows_rows => {}
         Direction::Interleave | Direction::Pack => {
             if rows_of_bits.interleaved() > LONGEST_TRANSPOSED {
                 in_source_order(&mut loops);

@@ -3,13 +3,12 @@
 
 use std::sync::OnceLock;
 
-use strided_copy::{Available, Prefetch, Traits};
+use strided_copy::{Available, Caches, Prefetch};
 
-use super::super::cpu_family::{CpuFamily, Rules};
 use super::super::level::KernelLevel;
 use super::cost::{
-    LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, PREFETCH_DISTANCE, PREFETCH_ITERATIONS,
-    STREAMING_FROM,
+    FEW_WAYS, LARGEST_PANEL, LINE, LONG_ROWS_STREAMING_FROM, LONGEST_JOINED, PAGE, PANEL_WIDTH, PREFETCH_DISTANCE,
+    PREFETCH_ITERATIONS, STREAMING_FROM,
 };
 
 /// The numbers of the cost model that depend on the machine, in bytes unless the name says otherwise. A plan
@@ -17,8 +16,6 @@ use super::cost::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Knobs {
     pub(crate) level: Available,
-    pub(crate) family: CpuFamily,
-    pub(crate) rules: Rules,
     /// The associativity of the L1 cache. If more rows than this share a set, a block goes through a staging
     /// buffer.
     pub(crate) l1_ways: usize,
@@ -34,44 +31,55 @@ pub(crate) struct Knobs {
     /// copies of this size.
     pub(crate) prefetch_above: u64,
     pub(crate) panel: usize,
+    pub(crate) panel_width: usize,
+    /// Whether the next panel is prefetched into the L1 cache, for units of four bytes and more. Registers of
+    /// half a line read each source line twice, so the second half comes from that cache.
+    pub(crate) panels_in_l1: bool,
+    /// Whether short runs of neighbouring tiles are joined before non-temporal stores, because rows of tiles
+    /// evict each other in a cache of few ways.
+    pub(crate) joins_tiles: bool,
+    /// Whether copies in the L2 cache are in a scattered order.
+    pub(crate) scattered: bool,
     /// Whether small copies may run as plain loops.
     pub(crate) plain_loops: bool,
 }
 
 impl Knobs {
-    /// The numbers for the CPU that this code runs on. The CPU is identified once.
+    /// The numbers for the CPU that this code runs on. Its caches are read once.
     pub(crate) fn of_this_cpu() -> &'static Knobs {
         static KNOBS: OnceLock<Knobs> = OnceLock::new();
-        KNOBS.get_or_init(|| {
-            let traits = Traits::of_this_cpu();
-            Knobs::new(CpuFamily::of(traits.model), &traits)
-        })
+        KNOBS.get_or_init(|| Knobs::new(KernelLevel::available_in_use(), Caches::of_this_cpu()))
     }
 
-    /// The numbers for a family of CPUs, with the caches of its server CPUs.
-    pub(crate) fn of_family(family: CpuFamily) -> Knobs {
-        Knobs::new(family, &family.traits())
-    }
-
-    pub(crate) fn new(family: CpuFamily, traits: &Traits) -> Knobs {
-        Knobs {
-            level: KernelLevel::available_in_use(),
-            family,
-            rules: family.rules(),
-            l1_ways: traits.l1_ways.max(1),
-            l1_way: traits.l1.checked_div(traits.l1_ways).unwrap_or(0).max(LINE),
-            in_l2: traits.l2.div_euclid(2),
+    pub(crate) fn new(level: Available, caches: Caches) -> Knobs {
+        let Caches { l1, l1_ways, l2 } = caches;
+        let knobs = Knobs {
+            level,
+            l1_ways: l1_ways.max(1),
+            l1_way: l1.checked_div(l1_ways).unwrap_or(0).max(LINE),
+            in_l2: l2.div_euclid(2),
             streaming_from: STREAMING_FROM,
             long_rows_streaming_from: LONG_ROWS_STREAMING_FROM,
-            prefetch_above: u64::try_from(traits.l2).unwrap_or(u64::MAX),
-            panel: traits.l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
+            prefetch_above: u64::try_from(l2).unwrap_or(u64::MAX),
+            panel: l2.div_euclid(4).clamp(PAGE, LARGEST_PANEL),
+            panel_width: PANEL_WIDTH,
+            panels_in_l1: false,
+            joins_tiles: false,
+            scattered: true,
             plain_loops: true,
-        }
+        };
+        knobs.at_level(level)
+    }
+
+    /// The numbers for the same caches and another level.
+    pub(crate) fn at_level(self, level: Available) -> Knobs {
+        let halves = level.register() < LINE;
+        Knobs { level, panels_in_l1: halves, joins_tiles: halves && self.l1_ways <= FEW_WAYS, ..self }
     }
 
     /// The longest destination run, in bytes, for which neighbouring tiles are joined.
     pub(crate) fn joined_up_to(&self) -> usize {
-        if self.rules.joins_tiles { LONGEST_JOINED } else { 0 }
+        if self.joins_tiles { LONGEST_JOINED } else { 0 }
     }
 
     pub(crate) fn l1(&self) -> u64 {

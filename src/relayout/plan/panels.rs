@@ -4,8 +4,8 @@
 //! three observations:
 //!
 //! * A panel and the next panel, which is prefetched meanwhile, fit half of the L2 cache together. If a row
-//!   pitch is whole pages, the panel is as high as this allows and at most a page wide, because every row
-//!   takes an entry of the TLB. Otherwise the rules of the machine give the width.
+//!   pitch is whole pages, the runs on both sides have 512 bytes, because every row takes an entry of the TLB
+//!   and every line of a column the same few sets. Otherwise there are more rows, and they are shorter.
 //! * If more destination rows share a set of the L1 cache than the cache has ways, the lines of a block would
 //!   evict each other. A staging buffer then collects the lines.
 //! * Non-temporal stores must write whole lines. If destination rows start inside lines, the partial line at
@@ -18,11 +18,10 @@ use strided_copy::kernel::{
     is_in_register,
 };
 
-use super::super::cpu_family::Staged;
 use super::cost::{
-    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, LARGEST_STAGED_RUN, LINE, LONG_PIECE, LONG_RUN, LOW_PANEL,
-    MORE_STAGED_LINES, MOST_LISTED, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS, PREFETCH_DISTANCE,
-    RUN_PIECE, STAGED_LINES, STAGED_RUN, STAGED_TABLE_RUN, STAGED_UNITS, TLB_PITCH, TLB_ROWS,
+    DRAINED_LINES, FEW_COLUMNS, FEW_DRAINED_LINES, FEW_ROWS, LINE, LONG_PIECE, LONG_RUN, MORE_STAGED_LINES,
+    MOST_LISTED, MOST_STREAMS, PAGE, PAIRED_ROW, PANEL_PREFETCH, PANEL_ROWS, PANEL_RUN, PREFETCH_DISTANCE, RUN_PIECE,
+    SMALL_PANEL, STAGED_LINES, TLB_PITCH, TLB_ROWS,
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 
@@ -64,10 +63,9 @@ pub(super) fn of_runs(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpo
     // Units of half a line are read from two source rows in turns. The hardware prefetcher follows only short
     // rows then.
     let followed = *unit >= LINE || plane.source_row() < PAIRED_ROW;
-    let source_order = followed && columns.extent <= MOST_STREAMS && knobs.rules.follows_rows;
-    // Rows that share a set of the cache are written in longer pieces. With non-temporal stores, longer
-    // pieces are also written if source rows are long and the hardware prefetcher follows them.
-    let long = if streaming { columns.extent * unit >= LONG_RUN && knobs.rules.follows_rows } else { conflicts };
+    let source_order = followed && columns.extent <= MOST_STREAMS;
+    // Rows that share a set of the cache are written in longer pieces.
+    let long = !streaming && conflicts;
     let few = match conflicts {
         true => FEW_COLUMNS,
         false if columns.extent <= FEW_ROWS => FEW_ROWS,
@@ -117,8 +115,9 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
         plane.columns.stride() == Some(row_bytes) && (LINE..=at_once * lines * LINE).contains(&(at_once * row_bytes));
     let one_tlb_set = plane.rows.are_multiples_of(TLB_PITCH);
     let most = lines * LINE / unit;
-    let height = if one_tlb_set && !joined { most.min(TLB_ROWS.max(LINE.div_ceil(unit))) } else { most }.min(rows);
-    let width = (width(site.knobs, plane, height).min(PAGE) / unit).max(at_once);
+    let height =
+        if one_tlb_set && !joined { most.min(tlb_rows(&plane.rows).max(LINE.div_ceil(unit))) } else { most }.min(rows);
+    let width = (width(site.knobs, plane, height, 2 * site.knobs.panel_width) / unit).max(at_once);
     let width = width - width % at_once;
     let ahead = (PANEL_PREFETCH / (height * width * unit)).max(1);
     Panels {
@@ -135,36 +134,26 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
 fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     let Site { streaming, prefetch, knobs, .. } = site;
     let (unit, register) = (plane.unit, knobs.level.register());
-    let own_order = knobs.rules.scattered && !streaming && register == LINE;
+    let own_order = knobs.scattered && !streaming && register == LINE;
     let (columns, rows) = (plane.columns.extent, plane.rows.extent);
-    let conflict = |axis| !streaming && rows_in_set(axis, LINE / unit, knobs) > knobs.l1_ways;
-    let conflicts = conflict(&plane.columns);
+    let conflicts = !streaming && rows_in_set(&plane.columns, LINE / unit, knobs) > knobs.l1_ways;
     let scattered = own_order && unit >= 4;
     let in_cache = !streaming && !prefetch && !conflicts;
-    let lines = |lines: usize| u8::try_from(lines).unwrap_or(0);
-    let plain = Panels { height: number(rows), scattered: knobs.rules.scattered && !streaming, ..WHOLE };
+    let plain = Panels { height: number(rows), scattered: knobs.scattered && !streaming, ..WHOLE };
     if in_cache && plane.micro_tile.is_none() && (rows <= PANEL_ROWS || scattered) {
         return plain;
     }
     let one_tlb_set =
         plane.rows.are_multiples_of(TLB_PITCH) && (plane.columns.stride().is_some() || plane.rows.stride().is_none());
-    let staged_run = staged_run(plane, knobs, register / unit);
-    // Destination rows that follow each other are drained whole, because together they are one run.
-    let whole_rows = staged_run > 0
-        && plane.columns.stride() == Some(rows * unit)
-        && (rows * unit).is_power_of_two()
-        && (2 * LINE..=LARGEST_STAGED_RUN).contains(&(rows * unit));
-    let staged_run = if whole_rows { rows * unit } else { staged_run };
-    let staged_run = if unit == 1 { staged_run.min(LARGEST_STAGED_RUN / 2) } else { staged_run };
-    let staged_rows = if whole_lines { staged_run / unit } else { 0 };
-    let most_rows = if scattered { usize::MAX } else { PANEL_ROWS };
-    let most_rows = if one_tlb_set { TLB_ROWS.max(LINE / unit) } else { most_rows };
-    // Registers of half a line stream faster from few rows, whose pages the TLB holds.
-    let low = whole_lines && register < LINE && unit >= 4 && staged_rows == 0 && plane.rows.are_multiples_of(PAGE);
-    let most_rows = if low { LOW_PANEL.0.min(most_rows) } else { most_rows };
-    // Both numbers are powers of two, so this is a multiple of a line of rows.
-    let height = rows.min(most_rows.max(staged_rows));
-    let width = if low { (LOW_PANEL.1 * unit).min(PAGE) } else { width(knobs, plane, height) };
+    // All these numbers are powers of two, so a panel has whole lines of rows.
+    let most_rows = match plane.rows.are_multiples_of(PAGE) {
+        _ if one_tlb_set => tlb_rows(&plane.rows).max(LINE / unit),
+        _ if scattered => usize::MAX,
+        true if whole_lines => (PANEL_RUN / unit).min(PANEL_ROWS),
+        _ => PANEL_ROWS,
+    };
+    let height = rows.min(most_rows);
+    let width = width(knobs, plane, height, knobs.panel_width);
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
     // The prefetched panel is at most in the next row of panels, or in the next plane.
@@ -172,10 +161,9 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
     // If all rows are in one page, they are read almost as one run. Prefetches into the L2 cache are soon
     // enough then.
     let apart = rows > 1 && plane.rows.offset(0).abs_diff(plane.rows.offset(1)) >= PAGE;
-    let stage = match (whole_lines, conflicts) {
-        (true, _) if staged_run >= 2 * LINE && height >= staged_run / unit => Stage::Lines(lines(staged_run / LINE)),
-        (false, true) if height >= MORE_STAGED_LINES * (LINE / unit) => Stage::Lines(lines(MORE_STAGED_LINES)),
-        (false, true) if height >= STAGED_LINES * (LINE / unit) => Stage::Lines(lines(STAGED_LINES)),
+    let stage = match u8::try_from(height / (LINE / unit)).unwrap_or(u8::MAX) {
+        MORE_STAGED_LINES.. if conflicts => Stage::Lines(MORE_STAGED_LINES),
+        STAGED_LINES.. if conflicts => Stage::Lines(STAGED_LINES),
         _ => Stage::None,
     };
     Panels {
@@ -184,9 +172,14 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
         stage,
         whole_lines,
         ahead: if prefetch { number(ahead) } else { 0 },
-        near: (unit >= 4 || staged_rows > 0) && apart && knobs.rules.panels_in_l1,
+        near: unit >= 4 && apart && knobs.panels_in_l1,
         ..plain
     }
+}
+
+/// The most rows of a panel at a multiple of [`TLB_PITCH`].
+fn tlb_rows(rows: &Axis) -> usize {
+    if rows.are_multiples_of(8 * TLB_PITCH) { TLB_ROWS } else { 2 * TLB_ROWS }
 }
 
 /// How many of `rows` rows with the pitch of an axis share a set of the L1 cache.
@@ -195,42 +188,11 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The length of a panel's row in bytes. It is at most a page if the row pitch is whole pages. Otherwise the
-/// rules of the machine give it.
-fn width(knobs: &Knobs, plane: &Plane, height: usize) -> usize {
+/// The length of a panel's row in bytes. Panels of few rows have longer rows.
+fn width(knobs: &Knobs, plane: &Plane, height: usize, least: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
-        (knobs.panel / (height * plane.unit)).min(PAGE)
+        (4 * SMALL_PANEL / height).clamp(2 * knobs.panel_width, PAGE).min(knobs.panel / height)
     } else {
-        knobs.rules.panel_width
-    }
-}
-
-/// The length of the runs that a staging buffer collects, in bytes. `units` is the number of units in a
-/// register. 0 stands for no staging buffer.
-fn staged_run(plane: &Plane, knobs: &Knobs, units: usize) -> usize {
-    match (knobs.rules.staged, plane.has_constant_pitches()) {
-        (Staged::ByPitches, true) if pitches_want_a_stage(plane, units) => STAGED_RUN,
-        (Staged::InLongRegisters, true) if units >= STAGED_UNITS => STAGED_RUN,
-        (Staged::InLongRegisters, false) => STAGED_TABLE_RUN,
-        _ => 0,
-    }
-}
-
-/// Whether a staging buffer is worth its cost. `units` is the number of units in a register. By trial (Zen
-/// 4).
-///
-/// A register as long as a cache line writes lines one by one, which is as fast as a staging buffer. There
-/// are two exceptions: both pitches are whole pages, or units of 1 or 2 bytes go to rows that are half pages
-/// apart. Shorter registers gain from a staging buffer if the pitches are not whole pages. If the pitches are
-/// whole pages, they gain only for units of one byte.
-fn pitches_want_a_stage(plane: &Plane, units: usize) -> bool {
-    let whole_pages = plane.rows.are_multiples_of(PAGE) && plane.columns.are_multiples_of(PAGE);
-    let long = plane.destination_row() >= STAGED_RUN;
-    if units.saturating_mul(plane.unit) >= LINE {
-        whole_pages || plane.unit <= 2 && long && plane.columns.are_multiples_of(PAGE / 2)
-    } else if whole_pages {
-        plane.unit == 1
-    } else {
-        plane.unit <= 4 && long
+        (SMALL_PANEL / height).clamp(least, 4 * knobs.panel_width)
     }
 }

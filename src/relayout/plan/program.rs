@@ -6,7 +6,6 @@ use strided_copy::kernel::{Kernel, Loop as ByteLoop};
 use crate::error::Error;
 use crate::map::{BoxGroups, CopyBox, Loop};
 
-use super::super::cpu_family::Rules;
 use super::bits;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
@@ -49,13 +48,10 @@ impl Traffic {
         let prefetch = self.moved() > knobs.prefetch_above;
         // Only copies with non-temporal stores join tiles, and only copies that the L2 cache holds are in a
         // scattered order.
-        let rules = Rules {
-            joins_tiles: knobs.rules.joins_tiles && streaming,
-            scattered: knobs.rules.scattered && !streaming && !prefetch && self.moved() > knobs.l1(),
-            ..knobs.rules
-        };
+        let joins_tiles = knobs.joins_tiles && streaming;
+        let scattered = knobs.scattered && !streaming && !prefetch && self.moved() > knobs.l1();
         let in_l2 = if streaming { 0 } else { knobs.in_l2 };
-        (streaming, prefetch, Knobs { rules, in_l2, ..*knobs })
+        (streaming, prefetch, Knobs { joins_tiles, scattered, in_l2, ..*knobs })
     }
 
     /// The number of bytes read and written from which on a copy uses non-temporal stores. Its contiguous

@@ -27,8 +27,8 @@ use strided_copy::kernel::{
 use strided_copy::{Access, Prefetch, SMALL_PROGRAM};
 
 use super::cost::{
-    FEW_LANES, FEW_RUNS, FOLLOWED, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE,
-    PAIRED_ROW, PREFETCH_DISTANCE, PREFETCH_IN_RUN, SMALL, SMALL_PLANE,
+    FEW_LANES, FEW_RUNS, JOINED_RUN, LINE, LONG_RUN, LONGEST_SCATTERED, MEMCPY_FROM, NARROW, PAGE, PREFETCH_DISTANCE,
+    PREFETCH_IN_RUN, SMALL, SMALL_PLANE,
 };
 use super::machine::{Knobs, Site, iterations_ahead, number};
 use super::panels;
@@ -36,7 +36,6 @@ use super::permutation;
 
 /// Chooses the code of a kernel, whatever code it names so far, and how the copy loads and stores.
 pub(crate) fn resolve(kernel: Kernel, loops: &[Loop], site: Site<'_>) -> (Kernel, Access) {
-    let site = Site { prefetch: site.prefetch && !is_followed(&kernel, loops, site.knobs), ..site };
     let (kernel, prefetch) = match kernel {
         Kernel::Runs { run, count, .. } => runs(run, count, site),
         Kernel::Transpose { plane, .. } => match permutation::interleaved(&plane, site) {
@@ -79,8 +78,7 @@ fn runs(run: usize, count: Stride, site: Site<'_>) -> (Kernel, Prefetch) {
         && usize::try_from(count.destination) == Ok(run)
         && run.is_power_of_two()
         && run <= site.register();
-    let scattered =
-        site.knobs.rules.scattered && !streaming && jumps && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
+    let scattered = site.knobs.scattered && !streaming && jumps && (4 * LINE + 1..LONGEST_SCATTERED).contains(&run);
     let (by, prefetch) = match run {
         _ if repeats => (Runs::Repeat, Prefetch::None),
         1 | 2 | 4 | 8 | 12 | 16 => {
@@ -185,47 +183,4 @@ fn rows_ahead(row: usize, rows: usize, apart: bool, site: Site<'_>) -> Prefetch 
         LONG_RUN.. if !apart || rows == 1 => Prefetch::InRow(number(PREFETCH_IN_RUN)),
         bytes => iterations_ahead(bytes),
     }
-}
-
-/// Whether prefetches are useless, because the hardware prefetcher follows the reads of these loops. This is
-/// so on a Zen 4. On a fifth-generation Xeon, copies of this kind are faster with prefetches.
-fn is_followed(kernel: &Kernel, loops: &[Loop], knobs: &Knobs) -> bool {
-    knobs.rules.follows_rows && sequence_in(kernel, loops) >= FOLLOWED
-}
-
-/// The number of source bytes that the innermost iterations of these loops read in sequence, with gaps of
-/// less than a line. 0 if the kernel reads in some other order.
-fn sequence_in(kernel: &Kernel, loops: &[Loop]) -> usize {
-    let own = match kernel {
-        Kernel::Runs { run, count, .. } => after_each_other(*run, count),
-        // The two halves of a destination line come from two source rows, which are read in turns.
-        Kernel::Transpose { plane, .. } if plane.unit == LINE / 2 && plane.source_row() >= PAIRED_ROW => None,
-        Kernel::Transpose { plane, .. } if plane.columns.extent <= MOST_INTERLEAVED => {
-            let rows = |source| Stride { extent: plane.rows.extent, source, destination: 0 };
-            let pitch = plane.rows.pitch().filter(|&pitch| pitch >= 0);
-            pitch.and_then(|pitch| after_each_other(plane.source_row(), &rows(pitch)))
-        }
-        Kernel::InterleaveBits { rows, .. } if rows.direction == Direction::Deinterleave => Some(rows.interleaved()),
-        Kernel::ChangeWidth(row) if row.change == WidthChange::Pack => Some(row.unpacked()),
-        Kernel::ChangeWidth(row) => Some(row.packed),
-        _ => None,
-    };
-    let Some(own) = own else { return 0 };
-    let mut bytes = own;
-    for stride in loops.iter().rev().map_while(Loop::stride) {
-        let Some(more) = after_each_other(bytes, &stride) else { break };
-        bytes = more;
-    }
-    bytes
-}
-
-/// The bytes of `count` runs, if each run begins at the end of the run before, or less than a line after that
-/// end.
-fn after_each_other(run: usize, count: &Stride) -> Option<usize> {
-    if count.extent == 1 {
-        return Some(run);
-    }
-    let source = usize::try_from(count.source).ok()?;
-    let gap = source.checked_sub(run)?;
-    (gap < LINE).then(|| source.saturating_mul(count.extent))
 }

@@ -53,7 +53,7 @@ const BASES: [&str; 6] = [
     "v1 stores=cached",
     "v1 prefetch=yes",
     "v1 stores=streaming prefetch=yes",
-    "v1 stores=streaming stage=pitches registers=32",
+    "v1 stores=streaming registers=32 panels=wide",
 ];
 
 /// The plans of one copy: every base, and with each base every answer that makes another plan.

@@ -1,7 +1,7 @@
 //! The explanation of a plan is the plan: its boxes, loops and kernels, and how it stores.
 
-use crate::literal::replanned::{Replanned, reversing};
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout};
+use crate::literal::replanned::{CACHES, Replanned, reversing};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout};
 use tensor_layout_text::Notated;
 
 fn plan(from: &str, to: &str) -> Relayout {
@@ -53,12 +53,12 @@ fn what_is_streamed_depends_on_what_is_moved() {
     assert!(padded(2048) && !padded(2047));
 }
 
-/// A plan is a function of the layouts, the level and the family, so that vectors in plain Rust show what
-/// every CPU gets: at both lengths of a register, by the rules of every family, on any machine.
+/// A plan is a function of the layouts, the level and the caches, so that vectors in plain Rust show what
+/// every CPU gets: at both lengths of a register, with any caches, on any machine.
 #[test]
 fn kernels_are_chosen_for_the_level() {
     for &level in KernelLevel::SOFTWARE {
-        for family in CpuFamily::ALL {
+        for caches in CACHES {
             for (from, to, kernel) in [
                 ("f32[4096,4096]{1,0}", "f32[4096,4096]{0,1}", "by: Panels("),
                 ("f32[200,300]{1,0}", "f32[200,300]{0,1}", "by: Panel"),
@@ -69,7 +69,7 @@ fn kernels_are_chosen_for_the_level() {
                 ("f32[100]:[0]", "f32[100]", "by: Repeat"),
                 ("f32[3000,2,7]", "f32[3000,2,7]{1,2,0}", "PermuteBlocks("),
             ] {
-                let plan = plan(from, to).with_kernel_level(level).with_cpu_family(family);
+                let plan = plan(from, to).with_kernel_level(level).with_caches(caches);
                 says(&plan, &[&format!("kernels: {level}"), kernel]);
             }
         }

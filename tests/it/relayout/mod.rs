@@ -1,9 +1,9 @@
 //! Copies.
 
+mod caches;
 mod choices;
 mod copy;
 mod explain;
-mod families;
 mod pieces;
 pub(crate) mod plan_as_data;
 mod properties;

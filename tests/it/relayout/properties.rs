@@ -2,12 +2,12 @@
 //! literal copy reads each element at its literal offset on one side, and writes it at its literal offset on
 //! the other side.
 
-use crate::literal::replanned::{Replanned, levels, write_only};
+use crate::literal::replanned::{CACHES, Replanned, levels, write_only};
 
 use crate::literal::cases;
 use crate::literal::pairs::{Side, literal_copy, noise, padding, pair, with_bits, with_own_bits, within};
 use proptest::prelude::*;
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Padding, Relayout, Settings};
+use tensor_layout::relayout::{KernelLevel, Padding, Relayout, Settings};
 use tensor_layout::strided::Slice;
 use tensor_layout::tiled::Layout;
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, LayoutClass, ToIndexMap};
@@ -301,16 +301,16 @@ proptest! {
     }
 }
 
-/// Copies one pair of layouts as each family plans it, with non-temporal and ordinary stores, with the
-/// kernels of this CPU.
-fn check_families(from: &Side, to: &Side, name: impl std::fmt::Display) {
+/// Copies one pair of layouts as it is planned for several caches, with non-temporal and ordinary stores, with
+/// the kernels of this CPU.
+fn check_caches(from: &Side, to: &Side, name: impl std::fmt::Display) {
     let source = noise(from.bytes(), 3);
     let mut expected = vec![0x5a; to.bytes()];
     literal_copy(from, to, &source, &mut expected, Padding::Keep);
     let plan = Relayout::new(&from.map, &to.map).unwrap();
     let safe = plan.clone().with_kernel_level(KernelLevel::Portable);
-    let families = CpuFamily::ALL.into_iter().map(|family| plan.clone().with_cpu_family(family));
-    let plans = families.flat_map(|plan| [plan.clone(), plan.clone().with_streaming(true), plan.with_streaming(false)]);
+    let planned = CACHES.into_iter().map(|caches| plan.clone().with_caches(caches));
+    let plans = planned.flat_map(|plan| [plan.clone(), plan.clone().with_streaming(true), plan.with_streaming(false)]);
     for plan in plans.chain([safe]) {
         let mut destination = vec![0x5a; to.bytes()];
         plan.run(&source, &mut destination).unwrap();
@@ -338,7 +338,7 @@ fn staged_panels_change_no_byte() {
                 Side::strided(&desc.with_base_offset(base).unwrap())
             };
             let (from, to) = (desc([if gap == 0 { pitch } else { columns + gap }, 1], 0), desc([1, pitch], base));
-            check_families(&from, &to, data_type);
+            check_caches(&from, &to, data_type);
         }
     }
 }
@@ -360,7 +360,7 @@ fn an_order_changes_no_byte() {
     ] {
         let (from, to) =
             (side(data_type, &[rows, columns], &[columns, 1]), side(data_type, &[rows, columns], &[1, rows]));
-        check_families(&from, &to, data_type);
+        check_caches(&from, &to, data_type);
     }
     // Rows share a set of the L1 cache, on the source or on the destination.
     for (data_type, rows, columns, pitch) in [
@@ -370,9 +370,9 @@ fn an_order_changes_no_byte() {
         (DataType::BF16, 70, 600, 2048),
     ] {
         let sizes = [rows, columns];
-        check_families(&side(data_type, &sizes, &[pitch, 1]), &side(data_type, &sizes, &[1, rows]), data_type);
+        check_caches(&side(data_type, &sizes, &[pitch, 1]), &side(data_type, &sizes, &[1, rows]), data_type);
         let sizes = [columns, rows];
-        check_families(&side(data_type, &sizes, &[rows, 1]), &side(data_type, &sizes, &[1, pitch]), data_type);
+        check_caches(&side(data_type, &sizes, &[rows, 1]), &side(data_type, &sizes, &[1, pitch]), data_type);
     }
     // Runs of all lengths jump on one side. Runs of one line go to a few rows that share a set.
     for [outer, inner, run] in
@@ -381,8 +381,8 @@ fn an_order_changes_no_byte() {
         let sizes = [outer, inner, run];
         let from = side(DataType::F32, &sizes, &[inner * run, run, 1]);
         let to = side(DataType::F32, &sizes, &[run, outer * run, 1]);
-        check_families(&from, &to, DataType::F32);
-        check_families(&to, &from, DataType::F32);
+        check_caches(&from, &to, DataType::F32);
+        check_caches(&to, &from, DataType::F32);
     }
 }
 
@@ -406,7 +406,7 @@ fn joined_runs_change_no_byte() {
         for base in [0, 16, 64, 6] {
             let desc = BufferTensorDesc::new(shape.data_type(), shape.sizes(), Some(&[pitch, 1])).unwrap();
             let to = Side::strided(&desc.with_base_offset(base).unwrap());
-            check_families(&from, &to, &shape);
+            check_caches(&from, &to, &shape);
         }
     }
 }

@@ -1,37 +1,21 @@
-//! The model and the data caches that the CPUID instruction reports.
+//! The data caches that the CPUID instruction reports.
 
 use std::arch::x86_64::{__cpuid_count, CpuidResult};
 
-use crate::machine::{Model, Traits, Vendor};
+use crate::machine::Caches;
 
-/// Returns the traits of this CPU. `None` if the CPU does not describe an L1 data cache and an L2 cache.
+/// Returns the caches of this CPU. `None` if the CPU does not describe an L1 data cache and an L2 cache.
 ///
 /// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol.
 /// 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
-pub(crate) fn traits() -> Option<Traits> {
+pub(crate) fn caches_of_this_cpu() -> Option<Caches> {
     let has_intel = leaf(0, 0).eax >= 4;
     let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
     let leaves = [(4, has_intel), (0x8000_001d, has_amd)];
-    let caches = leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| caches(|i| leaf(number, i)));
-    caches.map(|caches| Traits { model: model(&leaf(0, 0), &leaf(1, 0)), ..caches })
+    leaves.into_iter().filter(|&(_, exists)| exists).find_map(|(number, _)| caches(|i| leaf(number, i)))
 }
 
-/// The maker, the family and the model, from leaves 0 and 1 (Intel SDM vol. 2, figure 3-6; AMD APM vol. 3,
-/// function 0000_0001h).
-pub(crate) fn model(names: &CpuidResult, numbers: &CpuidResult) -> Option<Model> {
-    let name = [names.ebx, names.edx, names.ecx].map(u32::to_le_bytes);
-    let vendor = match name.as_flattened() {
-        b"AuthenticAMD" => Vendor::Amd,
-        b"GenuineIntel" => Vendor::Intel,
-        _ => return None,
-    };
-    let field = |shift: u32, bits: u32| numbers.eax >> shift & ((1 << bits) - 1);
-    let (family, extended) = (field(8, 4), field(20, 8));
-    let family = if family == 15 { family + extended } else { family };
-    Some(Model { vendor, family, number: field(16, 4) << 4 | field(4, 4) })
-}
-
-pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
+pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Caches> {
     /// The most subleaves that are read. A real CPU has four or five caches, but an emulator may repeat a
     /// cache without end.
     const MOST_CACHES: u32 = 16;
@@ -44,9 +28,9 @@ pub(crate) fn caches(subleaf: impl Fn(u32) -> CpuidResult) -> Option<Traits> {
             _ => {}
         }
     }
-    let (l1, l1_ways, line) = geometry(&first?)?;
-    let (l2, ..) = geometry(&second?)?;
-    Some(Traits { model: None, l1, l1_ways, l2, line })
+    let (l1, l1_ways) = geometry(&first?)?;
+    let (l2, _) = geometry(&second?)?;
+    Some(Caches { l1, l1_ways, l2 })
 }
 
 /// The kinds of caches, in the lowest bits of a description.
@@ -57,14 +41,14 @@ fn kind(cache: &CpuidResult) -> u32 {
     cache.eax & 31
 }
 
-/// Returns the size of a cache in bytes, its number of ways, and the size of its lines in bytes.
-fn geometry(cache: &CpuidResult) -> Option<(usize, usize, usize)> {
+/// Returns the size of a cache in bytes, and its number of ways.
+fn geometry(cache: &CpuidResult) -> Option<(usize, usize)> {
     // Each field holds a number less one.
     let field = |bits: u32| usize::try_from(bits).ok()?.checked_add(1);
     let (line, partitions) = (field(cache.ebx & 0xfff)?, field(cache.ebx >> 12 & 0x3ff)?);
     let (ways, sets) = (field(cache.ebx >> 22)?, field(cache.ecx)?);
     let bytes = line.checked_mul(partitions)?.checked_mul(ways)?.checked_mul(sets)?;
-    Some((bytes, ways, line))
+    Some((bytes, ways))
 }
 
 fn leaf(number: u32, subleaf: u32) -> CpuidResult {

@@ -7,8 +7,8 @@ mod reader;
 
 use std::arch::x86_64::CpuidResult;
 
-use reader::{caches, model};
-use strided_copy::{Model, Traits, Vendor};
+use reader::caches;
+use strided_copy::Caches;
 
 /// Recorded answers of CPUs: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of
 /// 2 MiB (leaf 4).
@@ -37,25 +37,30 @@ fn recorded_answers() {
         [(&zen5[..], 48 << 10, 12, 1 << 20), (&skylake[..], 32 << 10, 8, 256 << 10), (&xeon[..], 48 << 10, 12, 2 << 20)]
     {
         let at = |i: u32| answers.get(usize::try_from(i).unwrap()).copied().unwrap_or(nothing);
-        assert_eq!(caches(at), Some(Traits { model: None, l1, l1_ways, l2, line: 64 }));
+        assert_eq!(caches(at), Some(Caches { l1, l1_ways, l2 }));
     }
     assert_eq!(caches(|_| nothing), None);
     // A CPU that repeats its L1 cache without end has no L2 cache.
     assert_eq!(caches(|_| zen5[0]), None);
 }
 
-/// Recorded answers of a Zen 3, a Zen 5 and a Sapphire Rapids. The last answer is of a Hygon CPU, which has
-/// another vendor name.
+/// What Linux writes for a Neoverse V2, whose caches have no CPUID.
 #[test]
-fn recorded_models() {
-    let named = |name: &[u8; 12], eax| {
-        let [ebx, edx, ecx] = [0, 4, 8].map(|at| u32::from_le_bytes(name[at..at + 4].try_into().unwrap()));
-        model(&CpuidResult { eax: 16, ebx, ecx, edx }, &CpuidResult { eax, ebx: 0, ecx: 0, edx: 0 })
-    };
-    let amd = |family, number| Some(Model { vendor: Vendor::Amd, family, number });
-    assert_eq!(named(b"AuthenticAMD", 0xa0_0f11), amd(0x19, 1));
-    assert_eq!(named(b"AuthenticAMD", 0xb0_0f21), amd(0x1a, 2));
-    let intel = Model { vendor: Vendor::Intel, family: 6, number: 0x8f };
-    assert_eq!(named(b"GenuineIntel", 0x8_06f8), Some(intel));
-    assert_eq!(named(b"HygonGenuine", 0x90_0f11), None);
+fn folders_of_linux() {
+    let folder = std::env::temp_dir().join(format!("strided-copy-caches-{}", std::process::id()));
+    let caches = [
+        [("level", "1"), ("type", "Data"), ("size", "64K"), ("ways_of_associativity", "4")],
+        [("level", "1"), ("type", "Instruction"), ("size", "64K"), ("ways_of_associativity", "4")],
+        [("level", "2"), ("type", "Unified"), ("size", "2048K"), ("ways_of_associativity", "8")],
+    ];
+    for (index, files) in caches.iter().enumerate() {
+        let index = folder.join(format!("index{index}"));
+        std::fs::create_dir_all(&index).unwrap();
+        files.iter().for_each(|(name, text)| std::fs::write(index.join(name), format!("{text}\n")).unwrap());
+    }
+    let expected = Caches { l1: 64 << 10, l1_ways: 4, l2: 2 << 20 };
+    assert_eq!(Caches::in_folder(&folder), Some(expected));
+    std::fs::remove_dir_all(folder.join("index2")).unwrap();
+    assert_eq!(Caches::in_folder(&folder), None);
+    std::fs::remove_dir_all(&folder).unwrap();
 }

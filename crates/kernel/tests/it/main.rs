@@ -18,7 +18,7 @@ mod twins;
 
 /// Where the reader of CPUID expects its types.
 mod machine {
-    pub(crate) use strided_copy::{Model, Traits, Vendor};
+    pub(crate) use strided_copy::Caches;
 }
 
 /// The random number generator SplitMix64.

@@ -1,15 +1,14 @@
-//! Copies are planned for every family of CPUs, and copy the same bytes.
+//! Copies are planned for several caches, and copy the same bytes.
 
-use tensor_layout::relayout::{CpuFamily, KernelLevel, Relayout};
+use tensor_layout::relayout::{KernelLevel, Relayout};
 use tensor_layout_text::Notated;
 
 use super::choices::PAIRS;
-use crate::literal::replanned::Replanned;
+use crate::literal::replanned::{CACHES, Replanned};
 
-/// The family of the CPU decides which kernels use a staging buffer. This test runs the kernels of every
-/// family.
+/// The caches decide the order of loops, the size of panels and which runs are joined.
 #[test]
-fn every_family_copies_the_same_bytes() {
+fn plans_for_any_caches_copy_the_same_bytes() {
     for (from, to) in PAIRS {
         let side = |text: &str| text.parse::<Notated>().unwrap();
         let plan = Relayout::new(&side(from), &side(to)).unwrap();
@@ -21,10 +20,10 @@ fn every_family_copies_the_same_bytes() {
             bytes
         };
         let expected = bytes(&plan.clone().with_kernel_level(KernelLevel::Portable));
-        for (family, stores) in
-            CpuFamily::ALL.iter().flat_map(|&family| [None, Some(true), Some(false)].map(|past| (family, past)))
+        for (caches, stores) in
+            CACHES.iter().flat_map(|&caches| [None, Some(true), Some(false)].map(|past| (caches, past)))
         {
-            let plan = plan.clone().with_cpu_family(family);
+            let plan = plan.clone().with_caches(caches);
             let plan = match stores {
                 Some(past) => plan.with_streaming(past),
                 None => plan,
