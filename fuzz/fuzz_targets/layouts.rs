@@ -46,7 +46,6 @@ fn strided(desc: &BufferTensorDesc) {
     let _ = desc.index_width();
     let small = desc.coalesce();
     assert!(small.element_count() == desc.element_count());
-    assert!(desc.blocks().into_iter().take(50).zip(small.blocks()).all(|(block, _)| !block.is_empty()));
     if desc.element_count() > 0 {
         let last: Vec<u64> = desc.sizes().iter().map(|size| size - 1).collect();
         assert_eq!(desc.offset(&last), Ok(desc.span_elements() - 1));

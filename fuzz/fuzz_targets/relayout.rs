@@ -132,7 +132,7 @@ impl Copy {
                     unreachable!();
                 }
             }
-            5 | 6 | 7 => {
+            5..=7 => {
                 let before = own.to_vec();
                 if let Err(error) = relayout.run(source, write_only(own)) {
                     assert!(error.code() == "destination_read" && *own == before, "{}", self.words());

@@ -88,12 +88,6 @@ fn check(state: &State) {
     }
     let coalesced = desc.coalesce();
     assert!(coalesced.offsets().eq(list.iter().copied()), "{desc} -> {coalesced}");
-    // All elements of the blocks together are the elements, each as often as it is there.
-    let mut blocks: Vec<u64> = desc.blocks().into_iter().flatten().collect();
-    blocks.sort_unstable();
-    sorted.dedup();
-    blocks.dedup();
-    assert_eq!(blocks, sorted, "{desc}");
 }
 
 /// The view of both; they are refused together, with the same code.
