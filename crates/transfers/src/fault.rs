@@ -1,18 +1,30 @@
 //! The axis at fault where an executor refuses a transfer.
 
 use tensor_layout::plan::Code;
-use tensor_layout::{Error, IndexMap};
+use tensor_layout::{Error, IndexMap, Relayout};
 
-/// What offsets count: the units of an element and of a byte, and the layouts of both sides.
-#[derive(Debug, Clone, Copy)]
+/// What offsets count, and the layouts of both sides of some copies.
+#[derive(Debug, Clone)]
 pub(crate) struct Fault<'a> {
-    /// The units of an element, and of a byte.
+    /// The units of an element, and of a byte. Where an element is not whole bytes, a unit is a bit.
     pub(crate) width: u64,
     pub(crate) byte: u64,
-    pub(crate) sides: &'a [[&'a IndexMap; 2]],
+    sides: Vec<[&'a IndexMap; 2]>,
 }
 
-impl Fault<'_> {
+impl<'a> Fault<'a> {
+    /// Refuses copies whose elements have several widths.
+    pub(crate) fn of(plans: &[&'a Relayout]) -> Result<Fault<'a>, Error> {
+        let sides: Vec<[&IndexMap; 2]> = plans.iter().map(|plan| [plan.source(), plan.destination()]).collect();
+        let mut widths = sides.iter().flatten().map(|map| map.element_bits());
+        let bits = widths.next().unwrap_or(8);
+        if let Some(other) = widths.find(|&other| other != bits) {
+            return Err(Code::ElementBitsMismatch.by(bits.into(), other.into()));
+        }
+        let byte = if bits.is_multiple_of(8) { 1 } else { 8 };
+        Ok(Fault { width: u64::from(bits) * byte / 8, byte, sides })
+    }
+
     /// Refuses a transfer whose offset on one side (0 or 1) is no multiple of `limit` bytes.
     pub(crate) fn unaligned(&self, side: usize, at: u64, run: u64, limit: u64) -> Error {
         let index = self.index(side, at);

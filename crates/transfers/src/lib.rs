@@ -25,7 +25,7 @@
 //! use tensor_layout_transfers::{Executor, Loop, transfers};
 //!
 //! // Rows of 6 elements of 2 bytes, 16 bytes apart, to packed rows.
-//! let (rows, packed): (BufferTensorDesc, BufferTensorDesc) = ("f16[4,6]:[8,1]".parse()?, "f16[4,6]".parse()?);
+//! let (rows, packed): (BufferTensorDesc, BufferTensorDesc) = ("f16[4,6]:[8,1]".parse()?, "f16[4,6]:[6,1]".parse()?);
 //! let list = transfers(&rows, &packed, &Executor::ranges())?;
 //! let ranges: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
 //! assert_eq!(ranges, [(0, 0, 12), (16, 12, 12), (32, 24, 12), (48, 36, 12)]);
@@ -45,8 +45,11 @@ mod join;
 mod list;
 mod nest;
 mod ranges;
+mod run;
+mod shards;
 
 pub use executor::Executor;
 pub use fewer::{Change, Fewer, fewer};
 pub use list::{Summary, Transfer, Transfers, transfers};
 pub use nest::{Loop, NEST_LIMIT};
+pub use shards::{Pair, Sharded, Shards, reshard};

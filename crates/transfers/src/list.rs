@@ -1,13 +1,12 @@
 //! `Transfers`: the list of transfers of a copy.
 
-use tensor_layout::checked::{BYTES, mul};
-use tensor_layout::plan::Code;
+use tensor_layout::checked::{BYTES, add, mul};
 use tensor_layout::relayout::Relayout;
-use tensor_layout::{Error, IndexMap, ToIndexMap};
+use tensor_layout::{Error, ToIndexMap};
 
 use super::executor::Executor;
 use super::fault::Fault;
-use super::nest::{Loop, Nest, nests};
+use super::nest::{Loop, Nest, nests, push};
 use super::ranges::{Ranges, Run, Starts, in_order, is_even};
 
 /// One entry of a list: a contiguous run of bytes, repeated by loops.
@@ -74,19 +73,44 @@ impl Transfers {
     ///
     /// The errors of [`transfers`], but those of [`Relayout::new`].
     pub fn of(plans: &[&Relayout], executor: &Executor) -> Result<Transfers, Error> {
-        let bits = plans.first().map_or(8, |plan| plan.source().element_bits());
-        let byte = if bits.is_multiple_of(8) { 1 } else { 8 };
-        let width = u64::from(bits) * byte / 8;
+        let fault = Fault::of(plans)?;
         let mut all = Vec::with_capacity(1);
-        for plan in plans {
-            let (from, to) = (plan.source().element_bits(), plan.destination().element_bits());
-            if from != to || from != bits {
-                return Err(Code::ElementBitsMismatch.by(to.into(), from.into()));
+        plans.iter().try_for_each(|plan| nests(plan, fault.width, &mut all))?;
+        Self::arranged(all, executor, &fault)
+    }
+
+    /// Lists the transfers of a planned copy that is repeated: `places` holds the bytes that each repetition
+    /// adds to the offsets of the source and of the destination, such as those of the blocks in a block
+    /// table. The repetitions write different bytes.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`of`](Self::of).
+    ///
+    /// ```
+    /// use tensor_layout::{BufferTensorDesc, Relayout};
+    /// use tensor_layout_transfers::{Executor, Transfers};
+    ///
+    /// // Blocks 7, 8 and 3 of a cache, each of 4 rows of 64 bytes, one behind another.
+    /// let block: BufferTensorDesc = "u8[4,64]:[64,1]".parse()?;
+    /// let table = [7, 8, 3].iter().zip(0..).map(|(&page, place)| (page * 256, place * 256)).collect::<Vec<_>>();
+    /// let list = Transfers::repeated(&Relayout::new(&block, &block)?, &table, &Executor::ranges())?;
+    /// let runs: Vec<_> = list.iter().map(|one| (one.source, one.destination, one.bytes)).collect();
+    /// assert_eq!(runs, [(7 * 256, 0, 512), (3 * 256, 512, 256)]);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn repeated(plan: &Relayout, places: &[(u64, u64)], executor: &Executor) -> Result<Transfers, Error> {
+        let fault = Fault::of(&[plan])?;
+        let (mut once, mut all) = (Vec::with_capacity(1), Vec::new());
+        nests(plan, fault.width, &mut once)?;
+        for nest in &once {
+            for &(source, destination) in places {
+                let moved = |at: u64, by: u64| add(at, mul(by, fault.byte, BYTES)?, BYTES);
+                let (source, destination) = (moved(nest.source, source)?, moved(nest.destination, destination)?);
+                push(Nest { source, destination, loops: nest.loops.clone() }, &mut all)?;
             }
-            nests(plan, width, &mut all)?;
         }
-        let sides: Vec<[&IndexMap; 2]> = plans.iter().map(|plan| [plan.source(), plan.destination()]).collect();
-        Self::arranged(all, executor, &Fault { width, byte, sides: &sides })
+        Self::arranged(all, executor, &fault)
     }
 
     fn arranged(nests: Vec<Nest>, executor: &Executor, fault: &Fault<'_>) -> Result<Transfers, Error> {
@@ -140,7 +164,21 @@ impl Transfers {
         Ok(())
     }
 
-    fn nests(&self) -> impl Iterator<Item = &Nest> {
+    /// The bytes of both buffers up to the end of the last run.
+    pub fn reach(&self) -> (u64, u64) {
+        let byte = self.ranges.map_or(1, |(_, byte)| byte);
+        self.nests().fold((0, 0), |most, nest| {
+            let (source, destination) = nest.reach();
+            (most.0.max(source.div_ceil(byte)), most.1.max(destination.div_ceil(byte)))
+        })
+    }
+
+    /// Whether the offsets of the nests are in bytes.
+    pub(crate) fn is_in_bytes(&self) -> bool {
+        self.ranges.is_none_or(|(_, byte)| byte == 1)
+    }
+
+    pub(crate) fn nests(&self) -> impl Iterator<Item = &Nest> {
         self.nests.iter().map(|listed| &listed.nest)
     }
 

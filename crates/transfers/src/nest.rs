@@ -80,6 +80,16 @@ impl Nest {
         self.loops.split_last().map_or(&[], |(_, outer)| outer)
     }
 
+    /// The ends of the last runs on both sides.
+    pub(crate) fn reach(&self) -> (u64, u64) {
+        let end = |start: u64, stride: fn(&Loop) -> i64| {
+            let ahead = self.outer().iter().filter(|step| stride(step) > 0);
+            let ahead = ahead.map(|step| (step.count - 1) * stride(step).unsigned_abs());
+            start + ahead.sum::<u64>() + self.run()
+        };
+        (end(self.source, |step| step.source_stride), end(self.destination, |step| step.destination_stride))
+    }
+
     pub(crate) fn runs(&self) -> u64 {
         self.outer().iter().map(|step| step.count).product()
     }
@@ -116,7 +126,7 @@ pub(crate) fn nests(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Resul
     }
 }
 
-fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
+pub(crate) fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
     nests.push(nest);
     join::last(nests);
     if nests.len() > NEST_LIMIT { Err(Error::undecided(QUESTION, ENTRY_LIMIT)) } else { Ok(()) }

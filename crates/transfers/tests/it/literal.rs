@@ -11,15 +11,20 @@ use tensor_layout_transfers::{Loop, Transfers};
 /// twice.
 pub(crate) fn moved(list: &Transfers) -> BTreeMap<u64, u64> {
     let mut moved = BTreeMap::new();
+    each_byte(list, |source, destination| {
+        let before = moved.insert(destination, source);
+        assert!(before.is_none(), "byte {destination} of the destination is written twice");
+    });
+    moved
+}
+
+/// Calls `each` with every byte that a list reads and writes.
+pub(crate) fn each_byte(list: &Transfers, mut each: impl FnMut(u64, u64)) {
     for transfer in list.iter() {
         each_run(transfer.loops, transfer.source, transfer.destination, &mut |source, destination| {
-            for byte in 0..transfer.bytes {
-                let before = moved.insert(destination + byte, source + byte);
-                assert!(before.is_none(), "byte {} of the destination is written twice", destination + byte);
-            }
+            (0..transfer.bytes).for_each(|byte| each(source + byte, destination + byte));
         });
     }
-    moved
 }
 
 fn each_run(loops: &[Loop], source: u64, destination: u64, each: &mut dyn FnMut(u64, u64)) {

@@ -1,4 +1,7 @@
 //! What the crate does, seen from outside: a module a topic.
 
+mod executed;
 mod least;
+mod limits;
 mod literal;
+mod shards;

@@ -1,0 +1,85 @@
+//! What planning and listing take, and a list executed on memory beside the copy itself:
+//! `cargo bench -p tensor-layout-transfers`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use tensor_layout::{BufferTensorDesc, DataType, Relayout};
+use tensor_layout_transfers::{Executor, Shards, Transfers, reshard};
+
+fn least(times: usize, mut run: impl FnMut()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    };
+    (0..times).map(time).fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    // [layers, blocks, heads, tokens, content] over 8 ranks by heads, and over 4 with tokens and heads exchanged.
+    let cache = Shards::of(&[32, 4096, 8, 16, 256]).unwrap();
+    let packed = |_: usize, sizes: &[u64]| BufferTensorDesc::packed(DataType::F16, sizes);
+    let turned = |_: usize, sizes: &[u64]| {
+        BufferTensorDesc::packed(DataType::F16, &[sizes[0], sizes[1], sizes[3], sizes[2], sizes[4]])?
+            .permute(&[0, 1, 3, 2, 4])
+    };
+    let from = cache.split(2, 8).unwrap().with_layouts(packed).unwrap();
+    let to = cache.split(2, 4).unwrap().with_layouts(turned).unwrap();
+    let mut pairs = Vec::new();
+    for loops in [0, 1, 2] {
+        let executor = Executor::with_loops(loops);
+        let seconds = least(100, || pairs = reshard(&from, &to, &executor).unwrap());
+        let count: u64 = pairs.iter().map(|pair| pair.transfers.count()).sum();
+        println!("8 ranks to 4, {loops} loops: {count} transfers planned in {:.1} us", seconds * 1e6);
+    }
+    pairs = reshard(&from, &to, &Executor::ranges()).unwrap();
+    let count: u64 = pairs.iter().map(|pair| pair.transfers.count()).sum();
+    let visit = || {
+        pairs
+            .iter()
+            .flat_map(|pair| pair.transfers.iter())
+            .map(|one| one.source ^ one.destination)
+            .fold(0, |a, b| a ^ b)
+    };
+    let seconds = least(3, || {
+        black_box(visit());
+    });
+    println!("{count} plain ranges listed: {:.1} ns each", seconds * 1e9 / count as f64);
+
+    // 256 MB of runs of 512 bytes, and of rows of 4 KiB.
+    for (name, loops, from, to) in [
+        (
+            "heads and tokens exchanged, runs of 512 bytes, plain ranges",
+            Some(0),
+            [32, 64, 16, 16, 256],
+            [0, 1, 3, 2, 4],
+        ),
+        ("heads and tokens exchanged, runs of 512 bytes, two loops", Some(2), [32, 64, 16, 16, 256], [0, 1, 3, 2, 4]),
+        ("blocks and layers exchanged, runs of 128 KiB", None, [32, 64, 16, 16, 256], [1, 0, 2, 3, 4]),
+    ] {
+        let source = BufferTensorDesc::packed(DataType::F16, &from).unwrap();
+        let sizes = to.map(|axis| from[axis]);
+        let mut back = [0; 5];
+        to.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
+        let destination = BufferTensorDesc::packed(DataType::F16, &sizes).unwrap().permute(&back).unwrap();
+        let plan = Relayout::new(&source, &destination).unwrap();
+        let list = Transfers::of(&[&plan], &loops.map_or(Executor::any(), Executor::with_loops)).unwrap();
+        let bytes = usize::try_from(plan.source_size_in_bytes()).unwrap();
+        let (read, mut written) = (vec![7_u8; bytes], vec![0_u8; bytes]);
+        let (mut copied, mut executed) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..7 {
+            copied = copied.min(least(1, || plan.run(&read, &mut written).unwrap()));
+            executed = executed.min(least(1, || list.run(&read, &mut written).unwrap()));
+        }
+        let rate = |seconds: f64| bytes as f64 / seconds / 1e9;
+        println!(
+            "{name}: {} MB, {} transfers, executed {:.1} GB/s, Relayout::run {:.1} GB/s, ratio {:.2}",
+            bytes >> 20,
+            list.count(),
+            rate(executed),
+            rate(copied),
+            executed / copied
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! What an executor refuses, and how much is done.
+
+use tensor_layout::map::Mode;
+use tensor_layout::{DataType, IndexMap};
+use tensor_layout_transfers::{Executor, NEST_LIMIT, Transfers, fewer, transfers};
+
+use super::literal::{copied, map, moved};
+
+fn refusal(from: &str, to: &str, executor: &str) -> (String, String) {
+    let error = transfers(&map(from), &map(to), &executor.parse().unwrap()).unwrap_err();
+    (error.code().to_owned(), error.to_string())
+}
+
+#[test]
+fn a_refusal_names_the_axis_the_value_and_the_limit() {
+    for (from, to, executor, code, sentence) in [
+        (
+            "u8[2,6]:[6,1]",
+            "u8[2,6]:[8,1]",
+            "webgpu",
+            "run_unaligned",
+            "the contiguous runs that begin with axis 1 are 6 elements of 8 bits, which are not a multiple of 4 bytes",
+        ),
+        (
+            "u8[2,4]:[6,1]",
+            "u8[2,4]:[8,1]",
+            "webgpu",
+            "transfer_unaligned",
+            "along axis 0 a transfer begins at byte 6 of the source, which is not a multiple of 4",
+        ),
+        (
+            "u8[2,4]:[8,1]",
+            "u8[2,4]:[6,1]",
+            "any:offset_alignment=4",
+            "transfer_unaligned",
+            "along axis 0 a transfer begins at byte 6 of the destination, which is not a multiple of 4",
+        ),
+        (
+            "u8[2,4]:[8,1]",
+            "u8[2,4]:[4,1]",
+            "rdma:max_transfers=1",
+            "transfer_limit",
+            "the copy takes 2 transfers, because its contiguous runs end along axis 0, but the executor takes at most 1",
+        ),
+        (
+            "s4[3,5]:[5,1]",
+            "s4[3,5]:[8,1]",
+            "any",
+            "run_inside_byte",
+            "the contiguous runs that begin with axis 1 are 5 elements of 4 bits, and begin or end inside a byte, which no transfer does",
+        ),
+        (
+            "s4[4]:[1]",
+            "s4[4]{0}",
+            "any",
+            "element_bits_mismatch",
+            "an element is stored in 4 bits on one side and in 8 bits on the other",
+        ),
+    ] {
+        assert_eq!(refusal(from, to, executor), (code.to_owned(), sentence.to_owned()), "{from} -> {to}");
+    }
+    for executor in ["opengl", "rdma:speed=1", "rdma:max_run=many"] {
+        assert!(executor.parse::<Executor>().is_err(), "{executor}");
+    }
+    assert_eq!("webgpu:max_run=3".parse::<Executor>().unwrap_err().code(), "out_of_limits");
+}
+
+#[test]
+fn runs_are_cut_and_loops_cover_their_runs_where_the_executor_says_so() {
+    let (from, to) = (map("u8[2,10]:[16,1]"), map("u8[2,10]:[10,1]"));
+    let lengths = |executor: &str| {
+        let list = transfers(&from, &to, &executor.parse().unwrap()).unwrap();
+        assert_eq!(moved(&list), copied(&from, &to));
+        list.iter().map(|one| one.bytes).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths("rdma:max_run=4"), [4, 4, 2, 4, 4, 2]);
+    assert_eq!(lengths("nixl:max_run=4"), [4, 4, 2]);
+    // A source that is repeated has no pitch.
+    let (one, three) = (map("u8[3,4]:[0,1]"), map("u8[3,4]:[4,1]"));
+    let count = |executor: &str| transfers(&one, &three, &executor.parse().unwrap()).unwrap().count();
+    assert_eq!((count("nixl"), count("any:loops=1")), (3, 1));
+}
+
+/// The work is bounded by nests and by transfers, not by elements or bytes.
+#[test]
+fn large_tensors_are_planned_in_a_few_nests() {
+    let digits = |strides: [u64; 3]| strides.map(|stride| vec![Mode::new(1 << 18, stride)]);
+    let map = |strides| IndexMap::from_digits(DataType::U8, 8, &digits(strides)).unwrap();
+    let (from, to) = (map([1 << 36, 1 << 18, 1]), map([1, 1 << 18, 1 << 36]));
+    let list = transfers(&from, &to, &Executor::ranges()).unwrap();
+    assert_eq!((list.count(), list.iter().take(3).count()), (1 << 54, 3));
+    assert_eq!(transfers(&from, &to, &Executor::with_loops(2)).unwrap().count(), 1 << 18);
+    // Blocks of 7 and 11 do not divide each other, so their places are a table.
+    let texts = ["u8[3000,500]{1,0:T(7,1)}", "u8[3000,500]{1,0:T(11,1)}"].map(super::literal::map);
+    let list = transfers(&texts[0], &texts[1], &Executor::any()).unwrap();
+    assert!(list.count() < NEST_LIMIT as u64 && list.summary().bytes == 3000 * 500);
+}
+
+#[test]
+fn a_change_that_leaves_fewer_transfers_does_so() {
+    for (from, to) in [
+        ("f16[4,8,16,32]:[4096,512,32,1]", "f16[4,8,16,32]:[4096,32,256,1]"),
+        ("f16[100,30]:[32,1]", "f16[100,30]:[40,1]"),
+        ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(4,128)}"),
+    ] {
+        let plan = tensor_layout::Relayout::new(&map(from), &map(to)).unwrap();
+        let executor = Executor::ranges();
+        let now = Transfers::of(&[&plan], &executor).unwrap().count();
+        let found = fewer(&plan, &executor);
+        assert!(!found.is_empty(), "{from} -> {to}");
+        for change in found {
+            let (from, to) = if change.is_destination { (map(from), change.layout) } else { (change.layout, map(to)) };
+            let count = transfers(&from, &to, &executor).unwrap().count();
+            assert!(count == change.count && count < now, "{count} of {now}");
+        }
+    }
+}
