@@ -59,7 +59,7 @@ pub(crate) fn list(
     for change in changes.iter().take(3) {
         let side = if change.is_destination { "to" } else { "from" };
         let what = match change.change {
-            Change::Padding => "other padding",
+            Change::Padding => "no padding",
             Change::Order => "another order",
             _ => "other blocks",
         };

@@ -26,7 +26,7 @@ pub struct Fewer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Change {
-    /// Nothing is padded, or everything is padded as on the other side.
+    /// Nothing is padded.
     Padding,
     /// One axis, or the number of a block or the places in it, is moved in the order of memory.
     Order,
@@ -50,7 +50,7 @@ impl Change {
 type Digits = Vec<(usize, u64)>;
 
 /// Finds changes of one side that leave fewer transfers: the best of each kind for each side, the fewest
-/// transfers first. The new layouts are packed, or that of the other side.
+/// transfers first. The new layouts are packed.
 ///
 /// Layouts whose digits are no rectangle (ragged tiles, fused dimensions) are not changed. A copy of `d`
 /// digits is planned about `d * d` times for each side, and no list is visited that is longer than 65,536.
@@ -69,8 +69,7 @@ pub fn fewer(plan: &Relayout, executor: &Executor) -> Vec<Fewer> {
         let theirs = digits(other);
         let changed = changes(&own, theirs.as_ref()).into_iter();
         let changed = changed.filter_map(|(change, digits)| Some((change, packed(side, &digits)?)));
-        let like_other = theirs.is_some_and(|theirs| theirs == own).then(|| (Change::Padding, other.clone()));
-        for (change, layout) in changed.chain(like_other) {
+        for (change, layout) in changed {
             let pair = if is_destination { [sides[0], &layout] } else { [&layout, sides[1]] };
             let Some(count) = count(pair[0], pair[1]).filter(|&count| count < now) else { continue };
             match found.iter_mut().find(|other| other.is_destination == is_destination && other.change == change) {

@@ -100,7 +100,7 @@ fn large_tensors_are_planned_in_a_few_nests() {
 fn a_change_that_leaves_fewer_transfers_does_so() {
     for (from, to) in [
         ("f16[4,8,16,32]:[4096,512,32,1]", "f16[4,8,16,32]:[4096,32,256,1]"),
-        ("f16[100,30]:[32,1]", "f16[100,30]:[40,1]"),
+        ("f16[100,30]:[30,1]", "f16[100,30]:[40,1]"),
         ("f32[16,256]{1,0:T(8,128)}", "f32[16,256]{1,0:T(4,128)}"),
     ] {
         let plan = tensor_layout::Relayout::new(&map(from), &map(to)).unwrap();
