@@ -43,7 +43,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     measure: bool,
     /// With --explain, write both layouts in this notation: xla, strides, order, onednn, cute, numpy,
-    /// directml or named.
+    /// directml, named, torch, jax, mlir, ndarray, candle, ggml or tvm.
     #[arg(long = "as", value_name = "NOTATION", requires = "explain")]
     notation: Option<Notation>,
     /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device;

@@ -34,7 +34,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use output::{Colours, Output, Stop, Verdict};
+use output::{Colours, Output, Stop, Verdict, with_type};
 pub use rule::layout_by_rule;
 use tensor_layout::relayout::KernelLevel;
 
@@ -44,7 +44,8 @@ use tensor_layout::relayout::KernelLevel;
 /// f16[8,64,56,56]:NHWC (an axis order; sizes stay N,C,H,W), f32[2,35,9,9]:nChw16c (a oneDNN tag),
 /// f32((8,2),128):((1,1024),8) (CuTe), ndarray(shape=(2,3), dtype=float32, strides=(20,4)) (NumPy, strides in
 /// bytes), {"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1]} (DirectML) or tensorrt.kCHW32:s8[2,33,3,2] (a
-/// name; see the command names). Quote it for the shell.
+/// name; see the command names), or as PyTorch, JAX, MLIR, ndarray, candle, ggml and TVM print it
+/// (docs/NOTATIONS.md). Quote it for the shell.
 ///
 /// Exit status: 0 success, 1 a check failed or an input was refused, 2 wrong usage or an unreadable file.
 #[derive(Parser)]
@@ -64,6 +65,10 @@ struct Cli {
         hide_possible_values = true
     )]
     color: Colours,
+    /// The type of layouts that are printed without one: --type f32 '(8,2):(1,8)'. A Layout(..) of JAX also
+    /// needs its sizes: --type 'bf16[16,256]'.
+    #[arg(long = "type", global = true, display_order = 102, value_name = "TYPE")]
+    data_type: Option<String>,
     #[command(subcommand)]
     command: Command,
 }
@@ -78,7 +83,7 @@ enum Command {
     Convert(convert::Arguments),
     /// Whether a device accepts this tensor, and how large its buffer must be.
     Check(check::Arguments),
-    /// Every tensor of a safetensors model described, checked, converted, and converted back.
+    /// Every tensor of a safetensors or GGUF model described, checked, converted, and converted back.
     Model(model::Arguments),
     /// The layout of a view: reshaped, permuted, sliced or broadcast without moving data. Several steps apply
     /// in their order.
@@ -131,7 +136,18 @@ fn arguments(words: impl IntoIterator<Item = OsString>, output: &mut Output<'_>)
         output.error(&format!("the shell expanded the braces of {layout}: quote the layout, '{layout}'"));
         return Err(2);
     }
-    Cli::try_parse_from(words).map_err(|error| {
+    // The type goes in front of the layouts before clap reads them, because some options parse layouts.
+    let mut texts = words.iter().filter_map(|word| word.to_str()).skip_while(|word| !word.starts_with("--type"));
+    let data_type = match texts.next() {
+        Some("--type") => texts.next(),
+        Some(word) => word.strip_prefix("--type="),
+        None => None,
+    };
+    let typed = words.iter().map(|word| match (word.to_str(), data_type) {
+        (Some(text), Some(data_type)) => with_type(text, data_type).into_owned().into(),
+        _ => word.clone(),
+    });
+    Cli::try_parse_from(typed).map_err(|error| {
         let text = error.to_string();
         // For clap the help and the version are errors too, but these go to standard output.
         if error.use_stderr() {
@@ -202,6 +218,7 @@ fn run_as(host: Host, words: impl IntoIterator<Item = OsString>, out: &mut dyn W
         output.warn(&format!("TENSOR_LAYOUT_LEVEL is ignored: {error}"));
     }
     output.set_json(cli.json);
+    output.set_type(cli.data_type.clone());
     let verdict = match &cli.command {
         Command::Describe(arguments) => describe::run(arguments, &mut output),
         Command::Offset(arguments) => offset::run(arguments, &mut output),

@@ -1,6 +1,7 @@
 //! What the commands print: lines for people or JSON objects, errors as sentences, in colours and in the
 //! width of a terminal. A verdict says how a command ended.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -8,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tensor_layout::Error;
+use tensor_layout_text::lacks_type;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -74,18 +76,24 @@ pub(crate) struct Output<'w> {
     /// The number of the line of standard input that is being answered, counted from 1. It is 0 if a command
     /// does not read lines.
     input_line: u64,
+    /// The type of layouts that are printed without one.
+    data_type: Option<String>,
     out: &'w mut dyn Write,
     err: &'w mut dyn Write,
 }
 
 impl<'w> Output<'w> {
     pub(crate) fn new(out: &'w mut dyn Write, err: &'w mut dyn Write) -> Output<'w> {
-        Output { json: false, input_line: 0, out, err }
+        Output { json: false, input_line: 0, data_type: None, out, err }
     }
 
     /// Sets whether JSON objects are printed from now on, instead of lines for people.
     pub(crate) fn set_json(&mut self, json: bool) {
         self.json = json;
+    }
+
+    pub(crate) fn set_type(&mut self, data_type: Option<String>) {
+        self.data_type = data_type;
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -197,7 +205,11 @@ pub(crate) fn each_line(
         let text = String::from_utf8_lossy(&line);
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let text = text.strip_suffix('\r').unwrap_or(text);
-        let answer = handle(text, output);
+        let text = match &output.data_type {
+            Some(data_type) => with_type(text, data_type),
+            None => text.into(),
+        };
+        let answer = handle(&text, output);
         verdict = verdict.and(output.settle(answer)?);
         if input.buffer().is_empty() {
             output.flush()?;
@@ -212,6 +224,11 @@ pub(crate) fn each_layout(
     mut handle: impl FnMut(&str, &mut Output) -> Result<Verdict, Stop>,
 ) -> Result<Verdict, Stop> {
     if layout == "-" { each_line(output, handle) } else { handle(layout, output) }
+}
+
+/// Returns a text with the type in front, if it is a layout without one.
+pub(crate) fn with_type<'a>(text: &'a str, data_type: &str) -> Cow<'a, str> {
+    if lacks_type(text) { format!("{data_type} {text}").into() } else { text.into() }
 }
 
 /// Splits a line at its tab. `second` says in an error what is missing after the tab.

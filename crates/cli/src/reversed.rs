@@ -1,4 +1,4 @@
-//! Axes that run backwards: negative steps of a slice, and negative strides in NumPy's text.
+//! Axes that run backwards: negative steps of a slice, and negative strides of NumPy, CuTe, MLIR and ndarray.
 //!
 //! A layout has no direction. Its elements are described from the lowest address on, and the axes that run
 //! backwards are listed beside it, as in `SignedDesc` and `Settings::reversed` of the library. Index 0 of
@@ -7,15 +7,15 @@
 use std::ops::Range;
 
 use tensor_layout::{Error, IndexMap};
-use tensor_layout_text::Notated;
+use tensor_layout_text::{Notated, read_signed};
 
 use crate::table::{counted, write_list};
 
-/// Reads a layout, and returns it with the axes that run backwards. Only NumPy's text has such axes.
+/// Reads a layout, and returns it with the axes that run backwards.
 pub(crate) fn read(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     match forwards(text)? {
         Some((forwards, reversed)) => Ok((forwards.parse()?, reversed)),
-        None => Ok((text.parse()?, Vec::new())),
+        None => read_signed(text),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
 use tensor_layout_text::Notated;
@@ -166,6 +167,17 @@ impl Rule {
             }
         };
         Ok(shape.into())
+    }
+
+    /// Returns the layout of a tensor of blocks. A name moves blocks, and every other rule leaves them
+    /// packed, with a remark that says so.
+    pub(crate) fn blocks(&self, blocks: &BlockTensorDesc) -> Result<(Notated, Option<&'static str>), Error> {
+        let (block_type, sizes) = (blocks.block_type(), blocks.sizes());
+        if let Rule::Named(name) = self {
+            return Ok((format!("{name}:{block_type}{}", write_list(sizes)).parse()?, None));
+        }
+        let remark = (*self != Rule::Packed).then_some("stay packed, because they are stored in blocks");
+        Ok((BlockTensorDesc::packed(block_type, sizes)?.into(), remark))
     }
 
     pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {

@@ -16,7 +16,8 @@ pub(crate) struct Arguments {
     layout: String,
     #[command(flatten)]
     steps: Steps,
-    /// Write the view in this notation: xla, strides, order, onednn, cute, numpy or directml.
+    /// Write the view in this notation: xla, strides, order, onednn, cute, numpy, directml, torch, jax, mlir,
+    /// ndarray, candle, ggml or tvm.
     #[arg(long = "as", value_name = "NOTATION")]
     notation: Option<Notation>,
 }

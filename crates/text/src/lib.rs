@@ -20,6 +20,7 @@
 //! | NumPy, PyTorch | `ndarray(shape=(2,3), dtype=float32, strides=(20,4), offset=40)` | logical order | a whole byte |
 //! | DirectML | `{"DataType":"FLOAT32","Sizes":[2,3],"Strides":[5,1],"TotalTensorSizeInBytes":32}` | logical order | its own bits |
 //! | KV cache | `kv:LBNHC:bf16[L=32,B=512,H=8,N=16,C=256]` | the order L,B,H,N,C | its own bits |
+//! | PyTorch, JAX, MLIR, ndarray, candle, ggml, TVM | as they print it: `memref<4x6xf32, strided<[10, 1], offset: 3>>`; docs/NOTATIONS.md has all | its own order, ggml's innermost first | its own bits |
 //! | name | `tensorrt.kCHW32:s8[2,33,3,2]`, `ggml.q8_0x4.qs<8>:s8[8,96]` | the order of the name's axes | its own bits |
 
 pub mod draw;
@@ -30,7 +31,7 @@ mod spell;
 pub mod texture;
 
 pub use notation::{
-    Line, Notated, Notation, ViewStep, axis_orders, lines, offset_steps, onednn_size_in_bytes, read_list, text,
-    text_in, with_tag,
+    Line, Notated, Notation, ViewStep, axis_orders, lacks_type, lines, offset_steps, onednn_size_in_bytes, read_list,
+    read_signed, text, text_in, with_tag,
 };
 pub use spell::{Raised, raise, spell, spell_view};

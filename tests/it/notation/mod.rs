@@ -2,6 +2,7 @@
 
 mod bounds;
 mod page;
+mod printed;
 mod reading;
 mod shortest;
 mod spell;

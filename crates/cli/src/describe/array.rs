@@ -48,7 +48,7 @@ impl Description {
     /// time.
     pub(super) fn of(layout: Notated, reversed: Vec<usize>, with_names: bool) -> Result<Description, Error> {
         let notations: Vec<Notation> =
-            Notation::ALL.iter().copied().filter(|&notation| notation != Notation::Named).collect();
+            Notation::LISTED.iter().copied().filter(|&notation| notation != Notation::Named).collect();
         let lines = layout.lines_in(&notations);
         // The shape of a divided array has the sizes that an index map would have.
         let (map, (data_type, sizes, element_bits), [logical_elements, physical_elements, physical_size_in_bytes]) =

@@ -8,7 +8,7 @@ use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
-use tensor_layout_text::{Notated, Notation};
+use tensor_layout_text::{Notated, Notation, lacks_type};
 
 use crate::output::{Output, Stop, Verdict, each_line, refused};
 use crate::reversed;
@@ -25,7 +25,8 @@ pub(crate) struct Arguments {
     /// element.
     #[arg(required = true, value_name = "LAYOUT")]
     layouts: Vec<String>,
-    /// Print only this notation: xla, strides, order, onednn, cute, numpy, directml or named.
+    /// Print only this notation: xla, strides, order, onednn, cute, numpy, directml, named, or as a library
+    /// prints it: torch, jax, mlir, ndarray, candle, ggml or tvm.
     #[arg(long = "as", value_name = "NOTATION")]
     only: Option<Notation>,
     /// For bare sizes such as f32[13,1], use the layout that a TPU compiler picks: v2, v3, v4, v5e, v5p, v6e
@@ -91,6 +92,7 @@ fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
             None => shape,
         })),
         // If the text begins like a shape of XLA, the error of reading it as a shape is returned.
+        Err(_) if lacks_type(text) => Err(error),
         Err(shape) if ["(", "token", "opaque", "tuple"].iter().any(|word| text.trim_start().starts_with(word)) => {
             Err(shape)
         }

@@ -1,9 +1,9 @@
-//! Safetensors files whose metadata may name the layouts of their tensors.
+//! The tensors of a model, and safetensors files whose metadata may name their layouts.
 //!
-//! The format itself has packed tensors only. A tensor in another layout is stored as one row of all its
-//! physical elements, padding included, and the metadata names its layout under `layout.NAME`. A tensor of a
-//! type below a byte, or of a type without a name in the format, is stored as a row of bytes (`U8`), and its
-//! layout names the type. A tensor without such an entry is packed.
+//! The format of safetensors itself has packed tensors only. A tensor in another layout is stored as one row
+//! of all its physical elements, padding included, and the metadata names its layout under `layout.NAME`. A
+//! tensor of a type below a byte, or of a type without a name in the format, is stored as a row of bytes
+//! (`U8`), and its layout names the type. A tensor without such an entry is packed.
 
 use std::cmp::Reverse;
 
@@ -28,17 +28,36 @@ const METADATA: &str = "__metadata__";
 /// The length of the number in front of a header, in bytes.
 const LENGTH: usize = size_of::<u64>();
 
-/// The tensors of a file in the order of their bytes, and the metadata without the layouts.
+/// The tensors of a file in the order of their bytes (of a GGUF file in the order of its list), and the
+/// metadata without the layouts.
 pub(super) struct Model<'a> {
     pub(super) tensors: Vec<Tensor<'a>>,
     pub(super) metadata: Map<String, Value>,
+    /// What the readers of a GGUF file say. `None` for a safetensors file.
+    pub(super) readers: Option<Readers>,
+}
+
+/// Why a reader refuses a file that was read here. `None` if it reads the file.
+#[derive(Debug, Default)]
+pub(super) struct Readers {
+    pub(super) gguf: Option<String>,
+    pub(super) ggml: Option<String>,
+}
+
+impl Readers {
+    pub(super) fn refusals(&self) -> impl Iterator<Item = String> {
+        let refusal = |name: &str, reason: &Option<String>| {
+            reason.as_ref().map(|reason| format!("{name} refuses this file: {reason}"))
+        };
+        [refusal("gguf", &self.gguf), refusal("ggml", &self.ggml)].into_iter().flatten()
+    }
 }
 
 pub(super) struct Tensor<'a> {
     pub(super) name: String,
     /// The logical sizes, in the order of the layout's notation.
     pub(super) sizes: Vec<u64>,
-    /// The type of an element, or the name of a type that has no counterpart here.
+    /// The type of an element, or the name of a block type or of a type that has no counterpart here.
     pub(super) data_type: Result<DataType, String>,
     /// The layout of the bytes. It is an error for a packed tensor of an unknown type, or of sizes whose
     /// product passes 64 bits.
@@ -51,7 +70,7 @@ pub(super) struct Tensor<'a> {
 }
 
 impl<'a> Model<'a> {
-    /// Reads a file. An error is the end of a sentence that begins with the name of the file.
+    /// Reads a safetensors file. An error is the end of a sentence that begins with the name of the file.
     pub(super) fn read(file: &'a [u8]) -> Result<Model<'a>, String> {
         let (length, header) = SafeTensors::read_metadata(file).map_err(|error| fault(file, &error))?;
         let metadata = object(file).and_then(|(mut header, _)| header.remove(METADATA));
@@ -66,7 +85,7 @@ impl<'a> Model<'a> {
             let layout = metadata.shift_remove(&layout_key(&name));
             Tensor::of_file(name, info, layout.as_ref().and_then(Value::as_str), file, start)
         });
-        Ok(Model { tensors: tensors.collect::<Result<_, _>>()?, metadata })
+        Ok(Model { tensors: tensors.collect::<Result<_, _>>()?, metadata, readers: None })
     }
 
     pub(super) fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
@@ -105,7 +124,10 @@ impl<'a> Tensor<'a> {
             if shape.len() != 1 && shape != map.sizes() {
                 return Err(refuse(format!("the file has it with the sizes {shape:?}, and not as one row")));
             }
-            let (sizes, data_type) = (map.sizes().to_vec(), Ok(map.data_type()));
+            let (sizes, data_type) = match layout.blocks() {
+                Some(blocks) => (blocks.sizes().to_vec(), Err(blocks.block_type().to_string())),
+                None => (map.sizes().to_vec(), Ok(map.data_type())),
+            };
             return Ok(Tensor { sizes, data_type, layout: Ok(layout), is_named: true, is_aligned, bytes, name });
         }
         let data_type = DataType::from_name_in(Naming::Safetensors, &type_name).map_or_else(|| type_name.parse(), Ok);
@@ -211,7 +233,7 @@ impl Header {
         let sorted = || order.iter().filter_map(|&place| tensors.get(place));
 
         let mut words = metadata.clone();
-        if !tensors.iter().all(|(.., map)| is_plain(map)) {
+        if !tensors.iter().all(|(_, layout, map)| layout.blocks().is_none() && is_plain(map)) {
             words.extend(sorted().map(|&(name, layout, _)| (layout_key(name), text_of(layout).into())));
         }
         let (mut end, mut infos) = (0_usize, Vec::with_capacity(tensors.len()));

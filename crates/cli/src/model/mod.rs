@@ -1,6 +1,7 @@
 //! `model`: every tensor of a model described, checked, converted, and converted back.
 
 mod file;
+mod gguf;
 mod plan;
 mod report;
 mod shards;
@@ -31,9 +32,9 @@ use shards::{Checkpoint, NewShards, Share, is_index};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// The model, or the index of a sharded one (model.safetensors.index.json), whose parts are in the same
-    /// folder. If its metadata names layouts, the tensors are read in these.
-    #[arg(value_name = "FILE.safetensors")]
+    /// The model, a safetensors or a GGUF file, or the index of a sharded one (model.safetensors.index.json),
+    /// whose parts are in the same folder. If its metadata names layouts, the tensors are read in these.
+    #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x) as a TPU lays it out,
     /// tpu:v5e:row-major for the tiles alone, nhwc, packed, tiles such as 'T(8,128)(2,1)', an axis order or
@@ -206,6 +207,7 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
         are_limits_asked: arguments.limits.is_some(),
         is_summary: arguments.summary,
         is_sharded: source.is_sharded(),
+        readers: models.iter().find_map(|model| model.readers.as_ref()),
     };
     let findings = if output.is_json() { report.objects(&rows) } else { report.table(&rows) };
     let index = index.filter(|_| share.is_none());
@@ -221,6 +223,9 @@ enum Way {
 
 fn without_a_file(plans: &[Result<Plan<'_>, Error>], bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let try_out = |plan: &Plan<'_>| {
+        if plan.is_unchanged() {
+            return Ok(Answer::Tried { identical: true });
+        }
         let unusable = |error: io::Error| {
             let (length, folder) = (short_bytes(plan.bytes()), std::env::temp_dir());
             Stop::Unusable(format!("a temporary file of {length} in {} cannot be used: {error}", folder.display()))

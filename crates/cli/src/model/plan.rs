@@ -9,6 +9,7 @@ use glob::Pattern;
 use indicatif::ProgressBar;
 use tensor_layout::bridge::lower;
 use tensor_layout::relayout::{Padding, Relayout};
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
@@ -102,15 +103,28 @@ pub(super) struct Plan<'m> {
 
 impl<'m> Plan<'m> {
     pub(super) fn new(tensor: &'m Tensor<'m>, rules: &Rules, limits: &DeviceLimits) -> Result<Plan<'m>, Error> {
-        let stored = tensor.layout.as_ref().map_err(Clone::clone)?.to_index_map()?;
+        let held = tensor.layout.as_ref().map_err(Clone::clone)?;
+        let (stored, blocks) = (held.to_index_map()?, held.blocks());
         let rule = rules.of(&tensor.name);
-        let layout = rule.layout(stored.data_type(), &tensor.sizes)?;
+        let (layout, remark, packed) = match blocks {
+            Some(blocks) => {
+                let (layout, remark) = rule.blocks(blocks)?;
+                (layout, remark, BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?.to_index_map()?)
+            }
+            None => {
+                let packed = BufferTensorDesc::packed(stored.data_type(), &tensor.sizes)?.to_index_map()?;
+                (rule.layout(stored.data_type(), &tensor.sizes)?, rule.exception(tensor.sizes.len()), packed)
+            }
+        };
         let map = layout.to_index_map()?;
         let lowering = lower(layout.layout())?;
         let (desc, _) = bound_as(layout.layout())?;
         let buffer = UploadBuffer::new(desc.total_tensor_size_in_bytes().max(4), 0, Role::Input);
-        let limit_errors = validate(&desc, &buffer, limits).err().map(|errors| errors.iter().cloned().collect());
-        let packed = BufferTensorDesc::packed(stored.data_type(), &tensor.sizes)?.to_index_map()?;
+        let checked = match layout.blocks() {
+            Some(blocks) => validate(blocks, &buffer, limits),
+            None => validate(&desc, &buffer, limits),
+        };
+        let limit_errors = checked.err().map(|errors| errors.iter().cloned().collect());
         Ok(Plan {
             tensor,
             layout,
@@ -119,9 +133,14 @@ impl<'m> Plan<'m> {
             lowering: lowering.name(),
             reason: lowering.reason(),
             limit_errors: limit_errors.unwrap_or_default(),
-            remark: rule.exception(tensor.sizes.len()),
+            remark,
             stored,
         })
+    }
+
+    /// Whether the new layout is the one in the file, so that the bytes stay as they are.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.stored == self.map
     }
 
     pub(super) fn bytes(&self) -> u64 {

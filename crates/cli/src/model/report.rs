@@ -10,7 +10,7 @@ use tensor_layout::Error;
 use crate::output::{Output, Stop, Verdict, error_value, joined};
 use crate::table::{Table, long_bytes, pattern, percent_wasted, printable, short_bytes, write_list};
 
-use super::file::Tensor;
+use super::file::{Readers, Tensor};
 use super::plan::{Answer, Plan, Rules};
 
 /// A row of the report, for one tensor: its plan, or the reason why it has none, and the answer of its
@@ -62,6 +62,8 @@ pub(super) struct Report<'a> {
     /// Whether the table is left out, so that only sums and errors are printed.
     pub(super) is_summary: bool,
     pub(super) is_sharded: bool,
+    /// What the readers of a GGUF file say.
+    pub(super) readers: Option<&'a Readers>,
 }
 
 /// A report that is ready to be printed. It borrows nothing from the files of the model, so they can be
@@ -135,13 +137,16 @@ impl Report<'_> {
     pub(super) fn objects(&self, rows: &[Row<'_>]) -> Findings {
         let object = |row: &Row<'_>| self.object(row).to_string();
         let totals = Totals::of(rows);
-        let total = json!({
+        let mut total = json!({
             "type": "model", "file": self.file.to_string_lossy(), "to": self.rules.to_string(),
             "limits": self.limits, "tensors": rows.len(), "packed_bytes": totals.packed,
             "laid_out_bytes": totals.laid_out, "wasted_bytes": totals.laid_out.saturating_sub(totals.packed),
             "identical": totals.identical, "accepted": totals.accepted, "refused": totals.refused,
             "unaligned": totals.unaligned, "unaligned_bytes": totals.unaligned_bytes,
         });
+        if let Some(Readers { gguf, ggml }) = self.readers {
+            total["refused_by"] = json!({ "gguf": gguf, "ggml": ggml });
+        }
         Findings {
             lines: if self.is_summary { Vec::new() } else { rows.iter().map(object).collect() },
             total: Some(total),
@@ -155,7 +160,8 @@ impl Report<'_> {
         if self.is_sharded {
             object["part"] = (*file).into();
         }
-        let data_type = tensor.data_type.as_ref().ok().map(ToString::to_string);
+        let block_type = tensor.layout.as_ref().ok().and_then(|layout| Some(layout.blocks()?.block_type().to_string()));
+        let data_type = tensor.data_type.as_ref().ok().map(ToString::to_string).or(block_type);
         let more = json!({
             "data_type": data_type, "sizes": tensor.sizes, "packed_bytes": packed_bytes(tensor, plan),
             "aligned": tensor.is_aligned,
@@ -211,6 +217,10 @@ impl Report<'_> {
                 totals.unaligned,
                 long_bytes(totals.unaligned_bytes)
             ));
+        }
+        if self.readers.is_some() {
+            lines
+                .push("sizes are turned: the innermost is the last here, and the first in the file, as in ggml".into());
         }
         let exceptions = rows.iter().filter_map(|row| row.plan.as_ref().ok()?.remark);
         let exceptions: Vec<&str> = exceptions.collect();

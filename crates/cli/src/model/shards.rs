@@ -29,7 +29,8 @@ use crate::new_file::{NewFile, WrittenFile, folder_of, sync_folder, unwritable};
 use crate::output::Stop;
 use crate::table::{counted, printable};
 
-use super::file::{Header, Model};
+use super::file::{Header, Model, Readers};
+use super::gguf;
 
 /// A share of the parts: `2/8` is every eighth part, from the second part on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,7 +111,7 @@ impl Checkpoint {
         let refuse = |path: &Path, why: String| Stop::Unusable(format!("{} {}", path.display(), printable(&why)));
         let mut models = Vec::with_capacity(self.files.len());
         for (_, file) in &self.files {
-            let model = Model::read(file);
+            let model = if file.starts_with(gguf::MAGIC) { gguf::read(file) } else { Model::read(file) };
             models.push(model.map_err(|why| refuse(file.path(), other_format(file).map_or(why, str::to_owned)))?);
         }
         let Some(index) = &self.index else { return Ok(models) };
@@ -134,10 +135,14 @@ impl Checkpoint {
         }
     }
 
-    /// Returns sentences about mistakes in the index that are no reason to refuse the model.
+    /// Returns sentences about mistakes in the files or in the index that are no reason to refuse the model.
     pub(super) fn remarks(&self, models: &[Model<'_>]) -> Vec<String> {
-        let (Some(index), path) = (&self.index, self.path.display()) else { return Vec::new() };
         let mut sentences = Vec::new();
+        for ((_, file), readers) in self.files.iter().zip(models.iter().map(|model| &model.readers)) {
+            let path = file.path().display();
+            sentences.extend(readers.iter().flat_map(Readers::refusals).map(|refusal| format!("{path}: {refusal}")));
+        }
+        let (Some(index), path) = (&self.index, self.path.display()) else { return sentences };
         for ((part, _), model) in self.files.iter().zip(models) {
             let missing = model.tensors.iter().filter(|tensor| !index.weight_map.contains_key(&tensor.name));
             sentences.extend(
@@ -183,8 +188,7 @@ fn is_part_name(part: &str) -> bool {
 }
 
 /// The first bytes of files in other formats, and a sentence that says what to do with such a file.
-const OTHER_FORMATS: [(&[u8], &str); 7] = [
-    (b"GGUF", "is a GGUF file; `model` reads safetensors files"),
+const OTHER_FORMATS: [(&[u8], &str); 6] = [
     (
         b"PK\x03\x04",
         "is a zip archive, as PyTorch writes .pt and .pth; save its tensors with safetensors.torch.save_file",

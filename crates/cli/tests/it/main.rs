@@ -5,6 +5,7 @@ mod command_line;
 mod damaged_models;
 mod files;
 mod first_steps;
+mod gguf_files;
 mod hlo;
 mod interrupted;
 mod laid_out_models;

@@ -67,13 +67,14 @@ fn tuple(dimensions: &[Vec<(u64, u64)>], number: fn(&(u64, u64)) -> u64) -> Stri
     join(dimensions.iter().map(mode).collect())
 }
 
-/// Reads the layout at the cursor. Numbers may carry the `_` of static integers. A single number is a tensor
-/// of rank 1. The buffer ends after the last element (CuTe's *cosize*).
-pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<IndexMap, Error> {
-    let shape = read_tree(cursor, 0)?;
+/// Reads the layout at the cursor, and returns it from the lowest address on, with the axes that run
+/// backwards. Numbers may carry the `_` of static integers. A single number is a tensor of rank 1. The buffer
+/// ends after the last element (CuTe's *cosize*).
+pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<(IndexMap, Vec<usize>), Error> {
+    let shape = read_tree(cursor, 0, false)?;
     cursor.expect(":", "`:` and the strides")?;
     let start = cursor.position();
-    let strides = read_tree(cursor, 0)?;
+    let strides = read_tree(cursor, 0, true)?;
     let end = cursor.position();
     let modes = match (shape, strides) {
         (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
@@ -83,32 +84,53 @@ pub(super) fn read(cursor: &mut Cursor<'_>, data_type: DataType) -> Result<Index
         _ => None,
     };
     let modes = modes.ok_or_else(|| cursor.error_at(start, "strides nested like the shape"))?;
+    let (mut forwards, mut reversed) = (Vec::with_capacity(modes.len()), Vec::new());
+    for (axis, mode) in modes.iter().enumerate() {
+        let mut signs = mode.iter().filter(|(size, stride)| *size > 1 && *stride != 0).map(|(_, stride)| *stride < 0);
+        let is_negative = signs.next().unwrap_or(false);
+        if signs.any(|sign| sign != is_negative) {
+            return Err(cursor.error_at(start, &format!("strides of one sign in mode {axis}")));
+        }
+        if is_negative {
+            reversed.push(axis);
+        }
+        let digit =
+            |&(size, stride): &(u64, i128)| u64::try_from(stride.unsigned_abs()).map(|stride| Mode::new(size, stride));
+        forwards.push(
+            mode.iter()
+                .map(digit)
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|_| Error::overflow("one of the strides", 64))?,
+        );
+    }
     cursor.move_to(end);
-    IndexMap::from_digits(data_type, data_type.bits(), &modes)
+    Ok((IndexMap::from_digits(data_type, data_type.bits(), &forwards)?, reversed))
 }
 
 enum Tree {
-    Number(u64),
+    Number(i128),
     Tuple(Vec<Tree>),
 }
 
-fn read_tree(cursor: &mut Cursor<'_>, depth: usize) -> Result<Tree, Error> {
+fn read_tree(cursor: &mut Cursor<'_>, depth: usize, is_signed: bool) -> Result<Tree, Error> {
     if depth >= MAX_DEPTH {
         return Err(cursor.error(&format!("tuples nested at most {MAX_DEPTH} deep")));
     }
     if cursor.eat("(") {
-        return cursor.list(")", |cursor| read_tree(cursor, depth.plus(1))).map(Tree::Tuple);
+        return cursor.list(")", |cursor| read_tree(cursor, depth.plus(1), is_signed)).map(Tree::Tuple);
     }
     cursor.eat("_");
-    cursor.number("a number or `(`").map(Tree::Number)
+    let is_negative = is_signed && cursor.eat("-");
+    let number = i128::from(cursor.number("a number or `(`")?);
+    Ok(Tree::Number(if is_negative { 0_i128.minus(number) } else { number }))
 }
 
-/// Returns the digits of one mode, the major digit first, or `None` if shape and strides are nested
-/// differently.
-fn digits(sizes: &Tree, strides: &Tree) -> Option<Vec<Mode>> {
-    fn collect(sizes: &Tree, strides: &Tree, minor_first: &mut Vec<Mode>) -> Option<()> {
+/// Returns the digits of one mode as sizes and strides, the major digit first, or `None` if shape and strides
+/// are nested differently.
+fn digits(sizes: &Tree, strides: &Tree) -> Option<Vec<(u64, i128)>> {
+    fn collect(sizes: &Tree, strides: &Tree, minor_first: &mut Vec<(u64, i128)>) -> Option<()> {
         match (sizes, strides) {
-            (&Tree::Number(size), &Tree::Number(stride)) => minor_first.push(Mode::new(size, stride)),
+            (&Tree::Number(size), &Tree::Number(stride)) => minor_first.push((u64::try_from(size).ok()?, stride)),
             (Tree::Tuple(sizes), Tree::Tuple(strides)) if sizes.len() == strides.len() => {
                 for (sizes, strides) in sizes.iter().zip(strides) {
                     collect(sizes, strides, minor_first)?;

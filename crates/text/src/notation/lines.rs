@@ -13,7 +13,7 @@ use crate::spell::{raise, spell};
 use crate::spell::tiles::insert_missing;
 
 use super::strided::{Strided, list, text_of};
-use super::{Notated, Notation, axis_orders, bits_in_words, cute, directml, numpy, onednn, type_and_sizes};
+use super::{Notated, Notation, axis_orders, bits_in_words, cute, directml, numpy, onednn, printed, type_and_sizes};
 
 /// One line of [`lines`]: a layout in one notation, or the reason why the notation cannot express it.
 ///
@@ -57,9 +57,9 @@ impl fmt::Display for Line {
     }
 }
 
-/// Returns the layout in every notation, in the order of [`Notation::ALL`]: one line each, with the text or
-/// the reason why there is none. If axes of size 1 allow several axis orders in use, each order has a line.
-/// Each name of the layout has a line too, unless the layout is row-major and packed.
+/// Returns the layout in every notation of [`Notation::LISTED`]: one line each, with the text or the reason
+/// why there is none. If axes of size 1 allow several axis orders in use, each order has a line. Each name of
+/// the layout has a line too, unless the layout is row-major and packed.
 ///
 /// [`Notated`] reads every text back to the same layout: the same type and sizes, the same width of elements,
 /// and the same offset for each element. XLA's notation, oneDNN's tags and DirectML's JSON include the end of
@@ -84,7 +84,7 @@ impl fmt::Display for Line {
 /// ```
 #[must_use]
 pub fn lines(layout: impl Into<AnyLayout>) -> Vec<Line> {
-    lines_in(layout.into(), Notation::ALL)
+    lines_in(layout.into(), Notation::LISTED)
 }
 
 /// Returns the lines of [`lines`] for some notations.
@@ -126,7 +126,7 @@ impl Notated {
     /// was read, in canonical form: an axis order keeps its letters, and a oneDNN tag keeps its blocks.
     #[must_use]
     pub fn lines(&self) -> Vec<Line> {
-        self.lines_in(Notation::ALL)
+        self.lines_in(Notation::LISTED)
     }
 
     /// Returns the [`lines`](Self::lines) for some notations. Looking up names takes far longer than all
@@ -135,9 +135,9 @@ impl Notated {
     /// ```
     /// use tensor_layout_text::{Notated, Notation};
     ///
-    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?;
-    /// let texts: Vec<String> = layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect();
-    /// assert_eq!(texts, ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
+    /// let layout: Notated = "f32[1,8,8,3]:NHWC".parse()?; let texts: Vec<String> =
+    /// layout.lines_in(&[Notation::Strides]).iter().map(ToString::to_string).collect(); assert_eq!(texts,
+    /// ["sizes and strides  f32[1,8,8,3]:[192,1,24,8]"]);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
@@ -248,6 +248,12 @@ impl Writer {
             Notation::Numpy => numpy::text(self.strided("NumPy array")?),
             Notation::Directml => directml::text(self.strided("DirectML tensor")?),
             Notation::Named => self.names().into_iter().next().ok_or_else(no_name),
+            Notation::Jax => printed::jax_text(&self.text(Notation::Xla)?.parse()?),
+            Notation::Tvm => printed::tvm_text(map),
+            Notation::Torch | Notation::Mlir | Notation::Ndarray | Notation::Candle | Notation::Ggml => {
+                check_width(notation.title(), map)?;
+                printed::text(notation, self.strided(notation.title())?)
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod directml;
 mod lines;
 mod numpy;
 mod onednn;
+mod printed;
 mod read;
 mod steps;
 mod strided;
@@ -14,6 +15,8 @@ mod view_step;
 pub use axis_orders::axis_orders;
 pub use lines::{Line, lines, text, text_in};
 pub use onednn::{onednn_size_in_bytes, with_tag};
+pub use printed::lacks_type;
+pub use read::read_signed;
 pub use steps::offset_steps;
 pub use view_step::{ViewStep, read_list};
 
@@ -70,16 +73,45 @@ notations! {
     Directml "directml" "DirectML";
     /// A [named layout](crate::named), `tensorrt.kCHW32:s8[2,33,3,2]`, or a [KV cache](crate::kv).
     Named "named" "named layout";
+    /// PyTorch: `torch.empty_strided((2,3), (5,1), dtype=torch.float32)`. `f32[2, 3][5, 1]cuda:0`, as graphs
+    /// print it, is read as well, and `torch.Size([2, 3]) stride=(5, 1)` with the type in front.
+    Torch "torch" "PyTorch";
+    /// JAX, with the type and the sizes in front:
+    /// `f32[2,3] Layout(major_to_minor=(0, 1), tiling=(), sub_byte_element_size_in_bits=0)`.
+    Jax "jax" "JAX layout";
+    /// MLIR: `memref<2x3xf32, strided<[5, 1], offset: 3>>`.
+    Mlir "mlir" "MLIR memref";
+    /// The array crate ndarray, with the type in front: `f32 shape=[2, 3], strides=[5, 1]`.
+    Ndarray "ndarray" "ndarray";
+    /// candle, with the type in front: `f32 Layout { shape: [2, 3], stride: [5, 1], start_offset: 0 }`.
+    Candle "candle" "candle layout";
+    /// ggml, with the type in front: sizes, and strides in bytes, the innermost axis first: `f32 ne=[3, 2]
+    /// nb=[4, 20]`.
+    Ggml "ggml" "ggml tensor";
+    /// TVM, whose axes are capital letters: `f32[1,32,4,4]:NCHW4c`.
+    Tvm "tvm" "TVM layout";
 }
 
 impl Notation {
+    /// The notations that [`lines`] writes: all but the prints of other libraries, which say the same.
+    pub const LISTED: &'static [Notation] = &[
+        Notation::Xla,
+        Notation::Strides,
+        Notation::AxisOrder,
+        Notation::OneDnn,
+        Notation::CuTe,
+        Notation::Numpy,
+        Notation::Directml,
+        Notation::Named,
+    ];
+
     /// The name for people: `sizes and strides`. `Display` writes the short name, which `FromStr` reads.
     ///
     /// ```
     /// use tensor_layout_text::Notation;
     ///
-    /// assert_eq!((Notation::OneDnn.to_string().as_str(), Notation::OneDnn.title()), ("onednn", "oneDNN tag"));
-    /// assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
+    /// assert_eq!((Notation::OneDnn.to_string().as_str(), Notation::OneDnn.title()), ("onednn", "oneDNN
+    /// tag")); assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
@@ -89,7 +121,7 @@ impl Notation {
 }
 
 impl fmt::Display for Notation {
-    /// Writes `xla`, `strides`, `axis_order`, `onednn`, `cute`, `numpy`, `directml` or `named`.
+    /// Writes `xla`, `strides`, `axis_order`, `onednn` and so on: the variants in lower case.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.names().0)
     }
@@ -103,7 +135,7 @@ impl FromStr for Notation {
         let name = name.to_ascii_lowercase();
         let long = if name == "order" { "axis_order" } else { &name };
         Notation::ALL.iter().copied().find(|notation| notation.names().0 == long).ok_or_else(|| {
-            let expected = "a notation: xla, strides, order, onednn, cute, numpy, directml or named";
+            let expected = "a notation: xla, strides, order, onednn, cute, numpy, directml, named, torch, jax, mlir, ndarray, candle, ggml or tvm";
             let found = format!("`{name}`");
             Error::parse(name, 1, expected, found)
         })

@@ -131,7 +131,7 @@ fn layout(data_type: DataType, sizes: &[u64], strides: Option<&[u64]>, base: Opt
 }
 
 /// Reads `(2, 3)`, `(2,)`, `()`, `[2, 3]`, or a single number, which NumPy reads as one dimension.
-fn read_tuple<'a, T>(
+pub(super) fn read_tuple<'a, T>(
     cursor: &mut Cursor<'a>,
     number: impl Fn(&mut Cursor<'a>) -> Result<T, Error>,
 ) -> Result<Vec<T>, Error> {

@@ -239,7 +239,7 @@ impl fmt::Display for Tag {
 const ALIASES: [(&str, &str); 4] =
     [("OhwI24o", "Acdb24a"), ("OhwI32o", "Acdb32a"), ("gOhwI24o", "aBdec24b"), ("gOhwI32o", "aBdec32b")];
 
-const ABSTRACT: &str = "abcdefghijkl";
+pub(super) const ABSTRACT: &str = "abcdefghijkl";
 
 /// Returns the alphabet of a tag's letters, in the order of the logical dimensions.
 fn alphabet_of(letters: &str) -> &'static str {

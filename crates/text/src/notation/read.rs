@@ -11,19 +11,56 @@ use tensor_layout::{AnyLayout, AxisOrder, Error};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
-use super::{Notated, Notation, cute, directml, numpy, onednn, text_in, type_and_sizes};
+use super::{Notated, Notation, cute, directml, numpy, onednn, printed, text_in, type_and_sizes};
 
 impl FromStr for Notated {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        if text.trim_start().starts_with("kv:") {
-            return text.parse::<KvCache>()?.try_into();
+        match read_signed(text)? {
+            (notated, reversed) if reversed.is_empty() => Ok(notated),
+            (_, reversed) => Err(Error::negative("strides", reversed.first().copied().unwrap_or(0))),
         }
-        // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
-        if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
-            return text.parse::<NamedLayout>()?.try_into();
-        }
+    }
+}
+
+/// Reads a layout whose strides may be negative, as CuTe, MLIR and ndarray print them. Returns the layout
+/// from the lowest address on, and the axes that run backwards.
+///
+/// # Errors
+///
+/// The errors of a text that is no layout, and `not_expressible` if an element would be stored before the
+/// buffer.
+///
+/// ```
+/// let (layout, reversed) = tensor_layout_text::read_signed("f32(2,3):(-3,1)")?;
+/// assert_eq!((layout.to_string().as_str(), reversed), ("f32(2,3):(3,1)", vec![0]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
+    if text.trim_start().starts_with("kv:") {
+        return Ok((text.parse::<KvCache>()?.try_into()?, Vec::new()));
+    }
+    if let Some((notation, (layout, reversed))) = printed::read(text)? {
+        let text = text_in(&layout, notation)?;
+        return Ok((Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None }, reversed));
+    }
+    // A name is followed by `:`, and a type is followed by sizes, even if one bracket is missing.
+    if text.split([']', '[', '{', '(', ')']).next().is_some_and(|name| name.contains(':')) {
+        return Ok((text.parse::<NamedLayout>()?.try_into()?, Vec::new()));
+    }
+    let mut cursor = Cursor::new(text);
+    let data_type = DataType::from_name_in(Naming::Xla, cursor.word());
+    if let Some(data_type) = data_type.filter(|_| cursor.peek() == Some(b'(')) {
+        let (map, reversed) = cute::read(&mut cursor, data_type)?;
+        return Ok((at_end(&mut cursor, AnyLayout::Mapped(map), Notation::CuTe, None)?, reversed));
+    }
+    Ok((Notated::forwards(text)?, Vec::new()))
+}
+
+impl Notated {
+    /// Reads a text whose notation has no negative strides.
+    fn forwards(text: &str) -> Result<Self, Error> {
         let mut cursor = Cursor::new(text);
         if cursor.peek() == Some(b'{') {
             let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
@@ -33,15 +70,9 @@ impl FromStr for Notated {
             let layout = numpy::read(&mut cursor)?;
             return at_end(&mut cursor, layout, Notation::Numpy, None);
         }
-        if let Some(data_type) =
-            DataType::from_name_in(Naming::Xla, cursor.word()).filter(|_| cursor.peek() == Some(b'('))
-        {
-            let layout = AnyLayout::Mapped(cute::read(&mut cursor, data_type)?);
-            return at_end(&mut cursor, layout, Notation::CuTe, None);
-        }
-        cursor.move_to(0);
         if cursor.word().parse::<BlockType>().is_ok() {
-            return Ok(text.parse::<BlockTensorDesc>()?.into());
+            let ggml = printed::ggml_blocks(text)?;
+            return Ok(ggml.as_deref().unwrap_or(text).parse::<BlockTensorDesc>()?.into());
         }
         cursor.move_to(0);
         let Ok((data_type, sizes)) = read_type_and_sizes(&mut cursor) else { return own(text) };

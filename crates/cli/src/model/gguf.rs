@@ -1,0 +1,283 @@
+//! GGUF files: the tensors of a header, read from the mapped file.
+//!
+//! ```text
+//! "GGUF", version, tensors, keys       4 + 4 + 8 + 8 bytes, all numbers little-endian
+//! each key: name, type, value          a string is its length (8 bytes) and its bytes
+//! each tensor: name, rank, sizes, type, offset
+//! padding up to the alignment (the key general.alignment, else 32), then the data
+//! ```
+//!
+//! Sizes are stored innermost first, so they are turned around. Nothing is allocated by a number of the file
+//! before the bytes that it counts were found, values of keys are skipped, and no tensor's bytes are touched.
+//! So the memory that is needed depends on the number of tensors alone.
+//!
+//! The readers that engines use do not accept the same files. The package gguf takes the offset of each
+//! tensor as it is. ggml requires the sum of the padded sizes of the tensors before it, and all bytes of the
+//! padding after the last one. What only one of the two refuses is read here, and `Readers` has the reason.
+//! What both refuse is refused, and so is a string that the file cuts. The rules are those of gguf 0.19.0 and
+//! ggml 0.26.0.
+
+use std::collections::HashSet;
+
+use serde_json::Map;
+use tensor_layout::element::BlockType;
+use tensor_layout::strided::BlockTensorDesc;
+use tensor_layout::{BufferTensorDesc, DataType, Error};
+use tensor_layout_text::Notated;
+
+use super::file::{Model, Readers, Tensor};
+
+/// The first bytes of every GGUF file.
+pub(super) const MAGIC: &[u8] = b"GGUF";
+
+/// The longest header that is read, in bytes, and the most keys and tensors. A vocabulary takes some tens of
+/// megabytes, and the largest models have some thousands of tensors.
+const MOST_BYTES: usize = 256 << 20;
+const MOST_LISTED: u64 = 1 << 16;
+
+/// The most axes that gguf reads, as NumPy has no more. ggml reads 4.
+const MOST_AXES: u32 = 64;
+const GGML_AXES: u32 = 4;
+
+/// The length from which a name of a tensor is too long for ggml, in bytes.
+const GGML_NAME: usize = 64;
+
+const ALIGNMENT: &[u8] = b"general.alignment";
+
+/// The types of values of keys, by number: the bytes of a value, or 0 for strings and arrays.
+const VALUE_BYTES: [usize; 13] = [1, 1, 2, 2, 4, 4, 4, 1, STRING, ARRAY, 8, 8, 8];
+const STRING: usize = 0;
+const ARRAY: usize = usize::MAX;
+const U32: u32 = 4;
+
+/// The types of tensors that are not stored in blocks.
+const PLAIN: [(u32, DataType); 8] = [
+    (0, DataType::F32),
+    (1, DataType::F16),
+    (24, DataType::S8),
+    (25, DataType::S16),
+    (26, DataType::S32),
+    (27, DataType::S64),
+    (28, DataType::F64),
+    (30, DataType::BF16),
+];
+
+/// Reads a file. An error is the end of a sentence that begins with the name of the file.
+pub(super) fn read(file: &[u8]) -> Result<Model<'_>, String> {
+    let mut cursor = Cursor { file, at: MAGIC.len() };
+    let mut readers = Readers::default();
+    match cursor.number::<4>("its version")? {
+        2 | 3 => {}
+        version if version.trailing_zeros() >= 16 && version != 0 => {
+            return Err("is a big-endian GGUF file; only little-endian ones are read".into());
+        }
+        version => return Err(format!("is a GGUF file of version {version}; versions 2 and 3 are read")),
+    }
+    let tensors = cursor.number::<8>("the number of tensors")?;
+    let keys = cursor.number::<8>("the number of keys")?;
+    if tensors.max(keys) > MOST_LISTED {
+        return Err(format!("lists {tensors} tensors and {keys} keys, and at most {MOST_LISTED} are read"));
+    }
+    let (mut alignment, mut names) = (32_u64, HashSet::new());
+    for place in 0..keys {
+        let name = cursor.string("the name of a key")?;
+        if !names.insert(name) {
+            return Err(format!("has the key `{}` twice", lossy(name)));
+        }
+        if name.is_empty() {
+            readers.ggml.get_or_insert(format!("key {place} is empty"));
+        } else if str::from_utf8(name).is_err() {
+            readers.gguf.get_or_insert(format!("key {place} is not UTF-8"));
+        }
+        let kind = cursor.number::<4>("the type of a key")?;
+        let value = cursor.at;
+        cursor.skip(kind, lossy(name).as_ref(), &mut readers)?;
+        if name == ALIGNMENT {
+            let set = file.get(value..cursor.at).and_then(|bytes| bytes.try_into().ok()).map(u32::from_le_bytes);
+            alignment = match set.filter(|_| u32::try_from(kind) == Ok(U32)) {
+                Some(set) if set.is_power_of_two() => set.into(),
+                Some(set) => return Err(format!("has a general.alignment of {set}, which is no power of two")),
+                None => return Err("has a general.alignment that is no u32".into()),
+            };
+        }
+    }
+    names.clear();
+    let mut infos = Vec::new();
+    for _ in 0..tensors {
+        let info = Info::read(&mut cursor, &mut readers)?;
+        if !names.insert(info.name) {
+            return Err(format!("has the tensor `{}` twice", lossy(info.name)));
+        }
+        infos.push(info);
+    }
+    let start = (cursor.at as u64).next_multiple_of(alignment);
+    let (mut next, mut listed) = (0_u64, Vec::with_capacity(infos.len()));
+    for info in infos {
+        if info.offset != next {
+            let (name, offset) = (lossy(info.name), info.offset);
+            readers.ggml.get_or_insert(format!("tensor `{name}` has offset {offset}, expected {next}"));
+        }
+        let tensor = info.tensor(file, start)?;
+        // The sum stays far below 2^64, because each tensor is inside the file.
+        next = (next + tensor.bytes.len() as u64).next_multiple_of(alignment);
+        listed.push(tensor);
+    }
+    let missing = start.saturating_add(next).saturating_sub(file.len() as u64);
+    if missing > 0 && !listed.is_empty() {
+        readers
+            .ggml
+            .get_or_insert(format!("the last {missing} bytes of padding, which it reads with the data, are missing"));
+    }
+    Ok(Model { tensors: listed, metadata: Map::new(), readers: Some(readers) })
+}
+
+/// The bytes of a file and a place in them.
+struct Cursor<'a> {
+    file: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    fn take(&mut self, bytes: u64, what: &str) -> Result<&'a [u8], String> {
+        let rest = self.file.get(self.at..).unwrap_or_default();
+        let taken = usize::try_from(bytes).ok().and_then(|bytes| rest.get(..bytes));
+        let taken = taken.ok_or_else(|| {
+            format!("is truncated or damaged: {what} would take {bytes} bytes, but only {} follow", rest.len())
+        })?;
+        self.at += taken.len();
+        if self.at > MOST_BYTES {
+            return Err(format!("has a header of more than {MOST_BYTES} bytes"));
+        }
+        Ok(taken)
+    }
+
+    fn number<const BYTES: usize>(&mut self, what: &str) -> Result<u64, String> {
+        let taken = self.take(BYTES as u64, what)?;
+        Ok(taken.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte)))
+    }
+
+    fn string(&mut self, what: &str) -> Result<&'a [u8], String> {
+        let bytes = self.number::<8>(what)?;
+        self.take(bytes, what)
+    }
+
+    /// Skips the value of a key. Arrays of arrays are walked with a count for each level.
+    fn skip(&mut self, kind: u64, key: &str, readers: &mut Readers) -> Result<(), String> {
+        let bytes = |kind: u64| {
+            let bytes = usize::try_from(kind).ok().and_then(|kind| VALUE_BYTES.get(kind));
+            bytes.copied().ok_or_else(|| format!("has a key `{key}` of type {kind}, which does not exist"))
+        };
+        let what = format!("the value of `{key}`");
+        let mut open = vec![(kind, 1_u64)];
+        while let Some((kind, count)) = open.pop() {
+            match bytes(kind)? {
+                _ if count == 0 => {}
+                ARRAY => {
+                    if !open.is_empty() || count > 1 {
+                        readers.ggml.get_or_insert(format!("key `{key}` is an array of arrays"));
+                    }
+                    open.push((kind, count - 1));
+                    let kind = self.number::<4>(&what)?;
+                    open.push((kind, self.number::<8>(&what)?));
+                }
+                STRING => (0..count).try_for_each(|_| self.string(&what).map(drop))?,
+                bytes => self.take(count.saturating_mul(bytes as u64), &what).map(drop)?,
+            }
+            if open.len() > MOST_AXES as usize {
+                return Err(format!("has a key `{key}` with arrays in arrays, more than {MOST_AXES} deep"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a header says about a tensor.
+struct Info<'a> {
+    name: &'a [u8],
+    /// The sizes, outermost first.
+    sizes: Vec<u64>,
+    kind: u64,
+    /// The place of the first byte, counted from the start of the data.
+    offset: u64,
+}
+
+impl<'a> Info<'a> {
+    fn read(cursor: &mut Cursor<'a>, readers: &mut Readers) -> Result<Info<'a>, String> {
+        let name = cursor.string("the name of a tensor")?;
+        let shown = lossy(name);
+        let rank = cursor.number::<4>("the rank of a tensor")?;
+        if rank > MOST_AXES.into() {
+            return Err(format!("has a tensor `{shown}` of {rank} axes, and readers take at most {MOST_AXES}"));
+        }
+        let sizes: Result<Vec<u64>, String> = (0..rank).map(|_| cursor.number::<8>("the size of an axis")).collect();
+        let mut sizes = sizes?;
+        sizes.reverse();
+        let info = Info {
+            name,
+            sizes,
+            kind: cursor.number::<4>("the type of a tensor")?,
+            offset: cursor.number::<8>("the offset of a tensor")?,
+        };
+        if name.len() >= GGML_NAME {
+            let (length, most) = (name.len(), GGML_NAME - 1);
+            readers.ggml.get_or_insert(format!("the name `{shown}` has {length} bytes, more than {most}"));
+        }
+        if str::from_utf8(name).is_err() {
+            readers.gguf.get_or_insert(format!("the name of tensor `{shown}` is not UTF-8"));
+        }
+        if rank > GGML_AXES.into() {
+            readers.ggml.get_or_insert(format!("tensor `{shown}` has {rank} axes, more than {GGML_AXES}"));
+        }
+        if info.block_type() == Some(BlockType::Q20) {
+            readers.gguf.get_or_insert(format!("it does not know the type q2_0 of tensor `{shown}`"));
+        }
+        Ok(info)
+    }
+
+    fn block_type(&self) -> Option<BlockType> {
+        u32::try_from(self.kind).ok().and_then(BlockType::from_number)
+    }
+
+    fn tensor(self, file: &'a [u8], start: u64) -> Result<Tensor<'a>, String> {
+        let name = lossy(self.name).into_owned();
+        let plain = PLAIN.iter().find(|(number, _)| u64::from(*number) == self.kind).map(|row| row.1);
+        let refuse = |error: Error| format!("has a tensor `{name}` that cannot be: {error}");
+        if let Some(size) = self.sizes.iter().find(|&&size| i64::try_from(size).is_err()) {
+            return Err(format!("has a tensor `{name}` with a size of {size}, which no reader takes"));
+        }
+        let (layout, bytes, unit, data_type): (Notated, _, _, _) = match (plain, self.block_type()) {
+            (Some(data_type), _) => {
+                let desc = BufferTensorDesc::packed(data_type, &self.sizes).map_err(refuse)?;
+                let unit = u64::from(data_type.bits() / 8);
+                (desc.clone().into(), desc.exact_size_in_bytes(), unit, Ok(data_type))
+            }
+            (None, Some(block_type)) => {
+                let desc = BlockTensorDesc::packed(block_type, &self.sizes).map_err(refuse)?;
+                // Blocks of an even number of bytes have scales of 2 bytes.
+                let unit = if block_type.bytes().is_multiple_of(2) { 2 } else { 1 };
+                let bytes = desc.bytes().exact_size_in_bytes();
+                (desc.into(), bytes, unit, Err(block_type.to_string()))
+            }
+            (None, None) => {
+                return Err(format!(
+                    "has a tensor `{name}` of type {}, which ggml does not have (any more)",
+                    self.kind
+                ));
+            }
+        };
+        let place = start.saturating_add(self.offset);
+        let range = usize::try_from(place).ok().zip(usize::try_from(place.saturating_add(bytes)).ok());
+        let held = range.and_then(|(from, to)| file.get(from..to)).filter(|held| held.len() as u64 == bytes);
+        // A tensor without elements may lie behind the end.
+        let held = held.or_else(|| (bytes == 0).then_some(&[][..])).ok_or_else(|| {
+            let length = file.len();
+            format!("is truncated: `{name}` takes {bytes} bytes from byte {place} on, and the file has {length}")
+        })?;
+        let is_aligned = place.is_multiple_of(unit.max(1));
+        Ok(Tensor { name, sizes: self.sizes, data_type, layout: Ok(layout), is_named: false, is_aligned, bytes: held })
+    }
+}
+
+fn lossy(name: &[u8]) -> std::borrow::Cow<'_, str> {
+    String::from_utf8_lossy(name)
+}

@@ -1,0 +1,146 @@
+//! Layouts as other libraries print them, against what these libraries say about them.
+
+use proptest::prelude::*;
+use tensor_layout::map::same_layout;
+use tensor_layout::{AnyLayout, BufferTensorDesc, IndexMap, ToIndexMap};
+use tensor_layout_text::{Notated, Notation, read_signed, text_in};
+
+use crate::literal::{any_shape, cases};
+
+fn numbers(list: &str) -> Vec<i64> {
+    let list = list.trim_matches(['[', ']']);
+    list.split(", ").filter(|number| !number.is_empty()).map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn recorded_prints_are_read_as_their_libraries_read_them() {
+    let mut lines = 0;
+    for line in include_str!("../../data/printed_layouts.tsv").lines() {
+        let [library, text, sizes, place] = line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        let (read, reversed) = read_signed(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(read.notation().to_string(), library, "{text}");
+        let map = read.to_index_map().unwrap();
+        assert_eq!(map.sizes().iter().map(|&size| size as i64).collect::<Vec<_>>(), numbers(sizes), "{text}");
+        if library == "jax" {
+            let xla: Notated = format!("{}{place}", text.split(' ').next().unwrap()).parse().unwrap();
+            assert_eq!(map, xla.to_index_map().unwrap(), "{text}");
+        } else {
+            let (strides, offset) = place.rsplit_once(' ').unwrap();
+            let strides = numbers(strides);
+            let signed = BufferTensorDesc::from_signed(map.data_type(), map.sizes(), &strides).unwrap();
+            assert_eq!(reversed, signed.reversed, "{text}");
+            let base = offset.parse::<u64>().unwrap() - signed.first;
+            let desc = if base > 0 { signed.desc.with_base_offset(base).unwrap() } else { signed.desc };
+            assert_eq!(same_layout(&map, &desc), Ok(true), "{text}");
+        }
+        // The text in the notation's own form is read back.
+        let back: Notated = read.to_string().parse().unwrap();
+        assert_eq!((back.notation(), same_layout(&back, &map)), (read.notation(), Ok(true)), "{text}");
+        lines += 1;
+    }
+    assert_eq!(lines, 48);
+}
+
+/// The texts that Debug of ndarray 0.17 and of candle-core 0.11 give, and ggml's fields.
+#[test]
+fn prints_of_rust_libraries_and_of_ggml() {
+    let array = ndarray::Array2::<f32>::zeros((2, 3));
+    let fields = |printed: String| printed[printed.find("shape=").unwrap()..].to_owned();
+    for (text, own) in [
+        (format!("f32 {}", fields(format!("{array:?}"))), "f32[2,3]:[3,1]"),
+        (format!("f32 {}", fields(format!("{:?}", array.t()))), "f32[3,2]:[1,3]"),
+        (format!("f32 {}", fields(format!("{:?}", array.clone().into_dyn()))), "f32[2,3]:[3,1]"),
+        ("bf16 Layout { shape: [2, 3], stride: [1, 2], start_offset: 6 }".into(), "bf16[2,3]:[1,2]+6"),
+        ("f16 ne=[3, 2, 1, 1] nb=[2, 6, 12, 12]".into(), "f16[1,1,2,3]:[6,6,3,1]"),
+        ("f32 ne=(3, 2), nb=(8, 4)".into(), "f32[2,3]:[1,2]"),
+        ("q4_0 ne=[64, 3] nb=[18, 36]".into(), "q4_0[3,64]"),
+        ("f32[1,32,4,4]:NCHW4c".into(), "f32[1,32,4,4]:nChw4c"),
+        ("f32[8,16,3,3]:OIHW4i4o".into(), "f32[8,16,3,3]:OIhw4i4o"),
+        ("f32 (8,(2,2)):(1,(16,8))".into(), "f32(8,(2,2)):(1,(16,8))"),
+        ("bf16 torch.Size([2, 3]), stride=(3, 1), storage_offset=4".into(), "bf16[2,3]:[3,1]+4"),
+        ("torch.empty_strided((2, 3), stride=(4, 1), dtype=torch.int8, device='cpu')".into(), "s8[2,3]:[4,1]"),
+    ] {
+        let read: Notated = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
+        let own: Notated = own.parse().unwrap();
+        assert_eq!(same_layout(&read, &own), Ok(true), "{text}");
+    }
+    let (rows, reversed) =
+        read_signed(&format!("f32 {}", fields(format!("{:?}", array.slice(ndarray::s![..;-1, ..]))))).unwrap();
+    assert_eq!((rows.text_in(Notation::Strides).unwrap().as_str(), reversed), ("f32[2,3]:[3,1]", vec![0]));
+    assert_eq!(read_signed("f32((2,2),3):((-3,-6),1)").unwrap().1, [0]);
+}
+
+#[test]
+fn what_is_no_layout_is_named() {
+    for (text, sentence) in [
+        ("bf16 Sw<3,4,3> o smem_ptr o (8,64):(64,1)", "`Sw<3,4,3>`: a swizzle combines bits of the offset"),
+        ("S<3,4,3> o 0 o (8,64):(64,1)", "`S<3,4,3>`: a swizzle"),
+        ("#blocked<{sizePerThread = [1, 4]}>", "divides a tensor among threads"),
+        ("memref<4x6xf32, affine_map<(d0, d1) -> (d1, d0)>>", "an affine map may be any function"),
+        ("memref<4x?xf32>", "`?` is known when the program runs"),
+        ("memref<4x6xindex>", "a type of whole bytes"),
+        ("memref<4x6xi4>", "a type of whole bytes"),
+        ("memref<4x6xf32, strided<[-10, 1], offset: 3>>", "27 elements before its buffer"),
+        ("memref<4x6xf32", "`,` or `>`"),
+        ("(8,2):(1,8)", "a type in front"),
+        ("shape=[2, 3], strides=[3, 1]", "a type in front"),
+        ("Layout(major_to_minor=(0, 1), tiling=())", "a type in front"),
+        ("f32 shape=[2, 3], strides=[3]", "the number of strides must be 2"),
+        ("f32 shape=[2, 3], stride=[3, 1]", "a field such as shape, strides"),
+        ("f32 shape=[2, 3], shape=[2, 3], strides=[3, 1]", "not given before"),
+        ("f32 ne=[3, 2] nb=[4, 13]", "multiples of 4 bytes"),
+        ("f32[8,2]:NCHW4c", "a letter for each size"),
+        ("f32(8,(2,2)):(4,(1,-2))", "strides of one sign in mode 1"),
+        ("f32(8,2):(-2,1)", "number 0 of the strides is negative"),
+        ("f32[16,256] Layout(major_to_minor=(0, 0))", "names axis 0 a second time"),
+        ("f32[16] Layout(major_to_minor=(0,), tiling=((0,),))", "not 0"),
+    ] {
+        let error = text.parse::<Notated>().unwrap_err().to_string();
+        assert!(error.contains(sentence), "{text}: {error}");
+    }
+}
+
+const PRINTS: [Notation; 7] = [
+    Notation::Torch,
+    Notation::Jax,
+    Notation::Mlir,
+    Notation::Ndarray,
+    Notation::Candle,
+    Notation::Ggml,
+    Notation::Tvm,
+];
+
+/// What a text is read back from, without the padding after the last element.
+fn reads_back(map: &IndexMap) -> Result<(), TestCaseError> {
+    for notation in PRINTS {
+        let Ok(text) = text_in(AnyLayout::from(map.clone()), notation) else { continue };
+        let read: Notated = text.parse().map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
+        prop_assert!(same_layout(&read, map).unwrap(), "{}", text);
+        let back = read.to_index_map().unwrap();
+        prop_assert_eq!(back.sizes(), map.sizes(), "{}", text);
+        prop_assert_eq!(&read.to_string().to_lowercase(), &text.to_lowercase());
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    #[test]
+    fn texts_of_tiles_read_back(shape in any_shape(800)) {
+        reads_back(&shape.to_index_map().unwrap())?;
+    }
+
+    #[test]
+    fn texts_of_strides_read_back(axes in prop::collection::vec((0..5_u64, 0..40_u64), 0..5), base in 0..9_u64) {
+        let (sizes, strides): (Vec<u64>, Vec<u64>) = axes.into_iter().unzip();
+        let desc = BufferTensorDesc::new(tensor_layout::DataType::BF16, &sizes, Some(&strides)).unwrap();
+        let desc = if base > 4 { desc.with_base_offset(base).unwrap() } else { desc };
+        reads_back(&desc.to_index_map().unwrap())?;
+    }
+
+    #[test]
+    fn no_text_panics(text in "(f32|memref<|Layout\\(|torch.Size\\(|ne=|shape=|[0-9\\[\\]\\(\\)<>:,=x? -]|strided<|tiling=|stride=|Sw<){0,14}") {
+        let _ = read_signed(&text);
+    }
+}
