@@ -16,6 +16,7 @@ __all__ = [
     "hlo",
     "main",
     "names",
+    "transfers",
     "validate",
 ]
 
@@ -133,6 +134,15 @@ def validate(
     role: Literal["input", "output"] = "input",
 ) -> dict[str, Any]:
     """Checks whether a device takes this tensor at this offset of a buffer."""
+
+def transfers(
+    layout: Any,
+    to: Any,
+    loops: int | None = None,
+    *,
+    limits: str = "any",
+) -> list[tuple[int, int, int, list[tuple[int, int, int]]]]:
+    """Lists a copy as the fewest transfers: (source, destination, bytes, loops), in bytes."""
 
 def names(word: str = "") -> list[dict[str, Any]]:
     """The layouts that devices and libraries have names for."""

@@ -1,7 +1,7 @@
 //! The Python module `relayout`: the layouts of `tensor-layout` for arrays of NumPy, PyTorch and JAX.
 //!
 //! Each file is a thin layer over one part of the project: `layout` over notations and index maps, `copy`
-//! over relayouts, `program` over HLO texts, `commands` over the command line. Only `memory` uses pointers.
+//! over relayouts, `program` over HLO texts, `transfers` over lists for RDMA and DMA, `commands` over the command line. Only `memory` uses pointers.
 
 mod commands;
 mod copy;
@@ -11,6 +11,7 @@ mod layout;
 mod memory;
 mod new_array;
 mod program;
+mod transfers;
 
 use pyo3::prelude::*;
 
@@ -33,4 +34,6 @@ mod relayout {
     use crate::layout::{Layout, Lowered};
     #[pymodule_export]
     use crate::program::{Program, hlo};
+    #[pymodule_export]
+    use crate::transfers::transfers;
 }

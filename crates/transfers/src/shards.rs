@@ -107,7 +107,8 @@ impl Shards {
                 return Err(Code::SizeMismatch.at(axis, sum, size));
             }
             let start: u64 = lengths.iter().take(rank).sum();
-            Ok(vec![start..start + lengths.get(rank).copied().unwrap_or(0)])
+            let length = lengths.get(rank).copied().unwrap_or(0);
+            Ok(std::iter::once(start..start + length).collect())
         })
     }
 
@@ -397,7 +398,7 @@ fn between(
         }
         let longer = |one: &Vec<Range<u64>>| {
             let one = one.clone();
-            pieces.iter().map(move |piece| [&one[..], &[piece.clone()]].concat())
+            pieces.iter().map(move |piece| [&one[..], std::slice::from_ref(piece)].concat())
         };
         boxes = boxes.iter().flat_map(longer).collect();
     }
