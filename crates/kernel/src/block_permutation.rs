@@ -59,7 +59,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::kernel::Stride;
+use crate::loops::Stride;
 use crate::machine::LINE;
 
 use gathers::LEAST_PERIOD;

@@ -3,8 +3,7 @@
 //! ```text
 //! Copy::new    kernel, loops, start      is every iteration inside buffers of some length? is there code?   once
 //! Copy::run    source, destination       are the buffers at least that long?                                each time
-//!              run_at_level              which type of vector?
-//!              RunKernel::run            which kernel?
+//!              simd::run                 which kernel?
 //! ```
 //!
 //! All unsafe code of the kernels is entered in [`Copy::run`]. That code may assume everything that
@@ -76,9 +75,11 @@ pub struct Copy<L = Vec<Loop>> {
     loops: L,
     start: (usize, usize),
     access: Access,
-    level: Available,
     reach: Reach,
     bytes: u64,
+    /// The code over the vectors of a level; `None` for safe Rust.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    code: Option<simd::Run>,
 }
 
 /// What runs, in a line: the bytes that are written, where the first iteration begins, the loops, the kernel
@@ -111,7 +112,18 @@ impl<L: AsRef<[Loop]>> Copy<L> {
         level: Available,
     ) -> Result<Copy<L>, Misfit> {
         let (reach, bytes) = check(&kernel, loops.as_ref(), start, access, level)?;
-        Ok(Copy { kernel, loops, start, access, level, reach, bytes })
+        #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+        let code = if SMALL_PROGRAM && kernel.is_rare() { None } else { code(level) };
+        Ok(Copy {
+            kernel,
+            loops,
+            start,
+            access,
+            reach,
+            bytes,
+            #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+            code,
+        })
     }
 
     /// The kernel that runs in each iteration.
@@ -165,15 +177,15 @@ impl<L: AsRef<[Loop]>> Copy<L> {
     fn run_unfenced(&self, source: &[u8], mut destination: Destination<'_>) {
         assert!(self.reach.is_inside(source.len(), destination.len()), "a copy reaches past the end of its buffers");
         #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-        if self.level.has_vectors() && !(SMALL_PROGRAM && self.kernel.is_rare()) {
+        if let Some(run) = self.code {
             let start =
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
             let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
-            // SAFETY: `Copy::new` checked that the kernel fits, and that every iteration stays inside the
-            // reach. The reach is inside both buffers, which do not overlap: the destination is borrowed
-            // exclusively.
-            return unsafe { run_at_level(&self.kernel, &walk, self.level) };
+            // SAFETY: `Copy::new` checked that the kernel fits the registers of the level, which this CPU has,
+            // and that every iteration stays inside the reach. The reach is inside both buffers, which do not
+            // overlap: the destination is borrowed exclusively.
+            return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());
     }
@@ -204,37 +216,24 @@ fn check(
     Ok((reach, bytes.ok_or(Misfit::Reach)?))
 }
 
-/// Runs a kernel over vectors.
-///
-/// # Safety
-///
-/// * The kernel [fits](Kernel::fit) the walk, and registers of this level.
-/// * In every iteration, the bytes that the kernel spans on the source are readable, and so are all bytes
-///   between the first and the last byte that any iteration reads.
-/// * In every iteration, the bytes that the kernel spans on the destination are writable. They overlap
-///   nothing that is read, and no other thread accesses them.
+/// The code over vectors of a level; `None` for safe Rust. `Available` has checked that this CPU has the features
+/// of the vectors, whose size is [`Available::register`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-unsafe fn run_at_level(kernel: &Kernel, walk: &simd::Walk<'_>, level: Available) {
+fn code(level: Available) -> Option<simd::Run> {
     use super::level::Level;
-    let kernel = simd::RunKernel { kernel, walk };
-    // SAFETY: `RunKernel::run` has the conditions of this function, and two more. The CPU must have the
-    // features of the vector, which `Available` has checked. And the vector must have `Available::register`
-    // bytes.
-    unsafe {
-        match level.get() {
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon => kernel.run::<aarch64::neon::Pair>(),
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => kernel.run::<x86_64::avx2::Ymm>(),
-            #[cfg(all(target_arch = "x86_64", any(not(feature = "small"), feature = "software")))]
-            Level::Avx512 => kernel.run::<x86_64::avx512::Zmm>(),
-            #[cfg(feature = "software")]
-            Level::Software32 => kernel.run::<simd::software::Software<32>>(),
-            #[cfg(feature = "software")]
-            Level::Software64 => kernel.run::<simd::software::Software<64>>(),
-            level => unreachable!("the level {level} has no vectors on this CPU"),
-        }
-    }
+    Some(match level.get() {
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => simd::run::<aarch64::neon::Pair>,
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => simd::run::<x86_64::avx2::Ymm>,
+        #[cfg(all(target_arch = "x86_64", any(not(feature = "small"), feature = "software")))]
+        Level::Avx512 => simd::run::<x86_64::avx512::Zmm>,
+        #[cfg(feature = "software")]
+        Level::Software32 => simd::run::<simd::software::Software<32>>,
+        #[cfg(feature = "software")]
+        Level::Software64 => simd::run::<simd::software::Software<64>>,
+        _ => return None,
+    })
 }
 
 /// A destination into which several copies run, and one store fence after all of them. A fence waits until

@@ -44,6 +44,7 @@ mod copy;
 mod destination;
 pub mod kernel;
 mod level;
+mod loops;
 mod machine;
 mod odometer;
 mod plain;

@@ -13,17 +13,6 @@ use tables::Three;
 
 mod tables;
 
-/// # Safety
-///
-/// * The CPU has NEON.
-/// * The conditions of [`Operation::run`] hold for this operation.
-#[target_feature(enable = "neon")]
-unsafe fn vectorize<O: Operation>(operation: O) {
-    const { assert!(Pair::BYTES == 2 * 16) };
-    // SAFETY: this function has the features of `Pair`, which has 2 lanes. The rest is its contract.
-    unsafe { operation.run::<Pair, 2>() }
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
 
@@ -32,10 +21,12 @@ unsafe impl Vector for Pair {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "neon")]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the contract of the trait is the contract of the function.
-        unsafe { vectorize(operation) }
+        const { assert!(Pair::BYTES == 2 * 16) };
+        // SAFETY: this function has the features of `Pair`, which has 2 lanes. The rest is its contract.
+        unsafe { operation.run::<Pair, 2>() }
     }
 
     #[inline(always)]

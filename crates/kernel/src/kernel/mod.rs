@@ -15,13 +15,11 @@
 
 mod bits;
 mod fit;
-mod loops;
 mod panels;
 mod plane;
 mod reach;
 
 pub use bits::{BitInterleave, Direction, WidthChange, WidthRow};
-pub use loops::{Loop, Offsets, Stride};
 pub use panels::{KEPT_COLUMNS, Panels, Stage, is_in_register};
 pub use plane::{Axis, MICRO_TILE, MicroTile, Plane};
 
@@ -31,6 +29,7 @@ pub(crate) use panels::{MOST_ROWS, STAGE, STAGED_PITCH, count};
 pub(crate) use reach::Reach;
 
 use crate::block_permutation::BlockPermutation;
+pub use crate::loops::{Loop, Offsets, Stride};
 
 /// The longest unit that is transposed, in bytes: two cache lines.
 pub const LONGEST_UNIT: usize = 2 * crate::machine::LINE;

@@ -21,8 +21,8 @@
 
 use std::mem::MaybeUninit;
 
-use super::block::{How, Panel, group, store, transposed_lanes};
 use super::lines::short;
+use super::square::{How, Panel, group, store, transposed_lanes};
 use super::vector::{Operation, Vector};
 use crate::machine::LINE;
 
@@ -31,7 +31,7 @@ use crate::machine::LINE;
 ///
 /// # Safety
 ///
-/// * The conditions of [`TransposePanel`](super::block::TransposePanel).
+/// * The conditions of [`TransposePanel`](super::square::TransposePanel).
 /// * The rows and columns are inside the panel.
 #[inline(never)]
 pub(super) unsafe fn edge<V: Vector, const UNIT: usize, const IN_LANE: usize>(

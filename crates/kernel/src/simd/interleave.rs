@@ -19,7 +19,7 @@
 //! ```
 //!
 //! A *block* in this module is some whole registers of columns. The code of a block is compiled once for each
-//! [`Shuffle`] and called through a pointer, so the loop around it is compiled once for each level.
+//! shuffle and called through a pointer, so the loop around it is compiled once for each level.
 //!
 //! When several destination rows are written with non-temporal stores, each row has an open line. A CPU has
 //! few buffers for lines that are written in part. If there are more rows than buffers, every line takes two
@@ -27,119 +27,17 @@
 //! of each row, and these are stored row by row. If the rows of neighbouring iterations continue each other,
 //! the staging buffer joins several iterations.
 
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::lines::{copy_lines, short};
-use super::shuffles::Shuffle;
+use super::shuffles::{Block, Shuffling};
 use super::side_by_side::{Neighbours, stream_run};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{JOINED_RUN, Rows};
 use crate::level::SMALL_PROGRAM;
 use crate::machine::LINE;
-
-/// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
-/// one access to each store (found by trial).
-const MANY_ROWS: usize = 16;
-
-/// The code of a block: `block(from, to, count, pitch, ahead, (streaming, signed))` shuffles `count`
-/// registers of each row. On one side, the rows are `pitch` bytes apart. The source is prefetched `ahead`
-/// bytes ahead, unless `ahead` is 0. `streaming` asks for non-temporal stores, and `signed` for sign
-/// extension.
-///
-/// # Safety
-///
-/// * `count` registers of each row are readable at `from`, or writable at `to`.
-/// * With `streaming`, all destination registers are aligned.
-type Block = unsafe fn(*const u8, *mut u8, usize, usize, usize, (bool, bool));
-
-#[derive(Clone, Copy)]
-pub(super) struct Shuffling {
-    pub(super) block: Block,
-    /// The number of registers that are loaded, and the number of registers that are stored.
-    pub(super) sources: usize,
-    pub(super) destinations: usize,
-    /// Whether the rows that are a pitch apart are on the source. On the other side, rows follow each other
-    /// without a gap.
-    pub(super) source_apart: bool,
-}
-
-impl Shuffling {
-    pub(super) fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
-        Shuffling {
-            block: block::<V, S, N>,
-            sources: S::SOURCES,
-            destinations: S::DESTINATIONS,
-            source_apart: S::SOURCE_APART,
-        }
-    }
-}
-
-/// # Safety
-///
-/// * The conditions of [`Block`].
-/// * The CPU has the features of `V`.
-unsafe fn block<V: Vector, S: Shuffle<N>, const N: usize>(
-    from: *const u8,
-    to: *mut u8,
-    count: usize,
-    pitch: usize,
-    ahead: usize,
-    (streaming, signed): (bool, bool),
-) {
-    // SAFETY: the contract of this function.
-    unsafe { V::vectorize(Columns::<S, N> { from, to, count, pitch, ahead, streaming, signed, shuffle: PhantomData }) }
-}
-
-struct Columns<S, const N: usize> {
-    from: *const u8,
-    to: *mut u8,
-    count: usize,
-    pitch: usize,
-    ahead: usize,
-    streaming: bool,
-    signed: bool,
-    shuffle: PhantomData<S>,
-}
-
-impl<S: Shuffle<N>, const N: usize> Operation for Columns<S, N> {
-    /// # Safety
-    ///
-    /// The conditions of [`Block`].
-    #[inline(always)]
-    unsafe fn run<V: Vector, const LANES: usize>(self) {
-        let Columns { mut from, mut to, count, pitch, ahead, streaming, signed, .. } = self;
-        let source = |i: usize| if S::SOURCE_APART { i.wrapping_mul(pitch) } else { i * V::BYTES };
-        let destination = |i: usize| if S::SOURCE_APART { i * V::BYTES } else { i.wrapping_mul(pitch) };
-        let (sources, destinations) = if S::SOURCE_APART { (1, S::DESTINATIONS) } else { (S::SOURCES, 1) };
-        for _ in 0..count {
-            // SAFETY: each load and each store is a register of one of the `count` columns of a row.
-            unsafe {
-                let mut registers = [V::zero(); N];
-                for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
-                    let from = from.wrapping_add(source(i));
-                    if ahead != 0 {
-                        V::prefetch(from.wrapping_add(ahead));
-                    }
-                    *register = V::load(from);
-                }
-                let registers = S::shuffled(registers, signed);
-                for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
-                    let to = to.wrapping_add(destination(i));
-                    match streaming {
-                        true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
-                        true => register.store_non_temporal(to),
-                        false => register.store(to),
-                    }
-                }
-            }
-            from = from.wrapping_add(sources * V::BYTES);
-            to = to.wrapping_add(destinations * V::BYTES);
-        }
-    }
-}
 
 const ROWS: usize = 32;
 
@@ -326,13 +224,20 @@ impl InterleaveRows<'_> {
         columns: Range<usize>,
         (ahead, streaming): (usize, bool),
     ) {
-        let Shuffling { block, sources, destinations, source_apart } = self.shuffling;
+        let Shuffling { shuffle, sources, destinations, source_apart } = self.shuffling;
         let (read, written) = if source_apart { (1, destinations) } else { (sources, 1) };
-        let pitch = if source_apart { self.pitch() } else { pitch };
         if !columns.is_empty() {
-            let (from, to) = (from.wrapping_add(columns.start * read), to.wrapping_add(columns.start * written));
+            let block = Block {
+                from: from.wrapping_add(columns.start * read),
+                to: to.wrapping_add(columns.start * written),
+                registers: columns.len() / V::BYTES,
+                pitch: if source_apart { self.pitch() } else { pitch },
+                ahead,
+                streaming,
+                signed: self.signed,
+            };
             // SAFETY: the contract of this function.
-            unsafe { block(from, to, columns.len() / V::BYTES, pitch, ahead, (streaming, self.signed)) };
+            unsafe { shuffle(&block) };
         }
     }
 
@@ -412,7 +317,7 @@ unsafe fn part<V: Vector>(
     columns: Range<usize>,
     signed: bool,
 ) {
-    let Shuffling { block, sources, destinations, source_apart } = shuffling;
+    let Shuffling { shuffle, sources, destinations, source_apart } = shuffling;
     let (mut loaded, mut stored) = (Registers(MaybeUninit::uninit()), Registers(MaybeUninit::uninit()));
     let (loaded, stored): (*mut u8, *mut u8) = (loaded.0.as_mut_ptr().cast(), stored.0.as_mut_ptr().cast());
     for first in columns.clone().step_by(V::BYTES) {
@@ -429,7 +334,9 @@ unsafe fn part<V: Vector>(
             } else {
                 std::ptr::copy_nonoverlapping(from.add(first * sources), loaded, bytes * sources);
             }
-            block(loaded, stored, 1, V::BYTES, 0, (false, signed));
+            let block =
+                Block { from: loaded, to: stored, registers: 1, pitch: V::BYTES, ahead: 0, streaming: false, signed };
+            shuffle(&block);
             if source_apart {
                 std::ptr::copy_nonoverlapping(stored, to.add(first * destinations), bytes * destinations);
             } else {

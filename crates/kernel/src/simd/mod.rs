@@ -30,11 +30,12 @@ mod shuffles;
 mod side_by_side;
 #[cfg(feature = "software")]
 pub(crate) mod software;
+mod square;
 mod transpose;
 mod vector;
 mod walk;
 
 pub(super) use lines::short;
-pub(super) use run::RunKernel;
+pub(super) use run::{Run, run};
 pub(super) use vector::{Operation, Vector, origin_in_three};
 pub(super) use walk::Walk;

@@ -31,60 +31,39 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::block::{DESTINATION, How, NEITHER, Panel, TransposePanel, of_unit};
+use super::block::of_unit;
 use super::offsets::{List, Offsets};
 use super::prefetch::PanelPrefetch;
+use super::square::{DESTINATION, How, NEITHER, Panel, TransposePanel};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, STAGED_PITCH, Stage, count};
+use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, Stage, count};
 use crate::machine::{LINE, PAGE};
 use staged::{Leftover, runs};
 
 mod staged;
 
-pub(super) struct StagedPlanes<'a> {
-    walk: &'a Walk<'a>,
-    plane: &'a Plane,
-    panels: &'a Panels,
-    transpose: TransposePanel,
-    /// The code that transposes a panel from or to rows of a staging buffer that are [`STAGED_PITCH`] bytes
-    /// apart.
-    staged: TransposePanel,
-    at_once: usize,
-}
-
-impl<'a> StagedPlanes<'a> {
-    /// Returns the panels of a plane. Units that registers hold are transposed in blocks, and longer units
-    /// run by run.
-    pub(super) fn of<V: Vector>(walk: &'a Walk<'a>, plane: &'a Plane, panels: &'a Panels) -> StagedPlanes<'a> {
-        let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
-        let staged = match panels.stage {
-            // For registers of a line this was not measured.
-            _ if V::BYTES == LINE => None,
-            Stage::None => None,
-            Stage::Lines(_) | Stage::Continue { .. } => of_unit::<V, DESTINATION>(plane.unit),
-        };
-        let (staged, at_once) = (staged.unwrap_or(transpose), Stage::columns_at_once(plane.unit));
-        StagedPlanes { walk, plane, panels, transpose, staged, at_once }
-    }
-
-    /// The code for panels from or to a staging buffer whose rows are `pitch` bytes apart.
-    #[inline(always)]
-    fn by_buffer(&self, pitch: usize) -> TransposePanel {
-        if pitch == STAGED_PITCH { self.staged } else { self.transpose }
-    }
-}
-
+/// Transposes planes panel by panel. Units that registers hold are transposed in blocks, and longer units run by
+/// run.
+///
 /// # Safety
 ///
-/// * The panels [fit](Panels::fit) the plane, and `transpose` is for its unit.
+/// * The panels [fit](Panels::fit) the plane.
 /// * In every iteration, the plane's span is readable on the source and writable on the destination.
-pub(super) unsafe fn panels<V: Vector>(planes: StagedPlanes<'_>) {
-    // SAFETY: the contract of this function.
+#[inline(never)]
+pub(super) unsafe fn panels<V: Vector>(walk: &Walk<'_>, plane: &Plane, panels: &Panels) {
+    let transpose = of_unit::<V, NEITHER>(plane.unit).unwrap_or(runs::<V>);
+    // For registers of a line this was not measured.
+    let staged = if V::BYTES == LINE { None } else { of_unit::<V, DESTINATION>(plane.unit) };
+    let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
+    let (rows, columns) = (Offsets::new(&mut row_list), Offsets::new(&mut column_list));
+    let mut planes =
+        Planes { walk, plane, panels, transpose, staged: staged.unwrap_or(transpose), rows, columns, stage: None };
+    // SAFETY: the contract of this function. With a staging buffer, `Staged` sets `stage`.
     unsafe {
-        match planes.panels.stage {
-            Stage::None => direct::<V>(&planes),
-            _ => staged::<V>(&planes),
+        match panels.stage {
+            Stage::None => planes.run::<V>(),
+            Stage::Lines(_) | Stage::Continue { .. } => V::vectorize(Staged(planes)),
         }
     }
 }
@@ -122,30 +101,10 @@ pub(super) unsafe fn one_panel(walk: &Walk<'_>, plane: &Plane, transpose: Option
     }
 }
 
-/// # Safety
-///
-/// The conditions of [`panels`].
-#[inline(never)]
-unsafe fn direct<V: Vector>(planes: &StagedPlanes<'_>) {
-    // SAFETY: the contract of this function. The panels have no staging buffer.
-    unsafe { planes.planes::<V>(None) }
-}
+/// Transposes panels through a staging buffer, whose stack frame has several pages.
+struct Staged<'a>(Planes<'a>);
 
-/// Transposes panels through a staging buffer. This is a function of its own because its stack frame has
-/// several pages.
-///
-/// # Safety
-///
-/// The conditions of [`panels`].
-#[inline(never)]
-unsafe fn staged<V: Vector>(planes: &StagedPlanes<'_>) {
-    // SAFETY: the contract of this function.
-    unsafe { V::vectorize(Staged(planes)) }
-}
-
-struct Staged<'a, 'p>(&'a StagedPlanes<'p>);
-
-impl Operation for Staged<'_, '_> {
+impl Operation for Staged<'_> {
     /// # Safety
     ///
     /// The conditions of [`panels`].
@@ -155,9 +114,9 @@ impl Operation for Staged<'_, '_> {
         let mut leftovers = [const { Leftover::NOTHING }; KEPT_COLUMNS];
         let mut list = List::uninit();
         let columns = Offsets::new(&mut list);
-        let mut staged = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
-        // SAFETY: the contract of this function. There is a staging buffer.
-        unsafe { self.0.planes::<V>(Some(&mut staged)) }
+        let stage = Buffers { rows: rows.0.as_mut_ptr().cast(), leftovers: &mut leftovers, columns };
+        // SAFETY: the contract of this function.
+        unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V>() }
     }
 }
 
@@ -171,17 +130,22 @@ struct Buffers<'a> {
     columns: Offsets<'a>,
 }
 
-struct PlanePanel<'a, 'p, 'o> {
-    planes: &'a StagedPlanes<'p>,
-    iteration: Iteration,
-    columns: Range<usize>,
-    rows: Range<usize>,
-    row_offsets: &'a Offsets<'o>,
-    column_offsets: &'a mut Offsets<'o>,
-    how: How,
+/// Planes that are cut into panels.
+struct Planes<'a> {
+    walk: &'a Walk<'a>,
+    plane: &'a Plane,
+    panels: &'a Panels,
+    transpose: TransposePanel,
+    /// The code that transposes a panel to rows of a staging buffer that are `STAGED_PITCH` bytes apart.
+    staged: TransposePanel,
+    /// The offsets of the rows and the columns of the panel at hand.
+    rows: Offsets<'a>,
+    columns: Offsets<'a>,
+    /// The staging buffer, if the panels have one.
+    stage: Option<Buffers<'a>>,
 }
 
-impl StagedPlanes<'_> {
+impl Planes<'_> {
     /// How panels are stored with ordinary stores.
     #[inline(always)]
     fn how(&self) -> How {
@@ -201,13 +165,10 @@ impl StagedPlanes<'_> {
     /// * The conditions of [`panels`].
     /// * `stage` is `Some` if the panels have a staging buffer.
     #[inline(always)]
-    unsafe fn planes<V: Vector>(&self, mut stage: Option<&mut Buffers<'_>>) {
-        let &StagedPlanes { walk, plane, panels, .. } = self;
+    unsafe fn run<V: Vector>(&mut self) {
+        let &mut Planes { walk, plane, panels, .. } = self;
         let (unit, columns, rows) = (plane.unit, plane.columns.extent, plane.rows.extent);
         let how = self.how();
-        let (mut row_list, mut column_list) = (List::uninit(), List::uninit());
-        let mut row_offsets = Offsets::new(&mut row_list);
-        let mut column_offsets = Offsets::new(&mut column_list);
         for iteration in walk.iterations() {
             // Whole lines can be streamed only if lines start at the same rows in every column. `Panels::fit`
             // checked that the pitch of the destination rows, and the rows of a panel, are whole lines.
@@ -216,13 +177,9 @@ impl StagedPlanes<'_> {
             let head = if streaming { (to_line / unit).min(rows) } else { 0 };
             let nothing = PanelPrefetch::nothing(&plane.rows);
             if head > 0 {
-                row_offsets.fill(&plane.rows, 0..head);
-                let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
-                let (rows, columns) = (0..head, 0..columns);
-                let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                // SAFETY: the part has the first `head` rows of the plane, which are less than a line, and
-                // all columns.
-                unsafe { part.direct(&mut { nothing }) };
+                // SAFETY: these are the first `head` rows of the plane, which are less than a line, and all
+                // columns.
+                unsafe { self.direct(&iteration, 0..columns, 0..head, how, &mut { nothing }) };
             }
             let how = How { streaming, ..how };
             let all = Order { panels, columns, rows, head, kept_from: 0, column: 0, row: head };
@@ -240,15 +197,11 @@ impl StagedPlanes<'_> {
                 let step = panels.step(unit);
                 for first in rows.clone().step_by(step) {
                     let rows = first..(first + step).min(rows.end);
-                    row_offsets.fill(&plane.rows, rows.clone());
-                    let (row_offsets, column_offsets) = (&row_offsets, &mut column_offsets);
-                    let columns = columns.clone();
-                    let part = PlanePanel { planes: self, iteration, columns, rows, row_offsets, column_offsets, how };
-                    // SAFETY: the part is a panel of the plane, or a step of the rows of a panel.
+                    // SAFETY: these are rows and columns of a panel of the plane, and at most a step of rows.
                     unsafe {
-                        match &mut stage {
-                            Some(stage) => stage.panel::<V>(part, &mut next),
-                            None => part.direct(&mut next),
+                        match self.stage {
+                            None => self.direct(&iteration, columns.clone(), rows, how, &mut next),
+                            Some(_) => self.by_stage::<V>(&iteration, columns.clone(), rows, how, &mut next),
                         }
                     }
                 }
@@ -257,27 +210,33 @@ impl StagedPlanes<'_> {
             }
         }
     }
-}
 
-impl PlanePanel<'_, '_, '_> {
+    /// Transposes a part of a plane to the destination.
+    ///
     /// # Safety
     ///
     /// * The rows and columns are inside the plane, and there are at most as many rows as [a
     ///   step](Panels::step) has.
-    /// * `row_offsets` lists the offsets of these rows.
-    /// * `how` describes this panel.
+    /// * `how` describes this part.
     #[inline(always)]
-    unsafe fn direct(self, prefetch: &mut PanelPrefetch<'_>) {
-        let PlanePanel { planes, iteration, columns, rows, row_offsets, column_offsets, how } = self;
-        let &StagedPlanes { plane, transpose, .. } = planes;
+    unsafe fn direct(
+        &mut self,
+        iteration: &Iteration,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        how: How,
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let &mut Planes { plane, transpose, .. } = self;
+        self.rows.fill(&plane.rows, rows.clone());
         for first in columns.clone().step_by(Offsets::MOST) {
             let columns = first..(first + Offsets::MOST).min(columns.end);
-            column_offsets.fill(&plane.columns, columns.clone());
+            self.columns.fill(&plane.columns, columns.clone());
             let mut panel = Panel {
                 from: iteration.from.wrapping_add(first * plane.unit),
                 to: iteration.to.wrapping_add(rows.start * plane.unit),
-                rows: row_offsets.as_ptr(),
-                columns: column_offsets.as_ptr(),
+                rows: self.rows.as_ptr(),
+                columns: self.columns.as_ptr(),
                 row_count: rows.len(),
                 column_count: columns.len(),
                 left: first,

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::copy::copy_run;
-use super::plane::{StagedPlanes, panels};
+use super::plane::panels;
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
 use crate::kernel::{Plane, PlaneRuns, RunOrder, count};
@@ -35,7 +35,7 @@ impl Operation for TransposeRuns<'_> {
             if let Some(cut) = unaligned
                 && walk.start.1.align_offset(LINE) != 0
             {
-                return panels::<V>(StagedPlanes::of::<V>(walk, plane, &cut));
+                return panels::<V>(walk, plane, &cut);
             }
             match order {
                 RunOrder::Source => lines_in_source_order::<V>(walk, plane, pitches(), ahead),

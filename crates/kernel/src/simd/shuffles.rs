@@ -14,15 +14,111 @@
 //!
 //! Unpacking is an interleave too: elements of 4 bits, interleaved with zeros of 4 bits, are bytes.
 
+use std::marker::PhantomData;
+
 use super::exchange_bits::{exchanged, restored};
-use super::interleave::Shuffling;
-use super::vector::Vector;
+use super::vector::{Operation, Vector};
 use crate::kernel::Direction;
 use crate::level::SMALL_PROGRAM;
 
+/// Some whole registers of columns, which are shuffled. On one side, rows are `pitch` bytes apart. On the other side
+/// the registers of a column follow each other, which says [`Shuffling::source_apart`].
+pub(super) struct Block {
+    /// The first column of the first row on either side.
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// The number of registers of each row.
+    pub(super) registers: usize,
+    /// The pitch of the rows, which is added with wrapping, because it may be negative.
+    pub(super) pitch: usize,
+    /// How many bytes ahead the source is prefetched; 0 for no prefetch.
+    pub(super) ahead: usize,
+    pub(super) streaming: bool,
+    /// Whether elements that are unpacked are extended by their sign.
+    pub(super) signed: bool,
+}
+
+/// Shuffles a block.
+///
+/// # Safety
+///
+/// * The CPU has the features of the vector that the function was compiled for.
+/// * `registers` vectors of each row are readable from `from` on, and writable from `to` on.
+/// * With `streaming`, `to` and the pitch of destination rows are multiples of a vector.
+pub(super) type ShuffleBlock = unsafe fn(&Block);
+
+#[derive(Clone, Copy)]
+pub(super) struct Shuffling {
+    pub(super) shuffle: ShuffleBlock,
+    /// The number of registers that are loaded, and the number of registers that are stored.
+    pub(super) sources: usize,
+    pub(super) destinations: usize,
+    /// Whether the rows that are a pitch apart are on the source. On the other side, rows follow each other
+    /// without a gap.
+    pub(super) source_apart: bool,
+}
+
+impl Shuffling {
+    fn of<V: Vector, S: Shuffle<N>, const N: usize>() -> Shuffling {
+        let (sources, destinations, source_apart) = (S::SOURCES, S::DESTINATIONS, S::SOURCE_APART);
+        Shuffling { shuffle: shuffle_block::<V, S, N>, sources, destinations, source_apart }
+    }
+}
+
+/// # Safety
+///
+/// The conditions of [`ShuffleBlock`].
+unsafe fn shuffle_block<V: Vector, S: Shuffle<N>, const N: usize>(block: &Block) {
+    // SAFETY: the contract of this function.
+    unsafe { V::vectorize(Columns::<S, N>(block, PhantomData)) }
+}
+
+struct Columns<'a, S, const N: usize>(&'a Block, PhantomData<S>);
+
+/// With this number of destination rows or more, no address translation is loaded ahead. Loading it would add
+/// one access to each store (found by trial).
+const MANY_ROWS: usize = 16;
+
+impl<S: Shuffle<N>, const N: usize> Operation for Columns<'_, S, N> {
+    /// # Safety
+    ///
+    /// The conditions of [`ShuffleBlock`].
+    #[inline(always)]
+    unsafe fn run<V: Vector, const LANES: usize>(self) {
+        let &Block { mut from, mut to, registers: count, pitch, ahead, streaming, signed } = self.0;
+        let source = |i: usize| if S::SOURCE_APART { i.wrapping_mul(pitch) } else { i * V::BYTES };
+        let destination = |i: usize| if S::SOURCE_APART { i * V::BYTES } else { i.wrapping_mul(pitch) };
+        let (sources, destinations) = if S::SOURCE_APART { (1, S::DESTINATIONS) } else { (S::SOURCES, 1) };
+        for _ in 0..count {
+            // SAFETY: each load and each store is a register of one of the `count` columns of a row.
+            unsafe {
+                let mut registers = [V::zero(); N];
+                for (i, register) in registers.iter_mut().enumerate().take(S::SOURCES) {
+                    let from = from.wrapping_add(source(i));
+                    if ahead != 0 {
+                        V::prefetch(from.wrapping_add(ahead));
+                    }
+                    *register = V::load(from);
+                }
+                let registers = S::shuffled(registers, signed);
+                for (i, register) in registers.into_iter().enumerate().take(S::DESTINATIONS) {
+                    let to = to.wrapping_add(destination(i));
+                    match streaming {
+                        true if S::SOURCE_APART || N < MANY_ROWS => register.stream(to),
+                        true => register.store_non_temporal(to),
+                        false => register.store(to),
+                    }
+                }
+            }
+            from = from.wrapping_add(sources * V::BYTES);
+            to = to.wrapping_add(destinations * V::BYTES);
+        }
+    }
+}
+
 /// A shuffle of `SOURCES` registers into `DESTINATIONS` registers. The other registers of the arrays are not
 /// used.
-pub(super) trait Shuffle<const N: usize> {
+trait Shuffle<const N: usize> {
     const SOURCES: usize = N;
     const DESTINATIONS: usize = N;
     const SOURCE_APART: bool;
@@ -36,10 +132,10 @@ pub(super) trait Shuffle<const N: usize> {
 }
 
 /// Joins several rows into one row. Units have `UNIT` bytes, or `BITS` bits if `BITS` is less than 8.
-pub(super) struct Join<const BITS: usize, const UNIT: usize>;
+struct Join<const BITS: usize, const UNIT: usize>;
 
 /// Separates one row into several rows, which undoes [`Join`].
-pub(super) struct Separate<const BITS: usize, const UNIT: usize>;
+struct Separate<const BITS: usize, const UNIT: usize>;
 
 impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Join<BITS, UNIT> {
     const SOURCE_APART: bool = true;
@@ -79,9 +175,9 @@ impl<const BITS: usize, const UNIT: usize, const N: usize> Shuffle<N> for Separa
     }
 }
 
-pub(super) struct JoinThree<const UNIT: usize>;
+struct JoinThree<const UNIT: usize>;
 
-pub(super) struct SeparateThree<const UNIT: usize>;
+struct SeparateThree<const UNIT: usize>;
 
 impl<const UNIT: usize> Shuffle<3> for JoinThree<UNIT> {
     const SOURCE_APART: bool = true;
@@ -104,10 +200,10 @@ impl<const UNIT: usize> Shuffle<3> for SeparateThree<UNIT> {
 }
 
 /// Unpacks elements of `BITS` bits to bytes, by an interleave with rows of zeros.
-pub(super) struct Unpack<const BITS: usize>;
+struct Unpack<const BITS: usize>;
 
 /// Packs bytes to elements of `BITS` bits. This is a deinterleave whose first row is kept.
-pub(super) struct Pack<const BITS: usize>;
+struct Pack<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for Unpack<BITS> {
     const SOURCES: usize = 1;
@@ -134,7 +230,7 @@ impl<const BITS: usize, const N: usize> Shuffle<N> for Pack<BITS> {
 /// Packs rows of bytes into words of 32 bits. A word has one element of `BITS` bits of each row. The four
 /// bytes of a word are interleaved from four rows of bytes, and the fields of each byte are elements of a few
 /// rows.
-pub(super) struct PackWords<const BITS: usize>;
+struct PackWords<const BITS: usize>;
 
 impl<const BITS: usize, const N: usize> Shuffle<N> for PackWords<BITS> {
     const DESTINATIONS: usize = 4;

@@ -42,6 +42,7 @@ unsafe impl<const SIZE: usize> Vector for Software<SIZE> {
     const BYTES: usize = SIZE;
     const SHUFFLES_TWO: bool = SIZE == 64;
 
+    #[inline(never)]
     unsafe fn vectorize<O: Operation>(operation: O) {
         // SAFETY: the caller's promise. Plain Rust needs no feature.
         unsafe {

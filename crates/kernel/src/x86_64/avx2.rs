@@ -7,18 +7,6 @@ use std::arch::x86_64::*;
 
 use super::super::simd::{Operation, Vector, origin_in_three, short};
 
-/// # Safety
-///
-/// * The CPU has AVX2.
-/// * The conditions of [`Operation::run`] hold for this operation.
-#[target_feature(enable = "avx2")]
-unsafe fn vectorize<O: Operation>(operation: O) {
-    const { assert!(Ymm::BYTES == 2 * 16) };
-    super::align_frame();
-    // SAFETY: this function has the features of `Ymm`, which has 2 lanes. The rest is its contract.
-    unsafe { operation.run::<Ymm, 2>() }
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(__m256i);
 
@@ -27,10 +15,13 @@ unsafe impl Vector for Ymm {
     const BYTES: usize = 32;
     const SHUFFLES_TWO: bool = false;
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the contract of the trait is the contract of the function.
-        unsafe { vectorize(operation) }
+        const { assert!(Ymm::BYTES == 2 * 16) };
+        super::align_frame();
+        // SAFETY: this function has the features of `Ymm`, which has 2 lanes. The rest is its contract.
+        unsafe { operation.run::<Ymm, 2>() }
     }
 
     #[inline(always)]

@@ -7,18 +7,6 @@ use tables::{Choice, Three};
 
 mod tables;
 
-/// # Safety
-///
-/// * The CPU has AVX-512 F, BW, VL and VBMI.
-/// * The conditions of [`Operation::run`] hold for this operation.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
-unsafe fn vectorize<O: Operation>(operation: O) {
-    const { assert!(Zmm::BYTES == 4 * 16) };
-    super::align_frame();
-    // SAFETY: this function has the features of `Zmm`, which has 4 lanes. The rest is its contract.
-    unsafe { operation.run::<Zmm, 4>() }
-}
-
 #[derive(Clone, Copy)]
 pub(crate) struct Zmm(__m512i);
 
@@ -51,10 +39,13 @@ unsafe impl Vector for Zmm {
     const BYTES: usize = 64;
     const SHUFFLES_TWO: bool = true;
 
-    #[inline(always)]
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi")]
     unsafe fn vectorize<O: Operation>(operation: O) {
-        // SAFETY: the contract of the trait is the contract of the function.
-        unsafe { vectorize(operation) }
+        const { assert!(Zmm::BYTES == 4 * 16) };
+        super::align_frame();
+        // SAFETY: this function has the features of `Zmm`, which has 4 lanes. The rest is its contract.
+        unsafe { operation.run::<Zmm, 4>() }
     }
 
     #[inline(always)]

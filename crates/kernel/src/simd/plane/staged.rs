@@ -23,79 +23,90 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::super::block::{How, Panel};
 use super::super::lines::{copy_lines, first_and_last, short};
 use super::super::prefetch::PanelPrefetch;
+use super::super::square::{How, Panel};
 use super::super::vector::Vector;
-use super::{Buffers, PlanePanel, StagedPlanes};
-use crate::kernel::{KEPT_COLUMNS, Stage};
+use super::super::walk::Iteration;
+use super::Planes;
+use crate::kernel::{KEPT_COLUMNS, STAGED_PITCH, Stage};
 use crate::machine::LINE;
 
-impl Buffers<'_> {
+impl Planes<'_> {
+    /// Transposes a part of a plane through the staging buffer, some columns at a time.
+    ///
     /// # Safety
     ///
-    /// * The conditions of [`PlanePanel::direct`].
-    /// * The panels have a staging buffer and fit the plane. They come in order.
+    /// * The conditions of [`Planes::direct`].
+    /// * There is a staging buffer, and the panels fit the plane. They come in order.
     #[inline(always)]
-    pub(super) unsafe fn panel<V: Vector>(&mut self, part: PlanePanel<'_, '_, '_>, prefetch: &mut PanelPrefetch<'_>) {
-        let (columns, bytes) = (part.columns.clone(), part.rows.len() * part.planes.plane.unit);
-        let (panels, at_once) = (part.planes.panels, part.planes.at_once);
+    pub(super) unsafe fn by_stage<V: Vector>(
+        &mut self,
+        iteration: &Iteration,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        how: How,
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let &mut Planes { plane, panels, .. } = self;
+        let bytes = rows.len() * plane.unit;
         let pitch = match panels.stage {
             // These rows go to the destination directly. They are the last rows of a plane and do not fill
             // the staging buffer, or they cannot be streamed because lines do not start with units.
-            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !part.how.streaming => {
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !how.streaming => {
                 // SAFETY: the rows and columns are in the contract.
-                return unsafe { part.direct(prefetch) };
+                return unsafe { self.direct(iteration, columns, rows, how, prefetch) };
             }
             Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
             Stage::Continue { joined: true, .. } => bytes,
             Stage::None => return,
         };
+        self.rows.fill(&plane.rows, rows.clone());
+        let at_once = Stage::columns_at_once(plane.unit);
         for first in columns.clone().step_by(at_once) {
             let columns = first..(first + at_once).min(columns.end);
             // SAFETY: the rows are in the contract, and the columns are some of its columns.
-            unsafe { self.through::<V>(&part, columns, pitch, prefetch) };
+            unsafe { self.through::<V>(iteration, columns, rows.clone(), (pitch, how), prefetch) };
         }
     }
-}
 
-impl Buffers<'_> {
     /// Transposes some columns into the staging buffer, and stores the rows of the buffer, which are `pitch`
     /// bytes apart.
     ///
     /// # Safety
     ///
-    /// * The conditions of [`panel`](Buffers::panel).
-    /// * There are at most `at_once` columns.
+    /// * The conditions of [`by_stage`](Planes::by_stage), and the offsets of the rows are listed.
+    /// * The columns are at most as many as go into the buffer at a time.
     /// * Columns come in order. The rows of columns that are continued come in order too.
     #[inline(always)]
     unsafe fn through<V: Vector>(
         &mut self,
-        part: &PlanePanel<'_, '_, '_>,
+        iteration: &Iteration,
         columns: Range<usize>,
-        pitch: usize,
+        rows: Range<usize>,
+        (pitch, how): (usize, How),
         prefetch: &mut PanelPrefetch<'_>,
     ) {
-        let PlanePanel { planes, iteration, rows, row_offsets, how, .. } = part;
-        let &StagedPlanes { walk, plane, panels, at_once, .. } = *planes;
+        let &mut Planes { walk, plane, panels, transpose, staged, .. } = self;
+        let Some(stage) = &mut self.stage else { return };
         let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
-        let first = self.rows.wrapping_add(LINE);
-        self.columns.fill_strided(pitch, at_once);
+        let first = stage.rows.wrapping_add(LINE);
+        stage.columns.fill_strided(pitch, Stage::columns_at_once(unit));
         let mut panel = Panel {
             from: iteration.from.wrapping_add(columns.start * unit),
             to: first,
-            rows: row_offsets.as_ptr(),
-            columns: self.columns.as_ptr(),
+            rows: self.rows.as_ptr(),
+            columns: stage.columns.as_ptr(),
             row_count: rows.len(),
             column_count: columns.len(),
             left: columns.start,
             unit,
-            how: How { streaming: false, staged: true, ..*how },
+            how: How { streaming: false, staged: true, ..how },
             prefetch: *prefetch,
         };
         // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
-        // for the lines of `at_once` columns, after one line in front.
-        unsafe { planes.by_buffer(pitch)(&mut panel) };
+        // for the lines of the columns, after one line in front.
+        unsafe { if pitch == STAGED_PITCH { staged(&mut panel) } else { transpose(&mut panel) } };
         *prefetch = panel.prefetch;
         let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
         let (joined, continued) = match panels.stage {
@@ -107,7 +118,7 @@ impl Buffers<'_> {
             // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
             // checked that the rows of a whole buffer have at least a line together.
             return unsafe {
-                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut self.leftovers[0])
+                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut stage.leftovers[0])
             };
         }
         let ends =
@@ -119,7 +130,7 @@ impl Buffers<'_> {
             unsafe {
                 let (from, to) = (first.add(i * pitch), to(column));
                 if walk.streaming {
-                    drain::<V>(from, to, bytes, ends, &mut self.leftovers[column % KEPT_COLUMNS]);
+                    drain::<V>(from, to, bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS]);
                 } else {
                     staged_row::<V>(from, to, bytes);
                 }
@@ -212,7 +223,7 @@ unsafe fn drain<V: Vector>(
 ///
 /// # Safety
 ///
-/// * The conditions of [`TransposePanel`](super::super::block::TransposePanel), with a staging buffer as the
+/// * The conditions of [`TransposePanel`](super::super::square::TransposePanel), with a staging buffer as the
 ///   destination.
 /// * Runs have 2 to 128 bytes.
 pub(super) unsafe fn runs<V: Vector>(panel: &mut Panel<'_>) {

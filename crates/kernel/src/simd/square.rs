@@ -1,0 +1,224 @@
+//! The register work of a panel's blocks: squares of units are loaded, exchanged and stored. [`block`](super::block)
+//! explains the steps.
+
+use std::mem::MaybeUninit;
+
+use super::prefetch::PanelPrefetch;
+use super::vector::Vector;
+use crate::kernel::{MICRO_TILE, STAGED_PITCH};
+use crate::machine::LINE;
+
+/// Some rows and columns of a plane. The unit at (row, column) moves from `from + rows[row] + column * UNIT`
+/// to `to + columns[column] + row * UNIT`.
+pub(super) struct Panel<'a> {
+    pub(super) from: *const u8,
+    pub(super) to: *mut u8,
+    /// The offsets of the rows on the source, and of the columns on the destination.
+    pub(super) rows: *const usize,
+    pub(super) columns: *const usize,
+    pub(super) row_count: usize,
+    pub(super) column_count: usize,
+    /// How many columns to the left of column 0 are readable.
+    pub(super) left: usize,
+    /// The length of a unit in bytes.
+    pub(super) unit: usize,
+    pub(super) how: How,
+    pub(super) prefetch: PanelPrefetch<'a>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// Whether the lines of whole blocks are written with non-temporal stores. These lines are aligned in
+    /// every row.
+    pub(super) streaming: bool,
+    /// Whether the destination is a staging buffer. Whole vectors are then stored even where units are
+    /// missing, and the lines of a row are stored from last to first.
+    pub(super) staged: bool,
+    /// Whether the destination rows are so close together that their lines are stored almost in the order of
+    /// memory.
+    pub(super) in_order: bool,
+    pub(super) in_cache: bool,
+    /// Whether blocks are in a [scattered order](super::order). Blocks of 32-byte registers access parts of
+    /// lines, and are never scattered.
+    pub(super) scattered: bool,
+    /// If units are micro-tiles, the byte shuffle that transposes the units in 16 bytes.
+    pub(super) micro_tile: Option<[u8; MICRO_TILE]>,
+}
+
+/// Transposes a panel.
+///
+/// # Safety
+///
+/// * The CPU has the features of the vector. `unit` is the length that the function was compiled for.
+/// * `rows` points to `row_count` offsets. `columns` points to `column_count` offsets. If the destination is
+///   a staging buffer, `column_count` is rounded up to a whole vector of units.
+/// * Every row is readable from `left` columns before column 0 to column `column_count`.
+/// * Every column is writable for `row_count` units. If the destination is a staging buffer, the rows are
+///   rounded up to whole lines, and the columns to a whole vector of units.
+/// * With `streaming`, the units of row 0 are at the start of a line in every column.
+/// * If the function was compiled for a staging buffer on one side, the offsets of that side are the
+///   multiples of [`STAGED_PITCH`].
+pub(super) type TransposePanel = unsafe fn(&mut Panel<'_>);
+
+/// Which side of a panel is a staging buffer, for the const parameter `STAGED`.
+pub(super) const NEITHER: bool = false;
+pub(super) const DESTINATION: bool = true;
+
+/// The upper left corner of a block, as pointers: to the first byte of the block on either side, and to the
+/// offsets of its first row and its first column.
+#[derive(Clone, Copy)]
+pub(super) struct Corner {
+    pub(super) from: *const u8,
+    pub(super) rows: *const usize,
+    pub(super) to: *mut u8,
+    pub(super) columns: *const usize,
+}
+
+impl Corner {
+    /// Returns the corner moved by bytes of the source, rows, bytes of the destination, and columns. On a
+    /// side that is `STAGED`, rows or columns are bytes of the buffer.
+    #[inline(always)]
+    pub(super) fn moved<const STAGED: bool>(self, [from, rows, to, columns]: [usize; 4]) -> Corner {
+        let to = if STAGED { to + columns * STAGED_PITCH } else { to };
+        Corner {
+            from: self.from.wrapping_add(from),
+            rows: self.rows.wrapping_add(rows),
+            to: self.to.wrapping_add(to),
+            columns: self.columns.wrapping_add(columns),
+        }
+    }
+}
+
+/// # Safety
+///
+/// * `V::BYTES` bytes are writable at `to`.
+/// * If `how.streaming` is set, `to` is a multiple of `V::BYTES`.
+#[inline(always)]
+pub(super) unsafe fn store<V: Vector>(how: &How, vector: V, to: *mut u8) {
+    // SAFETY: the contract of this function.
+    unsafe {
+        match (how.streaming, how.in_order) {
+            (true, true) => vector.stream(to),
+            (true, false) => vector.store_non_temporal(to),
+            (false, _) => vector.store(to),
+        }
+    }
+}
+
+/// Transposes a square of `IN_LANE * LANES` rows by as many columns.
+///
+/// # Safety
+///
+/// * `V::BYTES` bytes are readable in each of the source rows, and writable in each of the destination rows.
+/// * With `STREAMING` and `how.streaming`, these destination addresses are multiples of `V::BYTES`.
+#[inline(always)]
+pub(super) unsafe fn square<
+    V: Vector,
+    const UNIT: usize,
+    const IN_LANE: usize,
+    const LANES: usize,
+    const STREAMING: bool,
+    const STAGED: bool,
+>(
+    how: &How,
+    Corner { from, rows, to, columns }: Corner,
+    prefetch: &mut PanelPrefetch<'_>,
+) {
+    let units = IN_LANE * LANES;
+    let mut all = MaybeUninit::uninit();
+    // SAFETY: whole vectors of the source rows are loaded, and each vector is stored to one destination row.
+    // All of these rows are in the contract.
+    unsafe {
+        // The prefetches are in front of the shuffles, because between the shuffles they would take
+        // registers.
+        prefetch.issue::<V>((units * V::BYTES).div_ceil(LINE));
+        let groups = lanes::<V, IN_LANE, LANES, STAGED>(how, (from, rows), &mut all);
+        for (group, lanes) in groups.iter().enumerate() {
+            for (i, line) in transposed_lanes::<V, UNIT, IN_LANE>(lanes).into_iter().enumerate() {
+                let column = group * IN_LANE + i;
+                let to = to.add(if STAGED { column * STAGED_PITCH } else { *columns.add(column) });
+                if STREAMING { store(how, line, to) } else { line.store(to) }
+            }
+        }
+    }
+}
+
+/// Loads 16 bytes of `IN_LANE * LANES` rows: lane `l` of register `i` holds the bytes of row `i + IN_LANE *
+/// l`.
+///
+/// # Safety
+///
+/// * 16 bytes are readable in each of the `IN_LANE * LANES` rows.
+#[inline(always)]
+pub(super) unsafe fn group<V: Vector, const IN_LANE: usize, const LANES: usize>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+) -> [V; IN_LANE] {
+    // SAFETY: 16 bytes of each row are loaded.
+    unsafe {
+        let mut lines = [V::zero(); IN_LANE];
+        for (i, line) in lines.iter_mut().enumerate() {
+            *line = V::load_lanes::<LANES>(std::array::from_fn(|lane| from.add(*rows.add(i + IN_LANE * lane))));
+        }
+        if let Some(shuffle) = &how.micro_tile {
+            for line in &mut lines {
+                *line = line.shuffle_lanes(shuffle);
+            }
+        }
+        lines
+    }
+}
+
+/// Loads a vector of each of `IN_LANE * LANES` rows and exchanges lanes: lane `l` of register `i` in group
+/// `g` holds bytes `16 * g..16 * (g + 1)` of row `i + IN_LANE * l`.
+///
+/// # Safety
+///
+/// * `V::BYTES` bytes are readable in each of the rows.
+#[inline(always)]
+pub(super) unsafe fn lanes<'g, V: Vector, const IN_LANE: usize, const LANES: usize, const STAGED: bool>(
+    how: &How,
+    (from, rows): (*const u8, *const usize),
+    groups: &'g mut MaybeUninit<[[V; IN_LANE]; LANES]>,
+) -> &'g [[V; IN_LANE]; LANES] {
+    let target = groups.as_mut_ptr().cast::<V>();
+    // SAFETY: the rows are in the contract. Register `i` of each of the `LANES` groups is written for every
+    // `i` below `IN_LANE`, so all of `groups` is initialised.
+    unsafe {
+        let offset = |row: usize| *rows.add(row);
+        for i in 0..IN_LANE {
+            let rows = std::array::from_fn(|lane| from.add(offset(i + IN_LANE * lane)));
+            let lines = V::load_transposed::<LANES>(rows, how.in_cache);
+            for (group, line) in lines.into_iter().enumerate() {
+                target.add(group * IN_LANE + i).write(line);
+            }
+        }
+        if let Some(shuffle) = &how.micro_tile {
+            for i in 0..IN_LANE * LANES {
+                target.add(i).write(target.add(i).read().shuffle_lanes(shuffle));
+            }
+        }
+        groups.assume_init_ref()
+    }
+}
+
+/// Transposes the units of every lane of `IN_LANE` registers, by rounds of a perfect shuffle. A lane holds
+/// `IN_LANE` units.
+///
+/// # Safety
+///
+/// There is no condition besides the features of `V`.
+#[inline(always)]
+pub(super) unsafe fn transposed_lanes<V: Vector, const UNIT: usize, const IN_LANE: usize>(
+    lanes: &[V; IN_LANE],
+) -> [V; IN_LANE] {
+    let mut lines = *lanes;
+    for _ in 0..IN_LANE.ilog2() {
+        let old = lines;
+        for i in 0..IN_LANE / 2 {
+            // SAFETY: no memory is accessed.
+            (lines[2 * i], lines[2 * i + 1]) = unsafe { old[i].unpack::<UNIT>(old[i + IN_LANE / 2]) };
+        }
+    }
+    lines
+}
