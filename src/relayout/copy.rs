@@ -19,9 +19,10 @@ use crate::strided::{BufferTensorDesc, SignedDesc};
 
 use super::Destination;
 use super::plan::machine::{Knobs, Site};
+use super::plan::nest::NestLoops;
 use super::plan::plain::{MOST_PLAIN_RUNS, is_plain};
 use super::plan::program::Traffic;
-use super::plan::select::{self, NestLoops};
+use super::plan::select;
 use super::relayout::Relayout;
 use super::settings::Settings;
 

@@ -62,28 +62,11 @@ use std::sync::Arc;
 use crate::loops::Stride;
 use crate::machine::LINE;
 
+pub use gathers::Atom;
 use gathers::LEAST_PERIOD;
 pub(crate) use gathers::{Gathers, LONGEST_PERIOD, Tables};
 
 mod gathers;
-
-/// The smallest unit that a permutation moves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Atom {
-    /// Half a byte. The first element of a byte is its low half.
-    Nibble,
-    /// A whole byte.
-    Byte,
-}
-
-impl Atom {
-    pub(crate) fn per_byte(self) -> usize {
-        match self {
-            Atom::Nibble => 2,
-            Atom::Byte => 1,
-        }
-    }
-}
 
 /// The longest destination block, in bytes. Planning looks at a block atom by atom, so this limit bounds the
 /// time of planning.

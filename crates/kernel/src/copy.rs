@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 #[cfg(target_arch = "aarch64")]
 use super::aarch64;
 use super::destination::Destination;
-use super::kernel::{Context, Kernel, Loop, Misfit, Reach};
+use super::kernel::{Access, Context, Kernel, Loop, Misfit, Prefetch, Reach};
 use super::level::{Available, SMALL_PROGRAM};
 use super::odometer::Odometer;
 use super::portable;
@@ -25,32 +25,6 @@ use super::portable;
 use super::simd;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
-
-/// How a copy loads and stores. These choices are independent of the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Access {
-    /// Whether whole cache lines are written with non-temporal stores.
-    pub streaming: bool,
-    /// How the source is prefetched between iterations.
-    pub prefetch: Prefetch,
-}
-
-/// How the source is prefetched between iterations. Kernels of planes and of long lists of runs have their
-/// own distances, in panels, rows or runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Prefetch {
-    /// Nothing is prefetched.
-    None,
-    /// Prefetches the source of the iteration that is this many iterations ahead, at least 1.
-    Iterations(u32),
-    /// Prefetches the source this many bytes ahead, in the row that is being copied.
-    InRow(u32),
-}
-
-impl Access {
-    /// Ordinary stores and no prefetch, for data that is in a cache.
-    pub const PLAIN: Access = Access { streaming: false, prefetch: Prefetch::None };
-}
 
 /// A kernel inside a nest of loops, checked once.
 ///
@@ -192,8 +166,11 @@ impl<L: AsRef<[Loop]>> Copy<L> {
 
     #[inline(never)]
     fn run_portable(&self, source: &[u8], mut destination: Destination<'_>) {
-        for at in Odometer::new(self.loops(), self.start) {
-            portable::run(&self.kernel, source, &mut destination, at);
+        let length = destination.len();
+        for (from, to) in Odometer::new(self.loops(), self.start) {
+            let part = destination.part(to..length);
+            let mut part = part.unwrap_or_else(|| unreachable!("every iteration is inside the destination"));
+            portable::run(&self.kernel, &source[from..], &mut part);
         }
     }
 }

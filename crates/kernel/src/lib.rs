@@ -55,9 +55,9 @@ mod simd;
 mod x86_64;
 
 pub use block_permutation::{Atom, BlockLoops, BlockPermutation, PermutedBlocks};
-pub use copy::{Access, Copies, Copy, Prefetch};
+pub use copy::{Copies, Copy};
 pub use destination::Destination;
-pub use kernel::Misfit;
+pub use kernel::{Access, Misfit, Prefetch};
 pub use level::{Available, Level, SMALL_PROGRAM};
 pub use machine::{Caches, LINE, PAGE};
 pub use plain::{MOST_PLAIN_LOOPS, PlainNest};

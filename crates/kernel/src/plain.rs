@@ -26,7 +26,7 @@ pub struct PlainNest<L = Vec<Stride>> {
 impl<L: AsRef<[Stride]>> fmt::Debug for PlainNest<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (source, destination) = self.start;
-        write!(f, "{} bytes at +{source} -> +{destination}; ", self.run.saturating_mul(self.runs))?;
+        write!(f, "{} bytes at +{source} -> +{destination}; ", self.bytes())?;
         self.loops().iter().try_for_each(|step| write!(f, "{step:?}; "))?;
         write!(f, "plain loops around {} bytes", self.run)
     }
@@ -77,6 +77,14 @@ impl<L: AsRef<[Stride]>> PlainNest<L> {
     #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
+    }
+
+    /// How many bytes all runs have together.
+    #[inline]
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let as_u64 = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        as_u64(self.run).saturating_mul(as_u64(self.runs))
     }
 
     /// The shortest buffers that the nest can run on, source and destination, in bytes.

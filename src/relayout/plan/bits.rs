@@ -36,8 +36,9 @@ use super::cost::{
     BUFFER, LEAST_UNPACKED_ROW, LONGEST_TRANSPOSED, STAGED_PACKED_RUN, STAGED_READ_RUN, STAGED_UNPACKED_RUN,
 };
 use super::machine::{Knobs, Site, number};
+use super::nest::{NestLoops, checked, in_source_order, loops_in_bytes, neighbours_last};
 use super::planned::{PlannedBox, PlannedBoxes, Rows, Staged, Step, StepBox, WidthRows};
-use super::select::{self, NestLoops, in_source_order, loops_in_bytes, neighbours_last};
+use super::select;
 use super::widths::{Change, Widths};
 
 /// The number of elements that a staging buffer holds.
@@ -304,7 +305,7 @@ fn rows_of(rows: CopyBox, outer: &CopyBox, change: Change, site: Site<'_>) -> Re
             let ahead = Prefetch::InRow(number(if change.unpacks() { row.packed } else { row.unpacked() }));
             let prefetch = if site.prefetch { ahead } else { Prefetch::None };
             let access = Access { streaming: site.streaming, prefetch };
-            Rows::Whole(select::checked(Kernel::ChangeWidth(row), loops.into_vec(), start, access, site)?)
+            Rows::Whole(checked(Kernel::ChangeWidth(row), loops.into_vec(), start, access, site)?)
         }
         None => Rows::Anywhere(width_rows(rows, row, change, site)?),
     })

@@ -5,7 +5,8 @@
 //! passes      straight to the destination, or through buffers in between
 //! program     the boxes of one pass; how much it moves decides how it stores
 //! planned     what a box becomes: plain loops, one copy, or steps through staging buffers
-//! select      a box: which loops go into one iteration, in which order the others run
+//! nest        a box as loops in bytes, and the operations on them
+//! select      which loops go into one iteration, in which order the others run
 //! resolve     an iteration: which code runs it
 //! ```
 //!
@@ -18,6 +19,7 @@ pub(super) mod clip;
 pub(super) mod cost;
 pub(super) mod fill;
 pub(super) mod machine;
+pub(super) mod nest;
 mod panels;
 pub(super) mod passes;
 mod permutation;

@@ -4,12 +4,11 @@
 use strided_copy::kernel::{Kernel, Loop as ByteLoop, Plane, Stride, is_in_register};
 use strided_copy::{Access, Atom, BlockLoops, BlockPermutation, Copy, PermutedBlocks, Prefetch};
 
-use crate::checked;
 use crate::error::Error;
 use crate::map::{self, CopyBox, Loop};
 
 use super::machine::{Knobs, Site};
-use super::select::{self, NestLoops, front_to_back};
+use super::nest::{NestLoops, checked, front_to_back, overflow, stride_in_bytes};
 
 /// Blocks that have fewer bytes than this together are not permuted, because planning the tables takes 3 to
 /// 25 us (Zen 3).
@@ -39,9 +38,9 @@ pub(super) const MOST_BOXES: usize = 256;
 pub(super) fn copy(blocks: PermutedBlocks, site: Site<'_>) -> Result<Copy, Error> {
     let PermutedBlocks { permutation, outer, start } = blocks;
     let mut loops: Vec<_> = outer.into_iter().map(ByteLoop::Strided).collect();
-    let start = front_to_back(&mut loops, start).ok_or_else(|| checked::overflow(checked::BYTES, 64))?;
+    let start = front_to_back(&mut loops, start).ok_or_else(overflow)?;
     let access = Access { streaming: site.streaming, prefetch: Prefetch::None };
-    select::checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)
+    checked(Kernel::PermuteBlocks(permutation), loops, start, access, site)
 }
 
 /// Returns the blocks of a box whose elements are permuted inside small blocks. `None` for other boxes.
@@ -61,7 +60,7 @@ pub(super) fn blocks(copy: &CopyBox, bits: u32, site: Site<'_>) -> Option<Permut
     let in_atoms = |elements: u64| usize::try_from(elements.checked_mul(each.into())?).ok();
     let mut loops = Vec::with_capacity(copy.loops.len().saturating_add(1));
     for outer in &copy.loops {
-        loops.push(select::stride_in_bytes(outer.stride()?, |(a, b)| Some((in_atoms(a)?, in_atoms(b)?)))?);
+        loops.push(stride_in_bytes(outer.stride()?, |(a, b)| Some((in_atoms(a)?, in_atoms(b)?)))?);
     }
     loops.push(Stride { extent: usize::try_from(each).ok()?, source: 1, destination: 1 });
     let start = (in_atoms(copy.source)?, in_atoms(copy.destination)?);

@@ -10,12 +10,12 @@ pub(crate) type Plain = PlainNest<SmallVec<[Stride; 4]>>;
 /// Whether the runs are copied faster one by one than by choosing a kernel first. There may be at most `most`
 /// runs.
 pub(crate) fn is_plain<L: AsRef<[Stride]>>(nest: &PlainNest<L>, most: usize) -> bool {
-    nest.runs() <= most && nest.bytes_of_run().saturating_mul(nest.runs()) <= MOST_PLAIN_BYTES
+    nest.runs() <= most && nest.bytes() <= MOST_PLAIN_BYTES
 }
 
 /// The largest copy, in bytes, that runs as a plain loop nest. Larger copies may want prefetching or
 /// non-temporal stores, which a plan decides. Not tuned.
-const MOST_PLAIN_BYTES: usize = 1 << 18;
+pub(super) const MOST_PLAIN_BYTES: u64 = 1 << 18;
 
 /// The most runs that a plain loop nest copies, if a kernel has not been chosen yet, or if the chosen kernel
 /// copies runs shorter than a [`PIECE`]. By trial (Zen 3).

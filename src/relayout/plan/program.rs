@@ -10,10 +10,11 @@ use super::bits;
 use super::clip::Spanned;
 use super::cost::{LONG_ROW, MOST_CUT_BOXES, MOST_ENTRIES, PREPARED_BOXES};
 use super::machine::{Knobs, Site};
+use super::nest::{NestLoops, loops_of_box};
 use super::permutation;
-use super::plain::{Plain, is_cheap};
+use super::plain::{MOST_PLAIN_BYTES, Plain, is_cheap};
 use super::planned::{PlannedBox, PlannedBoxes};
-use super::select::{self, NestLoops};
+use super::select;
 use super::widths::Widths;
 
 /// The boxes of one pass, ready to run.
@@ -87,9 +88,10 @@ impl Program {
         let mut program = Box::new(Program { boxes, widths, streaming, prefetch, permutes, traffic, knobs, prepared });
         if ahead {
             let site = Site { streaming, prefetch, permutes, knobs: &knobs };
-            let is_whole = pieces.is_none() && list.len() == 1;
+            let is_small = traffic.written <= MOST_PLAIN_BYTES && knobs.plain_loops;
+            let plain = is_small && list.len() == 1 && pieces.is_none();
             program.prepared.reserve_exact(list.len());
-            list.iter().try_for_each(|copy| plan_box(copy, widths, site, is_whole, &mut program.prepared))?;
+            list.iter().try_for_each(|copy| plan_box(copy, widths, site, plain, &mut program.prepared))?;
         }
         Ok(program)
     }
@@ -172,14 +174,14 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     first.map(bytes).min().unwrap_or(0)
 }
 
-/// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. A small box that
-/// `is_whole`, the whole copy, becomes plain loops. The error is `overflow` if an offset in bytes does not fit a
-/// `usize`.
+/// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. With `plain`, the box
+/// is a whole copy, which becomes plain loops if these are cheaper than a kernel. The error is `overflow` if an
+/// offset in bytes does not fit a `usize`.
 pub(crate) fn plan_box(
     copy: &CopyBox,
     widths: Widths,
     site: Site<'_>,
-    is_whole: bool,
+    plain: bool,
     planned: &mut PlannedBoxes,
 ) -> Result<(), Error> {
     let bits = widths.source;
@@ -197,9 +199,9 @@ pub(crate) fn plan_box(
         return bits::plan(copy, widths, site, planned);
     }
     let mut loops = NestLoops::new();
-    let (run, start) = select::nest(&mut loops, copy, u64::from(bits / 8))?;
-    let plain = || Plain::new(run, start, loops.iter().map(ByteLoop::stride).collect::<Option<_>>()?);
-    let plain = if is_whole && site.knobs.plain_loops { plain() } else { None };
+    let (run, start) = loops_of_box(&mut loops, copy, u64::from(bits / 8))?;
+    let nest = || Plain::new(run, start, loops.iter().map(ByteLoop::stride).collect::<Option<_>>()?);
+    let plain = if plain { nest() } else { None };
     let (kernel, start) = select::iteration(&mut loops, run, start, site.knobs);
     let copies_runs = matches!(kernel, Kernel::Runs { .. });
     planned.push(match plain.filter(|plain| is_cheap(plain, copies_runs)) {

@@ -8,10 +8,7 @@
 use std::arch::aarch64::*;
 use std::arch::asm;
 
-use super::super::simd::{Operation, Vector, short};
-use tables::Three;
-
-mod tables;
+use super::super::simd::{Operation, Vector, origin_in_three, short};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Pair(uint8x16_t, uint8x16_t);
@@ -298,5 +295,28 @@ unsafe fn three([a, b, c]: [uint8x16_t; 3], index: &[[u8; 16]; 3]) -> [uint8x16_
             vqtbl3q_u8(table, vld1q_u8(index[1].as_ptr())),
             vqtbl3q_u8(table, vld1q_u8(index[2].as_ptr())),
         ]
+    }
+}
+
+/// The indices that interleave or deinterleave the units of three registers. For each byte of the three
+/// results, they have the index of its source byte among the bytes of all three registers.
+struct Three<const UNIT: usize>;
+
+impl<const UNIT: usize> Three<UNIT> {
+    const INTERLEAVE: [[u8; 16]; 3] = Self::table(true);
+    const DEINTERLEAVE: [[u8; 16]; 3] = Self::table(false);
+
+    const fn table(interleave: bool) -> [[u8; 16]; 3] {
+        let mut table = [[0; 16]; 3];
+        let mut i = 0;
+        while i < 48 {
+            let origin = origin_in_three(i, UNIT, 16, interleave);
+            #[allow(clippy::as_conversions, reason = "below 48; `try_from` is not const")]
+            {
+                table[i / 16][i % 16] = origin as u8;
+            }
+            i += 1;
+        }
+        table
     }
 }

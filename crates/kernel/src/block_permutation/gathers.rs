@@ -2,7 +2,23 @@
 
 use std::borrow::Cow;
 
-use super::Atom;
+/// The smallest unit that a permutation moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// Half a byte. The first element of a byte is its low half.
+    Nibble,
+    /// A whole byte.
+    Byte,
+}
+
+impl Atom {
+    pub(crate) fn per_byte(self) -> usize {
+        match self {
+            Atom::Nibble => 2,
+            Atom::Byte => 1,
+        }
+    }
+}
 
 /// The number of bytes of a lane. A window is this long if its shuffle stays inside a lane.
 const LANE: usize = 16;

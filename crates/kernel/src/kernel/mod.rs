@@ -171,6 +171,32 @@ pub enum Rows {
     Joined(u16),
 }
 
+/// How a copy loads and stores. These choices are independent of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// Whether whole cache lines are written with non-temporal stores.
+    pub streaming: bool,
+    /// How the source is prefetched between iterations.
+    pub prefetch: Prefetch,
+}
+
+/// How the source is prefetched between iterations. Kernels of planes and of long lists of runs have their
+/// own distances, in panels, rows or runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Prefetch {
+    /// Nothing is prefetched.
+    None,
+    /// Prefetches the source of the iteration that is this many iterations ahead, at least 1.
+    Iterations(u32),
+    /// Prefetches the source this many bytes ahead, in the row that is being copied.
+    InRow(u32),
+}
+
+impl Access {
+    /// Ordinary stores and no prefetch, for data that is in a cache.
+    pub const PLAIN: Access = Access { streaming: false, prefetch: Prefetch::None };
+}
+
 impl Kernel {
     /// Whether few copies use this kernel. Programs with the feature `small` run it in safe Rust.
     pub(crate) fn is_rare(&self) -> bool {

@@ -1,14 +1,9 @@
 //! Interleaving of sub-byte elements, one destination byte at a time.
 
-use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{BitInterleave, Direction};
 
-pub(super) fn interleave_bits(
-    iteration: &Iteration<'_>,
-    destination: &mut Destination<'_>,
-    interleave: &BitInterleave,
-) {
+pub(super) fn interleave_bits(source: &[u8], destination: &mut Destination<'_>, interleave: &BitInterleave) {
     let BitInterleave { bits, row, pitch, direction } = *interleave;
     let rows = interleave.rows();
     let (in_byte, mask) = (8 / bits, u8::MAX >> (8 - bits));
@@ -17,16 +12,16 @@ pub(super) fn interleave_bits(
     let byte = |element: &dyn Fn(usize) -> (usize, usize)| {
         let parts = (0..in_byte).map(|part| (part, element(part)));
         parts.fold(0, |value, (part, (byte, from))| {
-            let element = iteration.source[byte] >> (from * bits) & mask;
+            let element = source[byte] >> (from * bits) & mask;
             value | element << (part * bits)
         })
     };
     match direction {
         Direction::Pack => {
             for to in 0..4 * row {
-                let element = |part: usize| iteration.source[(to % 4 * in_byte + part) * pitch + to / 4] & mask;
+                let element = |part: usize| source[(to % 4 * in_byte + part) * pitch + to / 4] & mask;
                 let packed = (0..in_byte).fold(0, |value, part| value | element(part) << (part * bits));
-                destination.write(iteration.to + to, &[packed]);
+                destination.write(to, &[packed]);
             }
         }
         Direction::Interleave => {
@@ -35,7 +30,7 @@ pub(super) fn interleave_bits(
                     let (column, row) = ((to * in_byte + part) / rows, (to * in_byte + part) % rows);
                     (row * pitch + column / in_byte, column % in_byte)
                 });
-                destination.write(iteration.to + to, &[joined]);
+                destination.write(to, &[joined]);
             }
         }
         Direction::Deinterleave => {
@@ -45,7 +40,7 @@ pub(super) fn interleave_bits(
                         let index = (to * in_byte + part) * rows + number;
                         (index / in_byte, index % in_byte)
                     });
-                    destination.write(iteration.to + number * pitch + to, &[separated]);
+                    destination.write(number * pitch + to, &[separated]);
                 }
             }
         }

@@ -1,36 +1,31 @@
 //! Unpacking and packing: elements have 1, 2 or 4 bits on one side, and a byte each on the other side. The
 //! first element of a byte is in its lowest bits.
 
-use super::Iteration;
 use crate::destination::Destination;
 use crate::kernel::{WidthChange, WidthRow};
 
-pub(super) fn change_width(iteration: &Iteration<'_>, destination: &mut Destination<'_>, row: &WidthRow) {
+pub(super) fn change_width(source: &[u8], destination: &mut Destination<'_>, row: &WidthRow) {
     match row.bits {
-        4 => row_of::<4, 2>(iteration, destination, row),
-        2 => row_of::<2, 4>(iteration, destination, row),
-        _ => row_of::<1, 8>(iteration, destination, row),
+        4 => row_of::<4, 2>(source, destination, row),
+        2 => row_of::<2, 4>(source, destination, row),
+        _ => row_of::<1, 8>(source, destination, row),
     }
 }
 
-fn row_of<const BITS: usize, const PARTS: usize>(
-    iteration: &Iteration<'_>,
-    destination: &mut Destination<'_>,
-    row: &WidthRow,
-) {
+fn row_of<const BITS: usize, const PARTS: usize>(source: &[u8], destination: &mut Destination<'_>, row: &WidthRow) {
     const { assert!(BITS * PARTS == 8) };
     match row.change {
         WidthChange::Unpack { signed } => {
-            for (i, byte) in iteration.source[..row.packed].iter().enumerate() {
+            for (i, byte) in source[..row.packed].iter().enumerate() {
                 let elements: [u8; PARTS] = std::array::from_fn(|part| extended(byte >> (part * BITS), BITS, signed));
-                destination.write(iteration.to + i * PARTS, &elements);
+                destination.write(i * PARTS, &elements);
             }
         }
         WidthChange::Pack => {
-            let (elements, _) = iteration.source[..row.packed * PARTS].as_chunks::<PARTS>();
+            let (elements, _) = source[..row.packed * PARTS].as_chunks::<PARTS>();
             for (i, elements) in elements.iter().enumerate() {
                 let packed = elements.iter().rev().fold(0, |byte, element| (byte << BITS) | (element & mask(BITS)));
-                destination.write(iteration.to + i, &[packed]);
+                destination.write(i, &[packed]);
             }
         }
     }

@@ -65,7 +65,7 @@ unsafe fn few_blocks(from: *const u8, to: *mut u8, permutation: &BlockPermutatio
         unsafe {
             let source = std::slice::from_raw_parts(from.add(start), span);
             let destination = &mut Destination::uninitialised(&mut stage[..bytes]);
-            portable::run(&Kernel::PermuteBlocks(part), source, destination, (0, 0));
+            portable::run(&Kernel::PermuteBlocks(part), source, destination);
             std::ptr::copy_nonoverlapping(stage.as_ptr().cast(), to.add(first * block), bytes);
         }
     }

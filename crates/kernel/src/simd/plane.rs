@@ -37,9 +37,9 @@ use super::prefetch::PanelPrefetch;
 use super::square::{DESTINATION, How, NEITHER, Panel, TransposePanel};
 use super::vector::{Operation, Vector};
 use super::walk::{Iteration, Walk};
-use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGE, Stage, count};
+use crate::kernel::{KEPT_COLUMNS, MicroTile, Panels, Plane, STAGED_PITCH, Stage, count};
 use crate::machine::{LINE, PAGE};
-use staged::{Leftover, runs};
+use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
 
 mod staged;
 
@@ -118,16 +118,6 @@ impl Operation for Staged<'_> {
         // SAFETY: the contract of this function.
         unsafe { Planes { stage: Some(stage), ..self.0 }.run::<V>() }
     }
-}
-
-/// The rows of a staging buffer, with one free line in front of the first row and one after the last.
-#[repr(align(64))]
-struct StageRows(MaybeUninit<[u8; STAGE + 2 * LINE]>);
-
-struct Buffers<'a> {
-    rows: *mut u8,
-    leftovers: &'a mut [Leftover; KEPT_COLUMNS],
-    columns: Offsets<'a>,
 }
 
 /// Planes that are cut into panels.
@@ -247,6 +237,111 @@ impl Planes<'_> {
             // SAFETY: the panel has rows and columns of the plane, and the lists have an offset for each.
             unsafe { transpose(&mut panel) };
             *prefetch = panel.prefetch;
+        }
+    }
+
+    /// Transposes a part of a plane through the staging buffer, some columns at a time.
+    ///
+    /// # Safety
+    ///
+    /// * The conditions of [`Planes::direct`].
+    /// * There is a staging buffer, and the panels fit the plane. They come in order.
+    #[inline(always)]
+    unsafe fn by_stage<V: Vector>(
+        &mut self,
+        iteration: &Iteration,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        how: How,
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let &mut Planes { plane, panels, .. } = self;
+        let bytes = rows.len() * plane.unit;
+        let pitch = match panels.stage {
+            // These rows go to the destination directly. They are the last rows of a plane and do not fill
+            // the staging buffer, or they cannot be streamed because lines do not start with units.
+            Stage::Lines(lines) if bytes < usize::from(lines) * LINE || panels.whole_lines && !how.streaming => {
+                // SAFETY: the rows and columns are in the contract.
+                return unsafe { self.direct(iteration, columns, rows, how, prefetch) };
+            }
+            Stage::Lines(lines) | Stage::Continue { lines, joined: false } => Stage::pitch(lines),
+            Stage::Continue { joined: true, .. } => bytes,
+            Stage::None => return,
+        };
+        self.rows.fill(&plane.rows, rows.clone());
+        let at_once = Stage::columns_at_once(plane.unit);
+        for first in columns.clone().step_by(at_once) {
+            let columns = first..(first + at_once).min(columns.end);
+            // SAFETY: the rows are in the contract, and the columns are some of its columns.
+            unsafe { self.through::<V>(iteration, columns, rows.clone(), (pitch, how), prefetch) };
+        }
+    }
+
+    /// Transposes some columns into the staging buffer, and stores the rows of the buffer, which are `pitch`
+    /// bytes apart.
+    ///
+    /// # Safety
+    ///
+    /// * The conditions of [`by_stage`](Planes::by_stage), and the offsets of the rows are listed.
+    /// * The columns are at most as many as go into the buffer at a time.
+    /// * Columns come in order. The rows of columns that are continued come in order too.
+    #[inline(always)]
+    unsafe fn through<V: Vector>(
+        &mut self,
+        iteration: &Iteration,
+        columns: Range<usize>,
+        rows: Range<usize>,
+        (pitch, how): (usize, How),
+        prefetch: &mut PanelPrefetch<'_>,
+    ) {
+        let &mut Planes { walk, plane, panels, transpose, staged, .. } = self;
+        let Some(stage) = &mut self.stage else { return };
+        let (unit, bytes) = (plane.unit, rows.len() * plane.unit);
+        let first = stage.rows.wrapping_add(LINE);
+        stage.columns.fill_strided(pitch, Stage::columns_at_once(unit));
+        let mut panel = Panel {
+            from: iteration.from.wrapping_add(columns.start * unit),
+            to: first,
+            rows: self.rows.as_ptr(),
+            columns: stage.columns.as_ptr(),
+            row_count: rows.len(),
+            column_count: columns.len(),
+            left: columns.start,
+            unit,
+            how: How { streaming: false, staged: true, ..how },
+            prefetch: *prefetch,
+        };
+        // SAFETY: the rows and columns are inside the plane. `Panels::fit` checked that the buffer has room
+        // for the lines of the columns, after one line in front.
+        unsafe { if pitch == STAGED_PITCH { staged(&mut panel) } else { transpose(&mut panel) } };
+        *prefetch = panel.prefetch;
+        let to = |column: usize| iteration.to.wrapping_add(plane.columns.offset(column) + rows.start * unit);
+        let (joined, continued) = match panels.stage {
+            Stage::Continue { joined, .. } => (joined, true),
+            _ => (false, false),
+        };
+        if joined {
+            let ends = Ends { is_first: columns.start == 0, is_last: columns.end == plane.columns.extent };
+            // SAFETY: the rows of the buffer follow each other, as the rows of the plane do. `Panels::fit`
+            // checked that the rows of a whole buffer have at least a line together.
+            return unsafe {
+                drain::<V>(first, to(columns.start), columns.len() * bytes, ends, &mut stage.leftovers[0])
+            };
+        }
+        let ends =
+            Ends { is_first: !continued || rows.start == 0, is_last: !continued || rows.end == plane.rows.extent };
+        for (i, column) in columns.enumerate() {
+            // SAFETY: the row of the buffer was written, after a line for its leftover, and goes to a row of
+            // the plane. `Panels::fit` checked that a run which continues has a line or more, and that no two
+            // kept columns share a leftover.
+            unsafe {
+                let (from, to) = (first.add(i * pitch), to(column));
+                if walk.streaming {
+                    drain::<V>(from, to, bytes, ends, &mut stage.leftovers[column % KEPT_COLUMNS]);
+                } else {
+                    staged_row::<V>(from, to, bytes);
+                }
+            }
         }
     }
 }

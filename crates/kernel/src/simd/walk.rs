@@ -1,8 +1,7 @@
 //! The iterations of a copy in the form that kernels use: pointers, and addresses to prefetch.
 
-use super::super::odometer::Odometer;
-use crate::copy::Prefetch;
-use crate::kernel::{Loop, count};
+use crate::kernel::{Loop, Prefetch, count};
+use crate::odometer::Odometer;
 
 pub(crate) struct Walk<'a> {
     /// The addresses of the first iteration on the source and on the destination.

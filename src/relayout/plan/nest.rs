@@ -1,0 +1,196 @@
+//! Loop nests in bytes, and the operations on them: a nest is made of the loops of a box, loops are taken out,
+//! cut and ordered, and what is left goes around a kernel.
+
+use std::cmp::Reverse;
+
+use smallvec::SmallVec;
+use strided_copy::kernel::{Kernel, Loop, Offsets, Stride};
+use strided_copy::{Access, Copy, Misfit};
+
+use crate::checked;
+use crate::error::Error;
+use crate::map::{self, CopyBox};
+use crate::short_sort::sort_by_key;
+
+use super::cost::{JOINED_RUN, PAGE};
+use super::machine::{Knobs, Site};
+
+/// The loops around a kernel that is to be chosen, outer to inner. Up to 8 loops need no allocation.
+///
+/// In these loops the destination never counts down: a loop that goes backwards has a negative stride on the
+/// source.
+pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
+
+/// Turns a box into loops around a contiguous run of bytes. Adds the loops to `loops`, and returns the length of
+/// the run and where the first run begins on the source and on the destination. The error is `overflow` if an
+/// offset in bytes does not fit a `usize`.
+pub(super) fn loops_of_box(loops: &mut NestLoops, copy: &CopyBox, bytes: u64) -> Result<(usize, (usize, usize)), Error> {
+    let in_bytes = |elements: u64| -> Result<usize, Error> {
+        checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
+    };
+    let start = (in_bytes(copy.source)?, in_bytes(copy.destination)?);
+    let sides = |(source, destination)| Some((in_bytes(source).ok()?, in_bytes(destination).ok()?));
+    add_loops_in_bytes(loops, copy.loops.iter(), sides).ok_or_else(overflow)?;
+    Ok((contiguous_run(loops, in_bytes(1)?), start))
+}
+
+/// Converts loops over elements to loops over bytes. `in_bytes` converts the two sides of a stride or an
+/// offset. `None` if a side is not whole bytes, or does not fit.
+pub(super) fn loops_in_bytes<'a>(
+    steps: impl Iterator<Item = &'a map::Loop>,
+    in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
+) -> Option<NestLoops> {
+    let mut loops = NestLoops::new();
+    add_loops_in_bytes(&mut loops, steps, in_bytes)?;
+    Some(loops)
+}
+
+/// Appends the loops of [`loops_in_bytes`] to a list. Moving a whole list would take longer than filling it.
+fn add_loops_in_bytes<'a>(
+    loops: &mut NestLoops,
+    steps: impl Iterator<Item = &'a map::Loop>,
+    in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
+) -> Option<()> {
+    for step in steps {
+        if let map::Loop::Table(entries) = step {
+            let offsets = entries.iter().map(|&entry| in_bytes(entry)).collect::<Option<_>>()?;
+            loops.push(Loop::Table(Offsets(offsets)));
+            continue;
+        }
+        loops.push(Loop::Strided(stride_in_bytes(step.stride()?, &in_bytes)?));
+    }
+    Some(())
+}
+
+/// Converts a loop over elements to a loop over bytes, or over other parts of elements.
+pub(super) fn stride_in_bytes(
+    map::Stride { extent, source, destination }: map::Stride,
+    in_bytes: impl Fn((u64, u64)) -> Option<(usize, usize)>,
+) -> Option<Stride> {
+    let (moved, destination) = in_bytes((source.unsigned_abs(), destination))?;
+    let moved = isize::try_from(moved).ok()?;
+    Some(Stride {
+        extent: usize::try_from(extent).ok()?,
+        source: if source < 0 { moved.checked_neg()? } else { moved },
+        destination: isize::try_from(destination).ok()?,
+    })
+}
+
+/// Reverses every loop that counts down on the source. The source is then read front to back, and the
+/// destination counts down instead. Returns the new start of the first iteration, which began at `start`.
+///
+/// `None` if the new start is in front of a buffer.
+pub(super) fn front_to_back(loops: &mut [Loop], start: (usize, usize)) -> Option<(usize, usize)> {
+    let mut start = start;
+    for step in loops {
+        if let Loop::Strided(stride) = step
+            && stride.source < 0
+        {
+            let (source, destination) = stride.last()?;
+            start = (start.0.checked_add_signed(source)?, start.1.checked_add_signed(destination)?);
+            stride.source = stride.source.checked_neg()?;
+            stride.destination = stride.destination.checked_neg()?;
+        }
+    }
+    Some(start)
+}
+
+pub(super) fn stride(bytes: usize) -> Option<isize> {
+    isize::try_from(bytes).ok()
+}
+
+/// The index of the first loop that goes forwards on the source and whose stride passes a test.
+pub(super) fn position(loops: &[Loop], mut test: impl FnMut(Stride) -> bool) -> Option<usize> {
+    loops.iter().position(|step| step.stride().is_some_and(|stride| stride.source >= 0 && test(stride)))
+}
+
+/// The number of bytes that are contiguous on both sides. The loops that are packed on both sides are
+/// removed.
+fn contiguous_run(loops: &mut NestLoops, element: usize) -> usize {
+    let mut run = element;
+    while let Some(index) =
+        position(loops, |step| Some(step.source) == stride(run) && Some(step.destination) == stride(run))
+    {
+        // Nothing saturates, because the run is inside both buffers.
+        run = run.saturating_mul(loops.remove(index).extent());
+    }
+    run
+}
+
+/// Takes out a strided loop. If the loop goes backwards, `source` moves to its lowest address, where the loop
+/// ends.
+pub(super) fn take(loops: &mut NestLoops, index: usize, source: &mut usize) -> Stride {
+    let stride = loops.remove(index).stride().unwrap_or(Stride::ONCE);
+    if stride.source < 0 {
+        let last = stride.last().and_then(|(moved, _)| source.checked_add_signed(moved));
+        *source = last.unwrap_or_else(|| unreachable!("the front of a loop is inside the source"));
+    }
+    stride
+}
+
+/// Takes out the innermost loop, if it is strided and goes forwards.
+pub(super) fn innermost(loops: &mut NestLoops) -> Stride {
+    match loops.pop() {
+        Some(Loop::Strided(stride)) if stride.ascends() => stride,
+        other => {
+            loops.extend(other);
+            Stride::ONCE
+        }
+    }
+}
+
+/// Orders loops so that the source is read front to back. Sequential reads are the fastest, while whole lines
+/// may be written anywhere. If the source is repeated, it is read from the cache, and its loops keep the
+/// order of the destination.
+pub(super) fn in_source_order(loops: &mut NestLoops) {
+    let key = |step: &Loop| {
+        let stride = step.stride().filter(|stride| stride.source != 0)?;
+        Some(Reverse((stride.source.unsigned_abs(), stride.destination)))
+    };
+    if loops.iter().all(|step| key(step).is_some()) {
+        sort_by_key(loops, key);
+    }
+}
+
+/// Moves the loop that continues short destination runs, `pitch` bytes apart, to the inside, so that a kernel
+/// can join the runs. Only the iterations that make a run of [`JOINED_RUN`] are moved. The rest of the loop
+/// keeps its place.
+pub(super) fn neighbours_last(loops: &mut NestLoops, run: usize, pitch: usize, knobs: &Knobs) {
+    if run == 0 || run > knobs.joined_up_to() || !pitch.is_multiple_of(PAGE) {
+        return;
+    }
+    let Some(index) = position(loops, |step| Some(step.destination) == stride(run)) else { return };
+    let stride = take(loops, index, &mut 0);
+    let most = JOINED_RUN.div_euclid(run);
+    let joined = (2..=most).rev().find(|&joined| stride.extent.is_multiple_of(joined)).unwrap_or(stride.extent);
+    if joined < stride.extent {
+        // Nothing saturates, because these are offsets in the buffers.
+        let times = isize::try_from(joined).unwrap_or(isize::MAX);
+        let outer = Stride {
+            extent: stride.extent.div_euclid(joined),
+            source: stride.source.saturating_mul(times),
+            destination: stride.destination.saturating_mul(times),
+        };
+        loops.insert(index, Loop::Strided(outer));
+    }
+    loops.push(Loop::Strided(Stride { extent: joined, ..stride }));
+}
+
+/// Returns the copy of a kernel that was chosen, checked. The error is `overflow` if an iteration ends after
+/// the last address.
+pub(super) fn checked<L: AsRef<[Loop]>>(
+    kernel: Kernel,
+    loops: L,
+    start: (usize, usize),
+    access: Access,
+    site: Site<'_>,
+) -> Result<Copy<L>, Error> {
+    Copy::new(kernel, loops, start, access, site.knobs.level).map_err(|misfit| match misfit {
+        Misfit::Reach => overflow(),
+        misfit => unreachable!("a kernel was chosen that cannot run: {misfit}"),
+    })
+}
+
+pub(super) fn overflow() -> Error {
+    checked::overflow(checked::BYTES, 64)
+}
