@@ -70,8 +70,8 @@ impl Stride {
         goes_on.then_some(Stride { extent: outer.extent * self.extent, ..self })
     }
 
-    /// Where step `i` of the loop is, if the loop begins at these offsets. Nothing saturates for the offsets of
-    /// elements.
+    /// Where step `i` of the loop is, if the loop begins at these offsets. Nothing saturates for the offsets
+    /// of elements.
     #[must_use]
     pub fn at(&self, i: u64, (source, destination): (u64, u64)) -> (u64, u64) {
         let moved = i.saturating_mul(self.source.unsigned_abs());
@@ -129,8 +129,8 @@ impl Loop {
         }
     }
 
-    /// Where step `i` of the loop is, source and destination, if the loop begins at these offsets. A table has no
-    /// step after its last one.
+    /// Where step `i` of the loop is, source and destination, if the loop begins at these offsets. A table
+    /// has no step after its last one.
     #[must_use]
     pub fn at(&self, i: u64, (source, destination): (u64, u64)) -> (u64, u64) {
         match self {

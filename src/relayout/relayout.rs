@@ -54,8 +54,8 @@ pub struct Relayout {
     pub(super) choice: Choice,
     pub(super) fill: Fill,
     pub(super) passes: Passes,
-    /// Whether one box is the whole copy, and needs what the layouts need: there is no other pass or box, and no
-    /// padding is set.
+    /// Whether one box is the whole copy, and needs what the layouts need: there is no other pass or box, and
+    /// no padding is set.
     pub(super) is_direct: bool,
     /// The least length of the source, in bytes, for which every element is inside the buffer.
     pub(super) source_needs: u64,
@@ -374,8 +374,8 @@ impl Relayout {
     }
 }
 
-/// Whether a copy is one box, which needs as many bytes of either side as the layouts. (An Irreducible layout may
-/// need more than its elements.)
+/// Whether a copy is one box, which needs as many bytes of either side as the layouts. (An Irreducible layout
+/// may need more than its elements.)
 pub(super) fn is_one_box(passes: &Passes, needs: [u64; 2]) -> bool {
     let reach = passes.direct().and_then(Program::reach);
     reach.is_some_and(|reach| reach.map(|bytes| u64::try_from(bytes).ok()) == needs.map(Some))

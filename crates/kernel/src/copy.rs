@@ -156,9 +156,9 @@ impl<L: AsRef<[Loop]>> Copy<L> {
                 (source.as_ptr().wrapping_add(self.start.0), destination.as_mut_ptr().wrapping_add(self.start.1));
             let Access { streaming, prefetch } = self.access;
             let walk = simd::Walk { start, loops: self.loops(), streaming, prefetch };
-            // SAFETY: `Copy::new` checked that the kernel fits the registers of the level, which this CPU has,
-            // and that every iteration stays inside the reach. The reach is inside both buffers, which do not
-            // overlap: the destination is borrowed exclusively.
+            // SAFETY: `Copy::new` checked that the kernel fits the registers of the level, which this CPU
+            // has, and that every iteration stays inside the reach. The reach is inside both buffers, which
+            // do not overlap: the destination is borrowed exclusively.
             return unsafe { run(&self.kernel, &walk) };
         }
         self.run_portable(source, destination.reborrow());
@@ -193,8 +193,8 @@ fn check(
     Ok((reach, bytes.ok_or(Misfit::Reach)?))
 }
 
-/// The code over vectors of a level; `None` for safe Rust. `Available` has checked that this CPU has the features
-/// of the vectors, whose size is [`Available::register`].
+/// The code over vectors of a level; `None` for safe Rust. `Available` has checked that this CPU has the
+/// features of the vectors, whose size is [`Available::register`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn code(level: Available) -> Option<simd::Run> {
     use super::level::Level;

@@ -366,8 +366,8 @@ fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     total.is_multiple_of(8).then(|| total.div_euclid(8))
 }
 
-/// Plans rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an offset
-/// does not fit.
+/// Plans rows of `row` elements, one row in each iteration of some loops. The error is `overflow` if an
+/// offset does not fit.
 fn width_rows(loops: Loops, row: u64, change: Change, site: Site<'_>) -> Result<WidthRows, Error> {
     let whole = if change.has_kernels() { row.checked_div(change.group).unwrap_or(0) } else { 0 };
     let mut wholes = Vec::new();

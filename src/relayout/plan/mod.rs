@@ -11,8 +11,8 @@
 //! ```
 //!
 //! No code here touches a buffer. [`cost`] has the rules and the thresholds that are equal everywhere, and
-//! [`machine`] has the numbers that depend on the machine. The result is a list of planned boxes, most of which
-//! are one `strided_copy::Copy`. `exec` runs it.
+//! [`machine`] has the numbers that depend on the machine. The result is a list of planned boxes, most of
+//! which are one `strided_copy::Copy`. `exec` runs it.
 
 pub(super) mod bits;
 pub(super) mod clip;

@@ -1,5 +1,5 @@
-//! Loop nests in bytes, and the operations on them: a nest is made of the loops of a box, loops are taken out,
-//! cut and ordered, and what is left goes around a kernel.
+//! Loop nests in bytes, and the operations on them: a nest is made of the loops of a box, loops are taken
+//! out, cut and ordered, and what is left goes around a kernel.
 
 use std::cmp::Reverse;
 
@@ -21,10 +21,14 @@ use super::machine::{Knobs, Site};
 /// source.
 pub(crate) type NestLoops = SmallVec<[Loop; 8]>;
 
-/// Turns a box into loops around a contiguous run of bytes. Adds the loops to `loops`, and returns the length of
-/// the run and where the first run begins on the source and on the destination. The error is `overflow` if an
-/// offset in bytes does not fit a `usize`.
-pub(super) fn loops_of_box(loops: &mut NestLoops, copy: &CopyBox, bytes: u64) -> Result<(usize, (usize, usize)), Error> {
+/// Turns a box into loops around a contiguous run of bytes. Adds the loops to `loops`, and returns the length
+/// of the run and where the first run begins on the source and on the destination. The error is `overflow` if
+/// an offset in bytes does not fit a `usize`.
+pub(super) fn loops_of_box(
+    loops: &mut NestLoops,
+    copy: &CopyBox,
+    bytes: u64,
+) -> Result<(usize, (usize, usize)), Error> {
     let in_bytes = |elements: u64| -> Result<usize, Error> {
         checked::narrow(checked::mul(elements, bytes, checked::BYTES)?, checked::BYTES)
     };

@@ -174,9 +174,9 @@ fn contiguous(boxes: &[CopyBox], widths: Widths) -> usize {
     first.map(bytes).min().unwrap_or(0)
 }
 
-/// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. With `plain`, the box
-/// is a whole copy, which becomes plain loops if these are cheaper than a kernel. The error is `overflow` if an
-/// offset in bytes does not fit a `usize`.
+/// Plans a box, and adds the result to `planned`. Most boxes become one copy of whole bytes. With `plain`,
+/// the box is a whole copy, which becomes plain loops if these are cheaper than a kernel. The error is
+/// `overflow` if an offset in bytes does not fit a `usize`.
 pub(crate) fn plan_box(
     copy: &CopyBox,
     widths: Widths,

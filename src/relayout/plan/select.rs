@@ -22,8 +22,8 @@ use crate::map::CopyBox;
 use super::cost::{LARGEST_TABLE, LINE, LONGEST_TRANSPOSED, MICRO_TILE, MIN_AXIS, MOST_INTERLEAVED};
 use super::machine::{Knobs, Site};
 use super::nest::{
-    NestLoops, checked, front_to_back, in_source_order, innermost, loops_of_box, neighbours_last,
-    overflow, position, stride, take,
+    NestLoops, checked, front_to_back, in_source_order, innermost, loops_of_box, neighbours_last, overflow, position,
+    stride, take,
 };
 use super::permutation;
 use super::resolve::resolve;
@@ -64,9 +64,9 @@ pub(crate) fn copy_once(
     checked(kernel, loops, start, access, site)
 }
 
-/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes. Returns the kernel of
-/// the iteration, whose code is still to be chosen, and the start of the first iteration, if the first run is
-/// at the given start. The remaining loops are outside of the iteration.
+/// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes. Returns the kernel
+/// of the iteration, whose code is still to be chosen, and the start of the first iteration, if the first run
+/// is at the given start. The remaining loops are outside of the iteration.
 pub(crate) fn iteration(
     loops: &mut NestLoops,
     run: usize,
@@ -80,8 +80,8 @@ pub(crate) fn iteration(
     (kernel, (source, destination))
 }
 
-/// Takes the innermost loops out of `loops` and into a kernel. If such a loop goes backwards, the kernel begins
-/// at its lowest address, and `source` moves to that address.
+/// Takes the innermost loops out of `loops` and into a kernel. If such a loop goes backwards, the kernel
+/// begins at its lowest address, and `source` moves to that address.
 fn innermost_kernel(loops: &mut NestLoops, run: usize, source: &mut usize, knobs: &Knobs) -> Kernel {
     // If lines of the destination compete for one set of the cache, the runs are not copied as a plane, but
     // in the order of the destination. Runs of up to one line, and of two lines, are planes anyway, because
@@ -140,9 +140,9 @@ fn writes_one_set(loops: &[Loop], run: usize, knobs: &Knobs) -> bool {
     bytes < knobs.in_l2 && innermost.is_some_and(one_set)
 }
 
-/// Whether a plane deinterleaves a few rows into runs of at least two cache lines, or interleaves them and the
-/// L2 cache does not hold the copy. Its source is read front to back then (in the order of the destination,
-/// `tile_bf16` takes 1.25 times as long on a Zen 5).
+/// Whether a plane deinterleaves a few rows into runs of at least two cache lines, or interleaves them and
+/// the L2 cache does not hold the copy. Its source is read front to back then (in the order of the
+/// destination, `tile_bf16` takes 1.25 times as long on a Zen 5).
 fn writes_long_runs(plane: &Plane, loops: &[Loop], knobs: &Knobs) -> bool {
     let interleaves = plane.rows.extent <= MOST_INTERLEAVED && plane.columns.stride() == Some(plane.destination_row());
     let deinterleaves = plane.columns.extent <= MOST_INTERLEAVED && plane.rows.stride() == Some(plane.source_row());

@@ -43,8 +43,8 @@ use staged::{Buffers, Ends, Leftover, StageRows, drain, runs, staged_row};
 
 mod staged;
 
-/// Transposes planes panel by panel. Units that registers hold are transposed in blocks, and longer units run by
-/// run.
+/// Transposes planes panel by panel. Units that registers hold are transposed in blocks, and longer units run
+/// by run.
 ///
 /// # Safety
 ///

@@ -17,8 +17,8 @@ use crate::level::SMALL_PROGRAM;
 /// The code of all kernels at one level: [`run`] over its vectors.
 pub(crate) type Run = unsafe fn(&Kernel, &Walk<'_>);
 
-/// Runs a kernel with vectors of type `V`. Each kind of kernel is a function that is compiled with the features
-/// of `V`. This function is compiled without them.
+/// Runs a kernel with vectors of type `V`. Each kind of kernel is a function that is compiled with the
+/// features of `V`. This function is compiled without them.
 ///
 /// # Safety
 ///
@@ -31,8 +31,8 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     const { assert!(V::BYTES == 32 || V::BYTES == 64) };
     // SAFETY: each arm passes the extents and strides of the kernel to the code for them, which accesses only
     // bytes that the kernel spans. By the contract, these bytes are readable and writable. `Kernel::fit`
-    // checked the requirements of each arm: constant pitches, a dense side, a shuffle for the number of rows, or
-    // units that registers hold.
+    // checked the requirements of each arm: constant pitches, a dense side, a shuffle for the number of rows,
+    // or units that registers hold.
     unsafe {
         match kernel {
             &Kernel::Runs { run, count, by } => V::vectorize(CopyRuns { walk, run, count, by }),

@@ -21,8 +21,8 @@ use super::vector::{Operation, Vector};
 use crate::kernel::Direction;
 use crate::level::SMALL_PROGRAM;
 
-/// Some whole registers of columns, which are shuffled. On one side, rows are `pitch` bytes apart. On the other side
-/// the registers of a column follow each other, which says [`Shuffling::source_apart`].
+/// Some whole registers of columns, which are shuffled. On one side, rows are `pitch` bytes apart. On the
+/// other side the registers of a column follow each other, which says [`Shuffling::source_apart`].
 pub(super) struct Block {
     /// The first column of the first row on either side.
     pub(super) from: *const u8,

@@ -1,5 +1,5 @@
-//! The register work of a panel's blocks: squares of units are loaded, exchanged and stored. [`block`](super::block)
-//! explains the steps.
+//! The register work of a panel's blocks: squares of units are loaded, exchanged and stored.
+//! [`block`](super::block) explains the steps.
 
 use std::mem::MaybeUninit;
 

@@ -39,8 +39,8 @@ pub(crate) unsafe trait Vector: Copy {
     const SHUFFLES_TWO: bool;
 
     /// Runs an operation in a function that is compiled with the features of this type. Kernels get these
-    /// features only here. The function is never inlined: otherwise every copy would have the stack frame of the
-    /// largest kernel, which is several pages.
+    /// features only here. The function is never inlined: otherwise every copy would have the stack frame of
+    /// the largest kernel, which is several pages.
     ///
     /// # Safety
     ///

@@ -1,14 +1,13 @@
 //! Recorded answers of the CPUID instruction. The crate does not export its reader, so its file is compiled
 //! into the tests.
 
-#[path = "../../src/x86_64/cpuid.rs"]
-#[allow(dead_code, reason = "the tests ask no CPU")]
-mod reader;
+#[path = "../../src/machine.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the tests ask no CPU")]
+mod machine;
 
 use std::arch::x86_64::CpuidResult;
 
-use reader::caches;
-use strided_copy::Caches;
+use machine::{Caches, cpuid::caches};
 
 /// Recorded answers of CPUs: a Zen 5 (leaf 0x8000001D), a Skylake client core and a Xeon with an L2 cache of
 /// 2 MiB (leaf 4).

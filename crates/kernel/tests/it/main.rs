@@ -16,11 +16,6 @@ mod reach;
 #[cfg(feature = "software")]
 mod twins;
 
-/// Where the reader of CPUID expects its types.
-mod machine {
-    pub(crate) use strided_copy::Caches;
-}
-
 /// The random number generator SplitMix64.
 #[cfg(feature = "software")]
 struct Random(u64);
