@@ -5,6 +5,7 @@ use tensor_layout::element::BlockType;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, split_binding, validate};
 use tensor_layout::{BufferTensorDesc, ToIndexMap};
+use tensor_layout_text::named::NamedLayout;
 
 pub(crate) fn records(name: &str) -> Vec<Value> {
     let path = format!("{}/data/ggml/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -180,4 +181,116 @@ fn pieces_begin_with_a_block_and_say_how_far_behind_the_binding() {
     }
     assert_eq!(next, [2, 0]);
     assert!(weights.indices_of_piece(&[0..2, 0..4, 0..17]).is_err());
+}
+
+/// Runs a repack and the way back. `plain` has one block for each row, or several.
+fn repacked(name: &str, sizes: &[u64], block_type: BlockType, plain: &[u8]) -> Vec<u8> {
+    let rows = BlockTensorDesc::packed(block_type, sizes).unwrap();
+    let layout = NamedLayout::of_blocks(name, &rows).unwrap();
+    assert_eq!(layout.to_string().parse::<NamedLayout>().as_ref(), Ok(&layout));
+    let (mut there, mut back) = (vec![0; plain.len()], vec![0; plain.len()]);
+    layout.copy_from(&rows).unwrap().run(plain, &mut there).unwrap();
+    layout.copy_to(&rows).unwrap().run(&there, &mut back).unwrap();
+    assert!(back == plain, "{layout}: the way back");
+    there
+}
+
+#[test]
+fn repacks_are_those_of_ggml() {
+    let (mut named, mut bytes, mut cases) = (0, 0, 0);
+    for record in records("repack").iter().skip(1) {
+        let number = |key: &str| record[key].as_u64().unwrap();
+        let (block_type, rows, interleave) = (record["type"].as_str().unwrap(), number("rows"), number("interleave"));
+        // The interleave of q1_0 counts values.
+        let name = match (block_type, rows, interleave) {
+            ("q8_0", 4, bl) | ("q4_0", 4, bl) | ("q6_K", _, bl) => format!("ggml.{block_type}x{rows}<{bl}>"),
+            _ => format!("ggml.{block_type}x{rows}"),
+        };
+        let block_type: BlockType = block_type.parse().unwrap();
+        if record["how"] != "bytes" {
+            continue;
+        }
+        // Every byte of one group: bytes of two rounds of random numbers tell all sources apart.
+        let source = record["source"].as_array().unwrap();
+        let flipped = |at: usize| {
+            let range = |range: &Value| numbers(range)[0] <= at as u64 && (at as u64) < numbers(range)[1];
+            let xor = record["xor"].as_object().unwrap();
+            xor.iter()
+                .filter(|(_, ranges)| ranges.as_array().unwrap().iter().any(range))
+                .fold(0, |all, (flip, _)| all ^ flip.parse::<u8>().unwrap())
+        };
+        for round in 0..2_u32 {
+            let plain: Vec<u8> = (0..u32::try_from(source.len()).unwrap())
+                .map(|i| if round == 0 { i as u8 } else { (i >> 8) as u8 ^ (i * 167) as u8 })
+                .collect();
+            let group = repacked(&name, &[rows, block_type.values()], block_type, &plain);
+            for (at, (byte, from)) in group.iter().zip(source).enumerate() {
+                assert_eq!(
+                    *byte,
+                    plain[usize::try_from(from.as_u64().unwrap()).unwrap()] ^ flipped(at),
+                    "{name}: byte {at}"
+                );
+                bytes += 1;
+            }
+        }
+        for case in record["cases"].as_array().unwrap() {
+            let ne = numbers(&case["ne"]);
+            let length = ne[0] / block_type.values() * block_type.bytes() * ne[1];
+            let plain: Vec<u8> = (0..length).map(|i| (7 * i * i + 31 * i + 13 * (i >> 8)) as u8).collect();
+            let there = repacked(&name, &[ne[1], ne[0]], block_type, &plain);
+            assert_eq!(sha256(&there), case["sha256"].as_str().unwrap(), "{name} {ne:?}");
+            cases += 1;
+        }
+        for rows in numbers(&record["rows_refused"]) {
+            let refused = NamedLayout::of_blocks(
+                &name,
+                &BlockTensorDesc::packed(block_type, &[rows, block_type.values()]).unwrap(),
+            );
+            assert_eq!(refused.unwrap_err().code(), "not_expressible", "{name} {rows}");
+        }
+        named += 1;
+    }
+    assert_eq!((named, cases), (17, 68));
+    assert!(bytes > 10_000, "{bytes}");
+}
+
+/// The SHA-256 of FIPS 180-4, in which the recorded answers are kept short.
+fn sha256(bytes: &[u8]) -> String {
+    let root = |number: f64, cube: bool| {
+        let root = if cube { number.cbrt() } else { number.sqrt() };
+        (root.fract() * 4_294_967_296.0) as u32
+    };
+    let primes: Vec<f64> = (2..312_u32).filter(|n| (2..*n).all(|d| n % d != 0)).map(f64::from).collect();
+    let k: Vec<u32> = primes.iter().map(|&prime| root(prime, true)).collect();
+    let mut h: Vec<u32> = primes[..8].iter().map(|&prime| root(prime, false)).collect();
+    let mut message = bytes.to_vec();
+    message.push(0x80);
+    while message.len() % 64 != 56 {
+        message.push(0);
+    }
+    message.extend((bytes.len() as u64 * 8).to_be_bytes());
+    for block in message.chunks(64) {
+        let mut w: Vec<u32> = block.chunks(4).map(|word| u32::from_be_bytes(word.try_into().unwrap())).collect();
+        for t in 16..64 {
+            let (a, b) = (w[t - 15], w[t - 2]);
+            let (a, b) = (
+                a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3),
+                b.rotate_right(17) ^ b.rotate_right(19) ^ (b >> 10),
+            );
+            w.push(w[t - 16].wrapping_add(a).wrapping_add(w[t - 7]).wrapping_add(b));
+        }
+        let mut v = h.clone();
+        for t in 0..64 {
+            let s1 = v[4].rotate_right(6) ^ v[4].rotate_right(11) ^ v[4].rotate_right(25);
+            let choice = (v[4] & v[5]) ^ (!v[4] & v[6]);
+            let first = v[7].wrapping_add(s1).wrapping_add(choice).wrapping_add(k[t]).wrapping_add(w[t]);
+            let s0 = v[0].rotate_right(2) ^ v[0].rotate_right(13) ^ v[0].rotate_right(22);
+            let majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
+            v[3] = v[3].wrapping_add(first);
+            v[7] = first.wrapping_add(s0).wrapping_add(majority);
+            v.rotate_right(1);
+        }
+        h.iter_mut().zip(v).for_each(|(h, v)| *h = h.wrapping_add(v));
+    }
+    h.iter().map(|word| format!("{word:08x}")).collect()
 }

@@ -5,9 +5,10 @@ use core::str::FromStr;
 
 use tensor_layout::checked::{self, BYTES};
 use tensor_layout::cursor::Cursor;
+use tensor_layout::element::BlockType;
 use tensor_layout::map::same_layout;
 use tensor_layout::plan::{Besides, StorageRule, read_type_and_sizes};
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 
 use super::rule::{LayoutPart, Rule};
@@ -38,6 +39,8 @@ pub struct NamedLayout {
     numbers: Vec<u64>,
     data_type: DataType,
     sizes: Vec<u64>,
+    /// The type of the blocks whose bytes are laid out, and the sizes in values.
+    blocks: Option<(BlockType, Vec<u64>)>,
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
     /// map can express the layout.
@@ -53,6 +56,21 @@ impl NamedLayout {
     /// for a type or for sizes that the system does not accept. `overflow` if an offset or a size in
     /// bytes passes 64 bits.
     pub fn new(name: &str, data_type: DataType, sizes: &[u64]) -> Result<NamedLayout, Error> {
+        Self::of(name, data_type, sizes, None)
+    }
+
+    /// Returns the layout with this name, such as `ggml.q8_0x4<8>`, for the bytes of a packed tensor of blocks.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`new`](Self::new).
+    pub fn of_blocks(name: &str, blocks: &BlockTensorDesc) -> Result<NamedLayout, Error> {
+        let sizes = blocks.sizes().to_vec();
+        let layout = Self::of(name, DataType::U8, blocks.bytes().sizes(), Some(blocks.block_type()))?;
+        Ok(NamedLayout { blocks: Some((blocks.block_type(), sizes)), ..layout })
+    }
+
+    fn of(name: &str, data_type: DataType, sizes: &[u64], blocks: Option<BlockType>) -> Result<NamedLayout, Error> {
         let (rows, numbers) = read_name(name)?;
         let (mut refusal, full) = (None, rows.first().map_or("", |row| row.name.as_str()));
         let all = |cell: fn(&Row) -> &'static str| {
@@ -65,11 +83,10 @@ impl NamedLayout {
             if !row.has_rank(rank) {
                 let sentence = || format!("{full} has the axes {}, and there are {rank} sizes", all(|row| row.axes));
                 refusal.get_or_insert_with(sentence);
-            } else if !row.is_for(data_type) {
-                refusal = Some(format!(
-                    "{full} is for {} elements, not {data_type}",
-                    all(|row| row.types).replace(' ', " or ")
-                ));
+            } else if !row.is_for(data_type, blocks) {
+                let given = blocks.map_or_else(|| data_type.to_string(), |block_type| block_type.to_string());
+                refusal =
+                    Some(format!("{full} is for {} elements, not {given}", all(|row| row.types).replace(' ', " or ")));
             } else if let Some(need) = row.unmet(&row.values(data_type, sizes, &numbers))? {
                 refusal = Some(format!("{full} {need}"));
             } else {
@@ -93,7 +110,7 @@ impl NamedLayout {
             let alignment = checked::narrow(alignment(row, data_type), BYTES)?;
             desc = Some(if alignment > 1 { strided.with_base_offset_alignment(alignment)? } else { strided });
         }
-        Ok(NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), desc, parts })
+        Ok(NamedLayout { row, numbers: numbers.to_vec(), data_type, sizes: sizes.to_vec(), blocks: None, desc, parts })
     }
 
     /// The logical sizes, in the order of the row's axes.
@@ -211,10 +228,17 @@ impl FromStr for NamedLayout {
         let colon = text.find(':').ok_or_else(|| Cursor::new(text).error("the name of a layout and `:`"))?;
         let mut cursor = Cursor::new(text);
         cursor.move_to(colon.saturating_add(1));
-        let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
-        cursor.end("nothing more")?;
         let name = text.get(..colon).unwrap_or("").trim();
-        NamedLayout::new(name, data_type, &sizes).map_err(|error| match error.column() {
+        let layout = if cursor.word().parse::<BlockType>().is_ok() {
+            let blocks: BlockTensorDesc = text.get(colon.saturating_add(1)..).unwrap_or("").parse()?;
+            NamedLayout::of_blocks(name, &blocks)
+        } else {
+            cursor.move_to(colon.saturating_add(1));
+            let (data_type, sizes) = read_type_and_sizes(&mut cursor)?;
+            cursor.end("nothing more")?;
+            NamedLayout::new(name, data_type, &sizes)
+        };
+        layout.map_err(|error| match error.column() {
             // The text begins with the name, so columns of the name are columns of the text.
             Some(column) => Error::parse(text, column, error.expected().to_owned(), error.found().to_owned()),
             None => error,
@@ -224,7 +248,10 @@ impl FromStr for NamedLayout {
 
 impl fmt::Display for NamedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes))
+        match &self.blocks {
+            Some((block_type, sizes)) => write!(f, "{}:{block_type}[{}]", self.name(), list(sizes)),
+            None => write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes)),
+        }
     }
 }
 
@@ -342,7 +369,7 @@ pub fn known_as(map: &IndexMap) -> Vec<KnownAs> {
             continue;
         }
         let axes = (order != same).then_some(&order);
-        for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type())) {
+        for row in rows().iter().filter(|row| row.has_rank(rank) && row.is_for(map.data_type(), None)) {
             let named = every_choice(row).into_iter().filter_map(|numbers| named_like(row, &numbers, &turned).ok()?);
             known.extend(named.map(|layout| KnownAs { layout, axes: axes.cloned() }));
         }

@@ -24,15 +24,19 @@
 //! ```
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
+#[cfg(feature = "relayout")]
+mod copy;
 mod layout;
 mod rule;
+#[cfg(feature = "relayout")]
+pub use copy::PartsCopy;
 use core::fmt;
 pub use layout::{KnownAs, NamedLayout, full_name, known_as};
 pub use rule::LayoutPart;
 use std::sync::OnceLock;
 use tensor_layout::Error;
 use tensor_layout::checked::{self, ELEMENTS};
-use tensor_layout::element::DataType;
+use tensor_layout::element::{BlockType, DataType};
 
 /// A row of the table: the rule for the layouts of a name, and the source of the rule.
 ///
@@ -76,6 +80,9 @@ pub struct Row {
     pub source: &'static str,
     /// How the rule is known: `run, ` and the package with its version, `compiled, ` and what, or `read`.
     pub known: &'static str,
+    /// The bits that differ from those of the plain tensor, in every byte of the last part. The layout moves
+    /// bytes, and 0 flips none.
+    pub flip: u8,
     /// The facts about the layout that were not checked, or that the source leaves open.
     pub open: &'static str,
 }
@@ -89,7 +96,7 @@ pub fn rows() -> &'static [Row] {
 
 fn parse(table: &'static str) -> Vec<Row> {
     let (mut system, mut about) = ("", "");
-    let [mut padding, mut align, mut source, mut known, mut open] = [""; 5];
+    let [mut padding, mut align, mut source, mut known, mut open, mut flip] = [""; 6];
     let mut rows = Vec::new();
     for line in table.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if !line.contains('|') {
@@ -101,7 +108,8 @@ fn parse(table: &'static str) -> Vec<Row> {
                 "source" => source = value,
                 "known" => known = value,
                 "open" => open = value,
-                _ => [system, about, padding, align, source, known, open] = [key, value, "", "1", "", "", ""],
+                "flip" => flip = value,
+                _ => [system, about, padding, align, source, known, open, flip] = [key, value, "", "1", "", "", "", ""],
             }
             continue;
         }
@@ -115,8 +123,9 @@ fn parse(table: &'static str) -> Vec<Row> {
         let numbers = numbers.trim_end_matches('>').split(';').filter(|text| !text.is_empty()).map(number).collect();
         let (name, align) =
             (format!("{system}.{name}"), if align == "element" { 0 } else { align.parse().unwrap_or(1) });
+        let flip = u8::from_str_radix(flip.trim_start_matches("0x"), 16).unwrap_or(0);
         #[rustfmt::skip]
-        rows.push(Row { name, about, numbers, axes, types, memory, needs, other, padding, align, source, known, open });
+        rows.push(Row { name, about, numbers, axes, types, memory, needs, other, padding, align, source, known, open, flip });
     }
     rows
 }
@@ -152,7 +161,10 @@ impl Row {
         if self.axes.starts_with("..") { rank >= named } else { rank == named }
     }
 
-    fn is_for(&self, data_type: DataType) -> bool {
+    fn is_for(&self, data_type: DataType, blocks: Option<BlockType>) -> bool {
+        if let Some(block_type) = blocks {
+            return self.types == block_type.to_string();
+        }
         let matches = |word: &str| match word.strip_suffix("-bit") {
             Some(bits) => bits.parse() == Ok(data_type.bits()),
             None => word == "any" || word == data_type.to_string(),

@@ -69,26 +69,33 @@ impl Rule<'_> {
             None => (self.row.memory, false),
         };
         let all = vec![Slice::ALL; self.sizes.len()];
-        let Some((first, rest)) = text.split_once(" then ") else { return self.piece(text, &all, 0, ends) };
-        // The rule has two parts: `A then N from 32: B`.
-        let (cut, second) = rest.split_once(": ").ok_or_else(|| refused("`:` is missing".into()))?;
-        let (word, start) = cut.split_once(" from ").ok_or_else(|| refused("`from` is missing".into()))?;
-        let (axis, start) = (self.axis(word)?, self.values.evaluate(start)?);
+        // Rules of several parts: `A then N from 32: B` has B behind A, and `A and J from 2: B` both in one record.
+        let (word, is_behind) = if text.contains(" and ") { (" and ", false) } else { (" then ", true) };
+        let mut texts = text.split(word);
+        let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""))], None);
+        for text in texts {
+            let (from, rule) = text.split_once(": ").ok_or_else(|| refused("`:` is missing".into()))?;
+            let (word, start) = from.split_once(" from ").ok_or_else(|| refused("`from` is missing".into()))?;
+            cut = Some((self.axis(word)?, word));
+            rules.push((self.values.evaluate(start)?, rule));
+        }
+        let Some((axis, word)) = cut else { return self.piece(text, &all, 0, ends) };
         let size = self.sizes.get(axis).copied().unwrap_or(0);
+        let ends_of_parts: Vec<u64> = rules.iter().skip(1).map(|(start, _)| *start).chain([size]).collect();
         let mut parts = Vec::new();
-        for (text, range) in [(first, 0..start), (second, start..size)] {
-            let before = parts.last().map_or(0, |part: &LayoutPart| part.map.physical_elements());
-            let length = range.end.saturating_sub(range.start);
+        for ((start, rule), end) in rules.into_iter().zip(ends_of_parts) {
+            let before = parts.last().filter(|_| is_behind).map_or(0, |part: &LayoutPart| part.map.physical_elements());
+            let length = end.saturating_sub(start);
             if let Some(size) = self.sizes.get_mut(axis) {
                 *size = length;
             }
             self.values.set(word_of(self.row, word), length);
             let mut slices = all.clone();
             if let Some(slice) = slices.get_mut(axis) {
-                *slice = range.into();
+                *slice = (start..end).into();
             }
             if length > 0 {
-                parts.extend(self.piece(text, &slices, before, ends)?);
+                parts.extend(self.piece(rule, &slices, before, ends)?);
             }
         }
         Ok(parts)
