@@ -1,14 +1,17 @@
 //! `PartsCopy`: a copy to or from a named layout of several parts.
 //!
-//! Each part is a copy of its own, between the part and the slice of the other side that has its indices. The
-//! parts of a repacked tensor of blocks share every cache line: the scales of a group of rows lie between its
-//! values. So the parts are cut into pieces of about [`PIECE`] bytes, and all parts of a piece are copied
-//! before the next piece, while its lines are in the cache.
+//! Repacked blocks are copied [group by group](super::groups). Otherwise each part is a copy of its own,
+//! between the part and the slice of the other side that has its indices. The parts of a repacked tensor of
+//! blocks share every cache line: the scales of a group of rows lie between its values. So the parts are
+//! cut into pieces of about [`PIECE`] bytes, and all parts of a piece are copied before the next piece,
+//! while its lines are in the cache.
 
+use tensor_layout::checked;
 use tensor_layout::relayout::{Piece, Relayout, Settings};
 use tensor_layout::{Error, ToIndexMap};
 
 use super::NamedLayout;
+use super::groups::Groups;
 
 /// The bytes of a piece. Source and destination of a piece fit a cache of the second level.
 const PIECE: usize = 128 << 10;
@@ -17,6 +20,10 @@ const PIECE: usize = 128 << 10;
 /// [`NamedLayout::copy_to`] return it.
 #[derive(Debug, Clone)]
 pub struct PartsCopy {
+    /// The copy group by group, if the layout has that form.
+    groups: Option<Groups>,
+    to_other: bool,
+    /// The copies part by part, otherwise.
     parts: Vec<Vec<Piece>>,
     /// The bits that are flipped in every byte of the last part.
     flip: u8,
@@ -25,8 +32,8 @@ pub struct PartsCopy {
 }
 
 impl NamedLayout {
-    /// Returns the copy to this layout, of any number of parts, from a layout of the same sizes. It also flips the
-    /// bits that [differ](super::Row::flip).
+    /// Returns the copy to this layout, of any number of parts, from a layout of the same sizes. It also
+    /// flips the bits that [differ](super::Row::flip).
     ///
     /// # Errors
     ///
@@ -52,8 +59,8 @@ impl NamedLayout {
         self.copy(source, false)
     }
 
-    /// Returns the copy from this layout to a layout of the same sizes; see [`copy_from`](Self::copy_from). The
-    /// gaps of the destination are kept.
+    /// Returns the copy from this layout to a layout of the same sizes; see [`copy_from`](Self::copy_from).
+    /// The gaps of the destination are kept.
     ///
     /// # Errors
     ///
@@ -68,14 +75,15 @@ impl NamedLayout {
         let mut bytes = [self.size_in_bytes(), other.physical_size_in_bytes()];
         bytes.rotate_left(usize::from(to_other).saturating_add(1) & 1);
         let pieces = usize::try_from(self.size_in_bytes()).unwrap_or(usize::MAX).div_ceil(PIECE);
+        let groups = Groups::of(&self.parts, &other);
         let mut parts = Vec::new();
-        for part in &self.parts {
+        for part in self.parts.iter().filter(|_| groups.is_none()) {
             let view = other.slice(&part.slices)?;
             let (from, to) = if to_other { (&part.map, &view) } else { (&view, &part.map) };
             parts.push(Relayout::with(from, to, &settings)?.partition(pieces, 1)?);
         }
         let [source_bytes, destination_bytes] = bytes;
-        Ok(PartsCopy { parts, flip: self.row.flip, source_bytes, destination_bytes })
+        Ok(PartsCopy { groups, to_other, parts, flip: self.row.flip, source_bytes, destination_bytes })
     }
 }
 
@@ -98,6 +106,18 @@ impl PartsCopy {
     ///
     /// `buffer_too_short` for a source or a destination that is too short.
     pub fn run(&self, source: &[u8], destination: &mut [u8]) -> Result<(), Error> {
+        for (what, needed, found) in
+            [("source", self.source_bytes, source.len()), ("destination", self.destination_bytes, destination.len())]
+        {
+            if checked::count(found) < needed {
+                return Err(Error::buffer_too_short(what, needed, checked::count(found)));
+            }
+        }
+        if let Some(groups) = &self.groups {
+            return groups
+                .run(source, destination, self.to_other, self.flip)
+                .ok_or_else(|| Error::overflow("an offset of the copy", usize::BITS));
+        }
         let flipped: Vec<u8> =
             if self.flip == 0 { Vec::new() } else { source.iter().map(|byte| byte ^ self.flip).collect() };
         let last = self.parts.len().saturating_sub(1);

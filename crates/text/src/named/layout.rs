@@ -59,7 +59,8 @@ impl NamedLayout {
         Self::of(name, data_type, sizes, None)
     }
 
-    /// Returns the layout with this name, such as `ggml.q8_0x4<8>`, for the bytes of a packed tensor of blocks.
+    /// Returns the layout with this name, such as `ggml.q8_0x4<8>`, for the bytes of a packed tensor of
+    /// blocks.
     ///
     /// # Errors
     ///

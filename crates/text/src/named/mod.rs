@@ -26,6 +26,8 @@
 
 #[cfg(feature = "relayout")]
 mod copy;
+#[cfg(feature = "relayout")]
+mod groups;
 mod layout;
 mod rule;
 #[cfg(feature = "relayout")]
