@@ -47,7 +47,7 @@ use super::slice::Slice;
 /// let padded = BlockTensorDesc::padded_rows(BlockType::Q40, &[3, 64], 8)?;
 /// assert_eq!(padded.to_string(), "q4_0[3,64]:[40,18]");
 /// assert_eq!(Relayout::new(&weights, &padded)?.to_vec(&[7; 108])?.len(), 116);
-/// assert_eq!(pack_buffer(&[&weights, &padded], &DeviceLimits::webgpu())?.ranges[1].start, 256);
+/// assert_eq!(pack_buffer(&[&weights, &padded], &DeviceLimits::webgpu())?.offsets[1], 256);
 ///
 /// let error = BlockTensorDesc::packed(BlockType::Q40, &[3, 33]).unwrap_err();
 /// assert_eq!(error.to_string(), "size 33 of axis 1 is not a multiple of 32, the values of a block of q4_0");

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tensor_layout::element::BlockType;
 use tensor_layout::strided::{BlockTensorDesc, Slice};
-use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, split_binding, validate};
-use tensor_layout::{BufferTensorDesc, ToIndexMap};
+use tensor_layout::upload::{DeviceLimits, Role, ScaledTensor, UploadBuffer, split_binding, validate};
+use tensor_layout::{BufferTensorDesc, DataType, ToIndexMap};
 use tensor_layout_text::named::NamedLayout;
 
 pub(crate) fn records(name: &str) -> Vec<Value> {
@@ -252,6 +252,105 @@ fn repacks_are_those_of_ggml() {
     }
     assert_eq!((named, cases), (17, 68));
     assert!(bytes > 10_000, "{bytes}");
+}
+
+/// Converts packed elements, the first in the low bits, to a named order of bits and back.
+fn ordered(name: &str, data_type: DataType, sizes: &[u64], packed: &[u8]) -> Vec<u8> {
+    let plain = BufferTensorDesc::packed(data_type, sizes).unwrap();
+    let layout = NamedLayout::new(name, data_type, sizes).unwrap();
+    let (mut there, mut back) = (vec![0; packed.len()], vec![0; packed.len()]);
+    layout.copy_from(&plain).unwrap().run(packed, &mut there).unwrap();
+    layout.copy_to(&plain).unwrap().run(&there, &mut back).unwrap();
+    assert_eq!(back, packed, "{layout}");
+    there
+}
+
+#[test]
+fn bits_in_the_order_of_each_library() {
+    // 1 to 5 by HDF5's N-bit filter, and nibbles as bitsandbytes and torchao have them.
+    assert_eq!(ordered("bits.high_first", DataType::U4, &[5], &[0x21, 0x43, 0x05]), [0x12, 0x34, 0x50]);
+    assert_eq!(ordered("bits.high_first", DataType::U4, &[2, 4], &[0x21, 0x43, 0x65, 0x87]), [0x12, 0x34, 0x56, 0x78]);
+    // OpenVINO's u1, and bits of a type of two.
+    assert_eq!(ordered("high_first", DataType::U1, &[16], &[0b0000_0001, 0b1011_0010]), [0b1000_0000, 0b0100_1101]);
+    assert_eq!(ordered("high_first", DataType::U2, &[4], &[0b11_10_01_00]), [0b00_01_10_11]);
+    assert!("bits.high_first:u4[2,5]".parse::<NamedLayout>().is_err());
+    let long: Vec<u8> = (0..40_000_u32).map(|i| (i * i / 7 + i) as u8).collect();
+    let swapped: Vec<u8> = long.iter().map(|byte| byte.rotate_left(4)).collect();
+    assert_eq!(ordered("high_first", DataType::U4, &[80, 1000], &long), swapped);
+    let reversed: Vec<u8> = long.iter().map(|byte| byte.reverse_bits()).collect();
+    assert_eq!(ordered("high_first", DataType::U1, &[320, 1000], &long), reversed);
+    let halves = |packed: &[u8]| ordered("bits.apart<16>", DataType::U4, &[32], packed);
+    let first: Vec<u8> = (0..16).map(|i| (2 * i % 16) | ((2 * i + 1) % 16) << 4).collect();
+    assert_eq!(halves(&first), (0..16).map(|i| i * 0x11).collect::<Vec<u8>>());
+}
+
+#[test]
+fn elements_apart_are_where_ggml_has_them() {
+    let orders = [
+        ("q4_0", 16, 4),
+        ("mxfp4", 16, 4),
+        ("q4_1", 16, 4),
+        ("nvfp4", 8, 4),
+        ("q4_K", 32, 4),
+        ("q6_K", 64, 4),
+        ("tq2_0", 32, 2),
+        ("q2_K", 32, 2),
+    ];
+    let recorded: Vec<(BlockType, Value)> = types("bits").collect();
+    for (name, apart, bits) in orders {
+        let (block_type, record) = recorded.iter().find(|(block_type, _)| block_type.to_string() == name).unwrap();
+        let data_type = if bits == 4 { DataType::U4 } else { DataType::U2 };
+        let map = NamedLayout::new(&format!("bits.apart<{apart}>"), data_type, &[block_type.values()])
+            .unwrap()
+            .to_index_map()
+            .unwrap();
+        let first = |k: usize| {
+            let bit = numbers(&record["value_bits"][k][0]);
+            bit[0] * 8 + bit[1]
+        };
+        for k in 0..block_type.values() {
+            assert_eq!(
+                map.offset(&[k]).unwrap() * bits,
+                first(usize::try_from(k).unwrap()) - first(0),
+                "value {k} of {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn block_floats_and_their_exponents_are_where_ttnn_has_them() {
+    let layout = |name: &str, data_type, sizes: &[u64]| {
+        NamedLayout::new(&format!("tenstorrent.{name}"), data_type, sizes).unwrap()
+    };
+    let (values, exponents) =
+        (layout("bfp8_b.values", DataType::U8, &[40, 70]), layout("bfp8_b.exponents", DataType::U8, &[40, 5]));
+    // ttnn 0.81.1: 6528 and 3456 bytes; (0,16) is at 320, its exponent at 16.
+    let tensor = ScaledTensor::new(&values, &[(&exponents, &[1, 16])]).unwrap();
+    assert_eq!((values.size_in_bytes(), exponents.size_in_bytes()), (6528, 6528));
+    assert_eq!(tensor.offsets(&[0, 16]).unwrap(), [320, 16]);
+    let (values, exponents) =
+        (layout("bfp4_b.values", DataType::U4, &[40, 70]), layout("bfp4_b.exponents", DataType::U8, &[40, 5]));
+    assert_eq!((values.size_in_bytes(), exponents.size_in_bytes()), (3456, 3456));
+}
+
+#[test]
+fn values_and_scales_are_packed_and_found_together() {
+    // NVFP4: f8e4m3fn for 16 values, in the order of the tensor cores, and a second level of f32.
+    let values = BufferTensorDesc::packed(DataType::F4E2M1FN, &[200, 160]).unwrap();
+    let scales: NamedLayout = "nvidia.sf_128x4:f8e4m3fn[200,10]".parse().unwrap();
+    let global = BufferTensorDesc::packed(DataType::F32, &[1, 1]).unwrap();
+    let tensor = ScaledTensor::new(&values, &[(&scales, &[1, 16]), (&global, &[200, 160])]).unwrap();
+    let packed = tensor.pack(&DeviceLimits::webgpu()).unwrap();
+    assert_eq!((packed.offsets.as_slice(), packed.len), (&[0, 16_128, 19_200][..], 19_204));
+    for (row, column) in [(0, 0), (130, 95), (199, 159)] {
+        let expected = [row * 160 + column, scales.offset(&[row, column / 16]).unwrap(), 0];
+        assert_eq!(tensor.offsets(&[row, column]).unwrap(), expected);
+    }
+    assert_eq!(tensor.offsets(&[200, 0]).unwrap_err().code(), "index_out_of_range");
+    assert_eq!(tensor.offsets(&[0]).unwrap_err().code(), "rank_mismatch");
+    assert!(ScaledTensor::new(&values, &[(&global, &[200, 80])]).is_err());
+    assert!(ScaledTensor::new(&values, &[(&global, &[200, 0])]).is_err());
 }
 
 /// The SHA-256 of FIPS 180-4, in which the recorded answers are kept short.

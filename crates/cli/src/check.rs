@@ -151,7 +151,8 @@ impl Answer {
         // limits get the layout instead of the bytes.
         let is_bytes = desc.data_type() != data_type;
         let wide = limits.takes_strides && storage.is_some() && is_bytes;
-        let described: &dyn ToIndexMap = if wide { &layout } else { &desc };
+        let remark = layout.blocks().map_or(remark, |_| Some("bound as the bytes of its blocks"));
+        let described: &dyn ToIndexMap = if wide || layout.blocks().is_some() { &layout } else { &desc };
         let description = validate_description(described, limits);
         let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
         let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);

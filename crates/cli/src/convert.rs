@@ -81,6 +81,18 @@ enum UpperBits {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fill(pub(crate) Padding);
 
+impl Arguments {
+    fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
+        let Some((input, target)) = self.input.as_deref().zip(self.output.as_deref()) else { return Ok(None) };
+        if self.overwrite || !is_same_file(input, target) {
+            return Ok(Some((input, target)));
+        }
+        let target = target.display();
+        let sentence = "is the input itself: choose another output, or replace it with --overwrite";
+        Err(Stop::Unusable(format!("{target} {sentence}")))
+    }
+}
+
 impl FromStr for Fill {
     type Err = String;
 
@@ -149,6 +161,9 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if let Some(parts) = crate::parts::Parts::of(from, to) {
+        return parts.map_err(refused(&format!("{from} -> {to}")))?.run(arguments.files()?, arguments.explain, output);
+    }
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
     let maps = match arguments.upper_bits {
@@ -192,13 +207,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         object["choice"] = plan.choice().into();
         object["estimate_reason"] = plan.estimate_reason().into();
     }
-    if let (Some(input), Some(target)) = (&arguments.input, &arguments.output) {
-        if !arguments.overwrite && is_same_file(input, target) {
-            return Err(Stop::Unusable(format!(
-                "{} is the input itself: choose another output, or replace it with --overwrite",
-                target.display()
-            )));
-        }
+    if let Some((input, target)) = arguments.files()? {
         write_file((input, &from), (target, &to), &plan, output)?;
     }
     if output.is_json() {

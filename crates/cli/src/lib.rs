@@ -16,6 +16,7 @@ mod new_file;
 mod npy;
 mod offset;
 mod output;
+mod parts;
 mod pieces;
 mod reversed;
 mod rule;

@@ -3,11 +3,12 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
-use tensor_layout::strided::Slice;
+use tensor_layout::strided::{BlockTensorDesc, Slice};
 use tensor_layout::{BufferTensorDesc, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
 
+use crate::describe::bits_in_words;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns};
 use crate::table::{read_list, read_number, write_list};
 
@@ -53,6 +54,8 @@ struct Layout {
     text: String,
     sizes: Vec<u64>,
     parts: Vec<Part>,
+    /// The packed tensor of blocks whose bytes are laid out. Indices then count values.
+    blocks: Option<BlockTensorDesc>,
 }
 
 /// A part of a layout: a slice of the tensor, and the layout of its elements.
@@ -69,7 +72,8 @@ impl Layout {
             Ok((map, layout)) => {
                 let (text, sizes) = (layout.to_string(), map.sizes().to_vec());
                 let part = Part { layout: layout.layout().clone(), map, slices: Vec::new() };
-                return Ok(Layout { text, sizes, parts: vec![part] });
+                let blocks = layout.blocks().cloned();
+                return Ok(Layout { text, sizes, parts: vec![part], blocks });
             }
             Err(error) => error,
         };
@@ -84,12 +88,41 @@ impl Layout {
         let sizes = (0..named.parts.first().map_or(0, |part| part.slices.len())).map(end).collect();
         let text = named.to_string();
         let part = |part: LayoutPart| Part { layout: part.map.clone().into(), map: part.map, slices: part.slices };
-        Ok(Layout { text, sizes, parts: named.parts.into_iter().map(part).collect() })
+        let blocks = named.blocks().cloned();
+        Ok(Layout { text, sizes, parts: named.parts.into_iter().map(part).collect(), blocks })
     }
 
     /// Returns the part that holds an index: the number of the part, the part, and the index inside it.
     fn part(&self, index: &[u64]) -> Option<(usize, &Part, Vec<u64>)> {
         self.parts.iter().enumerate().find_map(|(number, part)| Some((number, part, part.inside(index)?)))
+    }
+
+    /// Returns the index of the first byte of a value of a tensor of blocks, and says where its bits are. Any
+    /// other index is returned as it is.
+    fn byte_of(&self, mut index: Vec<u64>) -> Result<(Vec<u64>, Option<String>), Error> {
+        let Some(blocks) = &self.blocks else { return Ok((index, None)) };
+        let (place, of) = (blocks.place(&index)?, blocks.block_type());
+        let bits: Vec<String> = place.bits.iter().map(bits_in_words).collect();
+        let bits = if bits.is_empty() { "bits that it shares".into() } else { bits.join(" and ") };
+        let values = format!("{} is value {} of its {of} block: {bits}", write_list(&index), place.value);
+        if let Some(last) = index.last_mut() {
+            *last = last.div_euclid(of.values());
+        }
+        index.push(place.bits.first().map_or(0, |bits| bits.start.div_euclid(8)));
+        Ok((index, Some(values)))
+    }
+
+    /// Returns the values of which a byte of a tensor of blocks has bits, in words.
+    fn values_at(&self, index: &[u64]) -> Option<String> {
+        let (of, [outer @ .., block, byte]) = (self.blocks.as_ref()?.block_type(), index) else { return None };
+        let first = block.saturating_mul(of.values());
+        let name = |k: u64| write_list(&[outer, &[first.saturating_add(k)]].concat());
+        let is_here = |k: &u64| of.value_bits(*k).into_iter().flatten().any(|bit| bit.div_euclid(8) == *byte);
+        let values: Vec<String> = (0..of.values()).filter(is_here).map(name).collect();
+        Some(match values.as_slice() {
+            [] => format!("no value alone: {} to {} share byte {byte}", name(0), name(of.values().saturating_sub(1))),
+            values => values.join(" and "),
+        })
     }
 
     fn offset(&self, index: &[u64]) -> Result<u64, Error> {
@@ -157,20 +190,25 @@ struct Answer {
     /// The index that is stored at the offset; `None` if padding is there.
     index: Option<Vec<u64>>,
     offset: u64,
+    /// What a byte of a tensor of blocks has of the values, in words.
+    values: Option<String>,
 }
 
 impl Answer {
     fn of(layout: &str, place: &str, inverse: bool) -> Result<Answer, Error> {
         let layout = Layout::read(layout)?;
-        let (index, offset) = if inverse {
+        let (index, offset, values) = if inverse {
             let offset = read_number(place, "an offset in elements")?;
-            (layout.index(offset)?, offset)
+            let index = layout.index(offset)?;
+            let values = index.as_deref().and_then(|index| layout.values_at(index));
+            (index, offset, values)
         } else {
             let index = read_list(place, "an index")?;
+            let (index, values) = layout.byte_of(index)?;
             let offset = layout.offset(&index)?;
-            (Some(index), offset)
+            (Some(index), offset, values)
         };
-        Ok(Answer { layout, index, offset })
+        Ok(Answer { layout, index, offset, values })
     }
 
     fn object(&self, input: &str, explain: bool) -> Value {
@@ -178,6 +216,9 @@ impl Answer {
             "type": "offset", "input": input, "index": self.index, "offset": self.offset,
             "padding": self.index.is_none(),
         });
+        if let Some(values) = &self.values {
+            object["values"] = values.as_str().into();
+        }
         if explain {
             object["steps"] = self.steps().into();
         }
@@ -186,6 +227,7 @@ impl Answer {
 
     fn text(&self, arguments: &Arguments) -> String {
         let index = self.index.as_deref().map_or_else(|| "padding".into(), write_list);
+        let index = self.values.clone().unwrap_or(index);
         let answer = if arguments.inverse { index } else { self.offset.to_string() };
         if !arguments.explain {
             return answer;
@@ -196,7 +238,7 @@ impl Answer {
 
     fn steps(&self) -> Vec<String> {
         match &self.index {
-            Some(index) => self.layout.steps(index),
+            Some(index) => self.values.iter().cloned().chain(self.layout.steps(index)).collect(),
             None => {
                 let sizes = write_list(&self.layout.sizes);
                 vec![format!("no element of {sizes} is stored at offset {}: it is padding", self.offset)]

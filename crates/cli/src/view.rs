@@ -138,9 +138,12 @@ impl View {
         steps: &[(&'static str, String)],
         notation: Option<Notation>,
     ) -> Result<View, (Option<usize>, Error)> {
-        let mut layout = read.layout().clone();
+        let (mut layout, mut blocks) = (read.layout().clone(), read.blocks().cloned());
         for (step, (name, text)) in steps.iter().enumerate() {
-            let sizes = layout.to_index_map().map(|map| map.sizes().to_vec());
+            let sizes = match &blocks {
+                Some(blocks) => Ok(blocks.sizes().to_vec()),
+                None => layout.to_index_map().map(|map| map.sizes().to_vec()),
+            };
             let view = sizes.and_then(|sizes| {
                 let text = match *name {
                     "permute" => (text.clone(), reversed::permuted(text, &reversed, sizes.len())),
@@ -152,12 +155,18 @@ impl View {
                     _ => (text.clone(), Vec::new()),
                 };
                 reversed = text.1;
-                ViewStep::read_on(name, &text.0, &sizes)?.apply(&layout)
+                let step = ViewStep::read_on(name, &text.0, &sizes)?;
+                let Some(tensor) = &mut blocks else { return step.apply(&layout) };
+                *tensor = step.apply_to_blocks(tensor)?;
+                Ok(tensor.bytes().into())
             });
             layout = view.map_err(|error| (Some(step), error))?;
         }
         let refuse = |error| (None, error);
         let map = layout.to_index_map().map_err(refuse)?;
+        if let (Some(blocks), None) = (&blocks, notation) {
+            return Ok(View { text: Some(blocks.to_string()), like: None, map, reversed });
+        }
         let text = match notation {
             Some(notation) => Some(text_in(&layout, notation).map_err(refuse)?),
             None => tensor_layout_text::text(&layout).ok(),

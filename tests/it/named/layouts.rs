@@ -2,11 +2,12 @@
 //! (tests/data/named_layouts.jsonl): every sampled place, the size, the inverse, and round trips of copies.
 
 use serde_json::Value;
+use tensor_layout::element::BlockType;
 use tensor_layout::map::{Mode, same_layout};
 use tensor_layout::relayout::{Padding, Relayout};
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, pack_buffer, validate};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
-use tensor_layout_text::named::{NamedLayout, known_as, rows};
+use tensor_layout_text::named::{NamedLayout, Row, known_as, rows};
 use tensor_layout_text::{Notated, Notation};
 
 struct Case {
@@ -65,7 +66,13 @@ fn cases() -> Vec<Case> {
 #[test]
 fn every_name_has_cases_and_every_case_a_name() {
     let cases = cases();
-    let mut names: Vec<&str> = rows().iter().map(|row| row.name.as_str()).collect();
+    // Blocks, orders of bits and block floats are held against recorded answers in blocks.rs.
+    let is_elsewhere = |row: &&Row| {
+        row.types.parse::<BlockType>().is_ok()
+            || row.name.starts_with("bits.")
+            || row.name.starts_with("tenstorrent.bfp")
+    };
+    let mut names: Vec<&str> = rows().iter().filter(|row| !is_elsewhere(row)).map(|row| row.name.as_str()).collect();
     let recorded = super::recorded::names();
     let mut tested: Vec<&str> = cases.iter().map(|case| case.value["name"].as_str().unwrap()).collect();
     tested.extend(recorded.iter().map(String::as_str));

@@ -1,8 +1,11 @@
 //! `Description`: what `describe` prints about one array.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, Split, lower};
+use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::{DataType, Error, IndexMap, LayoutClass, ToIndexMap};
 use tensor_layout_text::named::known_as;
 use tensor_layout_text::{Line, Notated, Notation};
@@ -122,7 +125,14 @@ impl Description {
             "reversed": self.reversed, "axis_orders": self.axis_orders(), "notations": self.notations(),
             "known_as": self.known_as(), "axes": self.axes(), "note": self.swapped_sizes(),
         });
-        joined(object, more)
+        let mut object = joined(object, more);
+        if let Some(blocks) = self.layout.blocks() {
+            let (of, sizes, strides) = (blocks.block_type(), blocks.sizes(), blocks.strides());
+            object["blocks"] = json!({
+                "type": of.to_string(), "values": of.values(), "bytes": of.bytes(), "sizes": sizes, "byte_strides": strides,
+            });
+        }
+        object
     }
 
     /// Returns the letters of an axis order or of a oneDNN tag in the order of the sizes, each with its size:
@@ -204,6 +214,9 @@ impl Description {
             format!("  memory     {}", long_bytes(self.physical_size_in_bytes)),
         ];
         lines.retain(|line| !line.is_empty());
+        if let Some(blocks) = self.layout.blocks() {
+            lines.splice(2..2, blocks_in_words(blocks));
+        }
         match &self.map {
             Ok(mapped) => {
                 lines.extend(mapped.lines());
@@ -278,6 +291,36 @@ impl Description {
             None | Some(0) => String::new(),
             Some(less) => format!("  (without the last {} of padding)", counted(less, "byte")),
         }
+    }
+}
+
+/// Says what a tensor of blocks has besides its bytes, which the lines after these describe.
+fn blocks_in_words(blocks: &BlockTensorDesc) -> Vec<String> {
+    let (of, sizes) = (blocks.block_type(), blocks.sizes());
+    let (axis, bits) = (sizes.len().saturating_sub(1), of.bytes() as f64 * 8.0 / of.values() as f64);
+    let place = |k: u64| {
+        let bits: Vec<String> = of.value_bits(k).iter().map(bits_in_words).collect();
+        format!("  value {k:<4} {}", bits.join(" and "))
+    };
+    let mut lines = vec![
+        format!("  values     {}, {bits} bits a value with its scales", write_list(sizes)),
+        format!("  blocks     {} values of axis {axis} in {} bytes", of.values(), of.bytes()),
+    ];
+    match of.value_bits(0).is_empty() {
+        true => lines.push("             no value has bits of its own".into()),
+        false => lines.extend([0, 1, of.values().saturating_sub(1)].map(place)),
+    }
+    lines
+}
+
+/// Names the bits of a byte, `bits 4 to 7 of byte 3`, for a range of bits of a block.
+pub(crate) fn bits_in_words(bits: &Range<u64>) -> String {
+    let (byte, first, last) =
+        (bits.start.div_euclid(8), bits.start.rem_euclid(8), bits.end.saturating_sub(1).rem_euclid(8));
+    match (first, last) {
+        (0, 7) => format!("byte {byte}"),
+        _ if first == last => format!("bit {first} of byte {byte}"),
+        _ => format!("bits {first} to {last} of byte {byte}"),
     }
 }
 

@@ -13,11 +13,12 @@ use tensor_layout_text::{Notated, Notation, lacks_type};
 use crate::output::{Output, Stop, Verdict, each_line, refused};
 use crate::reversed;
 use crate::rule::tpu_generation;
+use crate::table::write_list;
 
 use array::Description;
 use tuple::TupleDescription;
 
-pub(crate) use array::min_size_in_bytes;
+pub(crate) use array::{bits_in_words, min_size_in_bytes};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -149,8 +150,22 @@ fn parts(text: &str, named: &NamedLayout, json: bool) -> String {
         })
         .to_string();
     }
-    let line = |part: &LayoutPart| format!("\n  part       {:?} from element {}", part.map.sizes(), part.map.base());
+    // The slices of the parts say which indices each has: a field of each block, or every second element.
+    let line = |part: &LayoutPart| {
+        let slices: Vec<String> = part.slices.iter().map(ToString::to_string).collect();
+        let digits =
+            tensor_layout_text::text(&part.map).unwrap_or_else(|_| format!("from element {}", part.map.base()));
+        format!("\n  part       [{}]: {digits}", slices.join(","))
+    };
     let lines: String = named.parts.iter().take(4).map(line).collect();
     let others = if count > 4 { format!("\n  part       and {} others", count - 4) } else { String::new() };
-    format!("{named}\n  buffer     {bytes} bytes, in {count} parts{lines}{others}")
+    let flip = match named.row.flip {
+        0 => String::new(),
+        bits => format!("\n  bits       a copy flips {bits:#04x} in every byte of the last part"),
+    };
+    let blocks = named
+        .blocks()
+        .map(|blocks| format!("\n  bytes      {} of {blocks}", write_list(named.sizes())))
+        .unwrap_or_default();
+    format!("{named}{blocks}\n  buffer     {bytes} bytes, in {count} parts{lines}{others}{flip}")
 }

@@ -39,8 +39,7 @@ pub struct NamedLayout {
     numbers: Vec<u64>,
     data_type: DataType,
     sizes: Vec<u64>,
-    /// The type of the blocks whose bytes are laid out, and the sizes in values.
-    blocks: Option<(BlockType, Vec<u64>)>,
+    blocks: Option<BlockTensorDesc>,
     desc: Option<BufferTensorDesc>,
     /// The parts of the layout, which together hold each index once. There is one part unless no single index
     /// map can express the layout.
@@ -66,9 +65,9 @@ impl NamedLayout {
     ///
     /// The errors of [`new`](Self::new).
     pub fn of_blocks(name: &str, blocks: &BlockTensorDesc) -> Result<NamedLayout, Error> {
-        let sizes = blocks.sizes().to_vec();
+        let blocks = BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?;
         let layout = Self::of(name, DataType::U8, blocks.bytes().sizes(), Some(blocks.block_type()))?;
-        Ok(NamedLayout { blocks: Some((blocks.block_type(), sizes)), ..layout })
+        Ok(NamedLayout { blocks: Some(blocks), ..layout })
     }
 
     fn of(name: &str, data_type: DataType, sizes: &[u64], blocks: Option<BlockType>) -> Result<NamedLayout, Error> {
@@ -118,6 +117,13 @@ impl NamedLayout {
     #[must_use]
     pub fn sizes(&self) -> &[u64] {
         &self.sizes
+    }
+
+    /// The packed tensor of blocks whose bytes are laid out, if the text has a block type. The
+    /// [sizes](Self::sizes) are then those of its bytes.
+    #[must_use]
+    pub fn blocks(&self) -> Option<&BlockTensorDesc> {
+        self.blocks.as_ref()
     }
 
     /// The size of the buffer in bytes, with everything that is stored beside the elements.
@@ -250,7 +256,7 @@ impl FromStr for NamedLayout {
 impl fmt::Display for NamedLayout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.blocks {
-            Some((block_type, sizes)) => write!(f, "{}:{block_type}[{}]", self.name(), list(sizes)),
+            Some(blocks) => write!(f, "{}:{}[{}]", self.name(), blocks.block_type(), list(blocks.sizes())),
             None => write!(f, "{}:{}[{}]", self.name(), self.data_type, list(&self.sizes)),
         }
     }

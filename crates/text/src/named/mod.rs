@@ -187,6 +187,8 @@ impl Row {
         self.numbers.iter().zip(numbers).for_each(|((word, _), &number)| values.set(word, number));
         if data_type.bits().is_multiple_of(8) {
             values.set("es", u64::from(data_type.bits().div_ceil(8)));
+        } else {
+            values.set("e", 8_u64.checked_div(data_type.bits().into()).unwrap_or(1));
         }
         values
     }

@@ -50,6 +50,8 @@ struct Digit {
     stride: u64,
     /// The axis whose index is subtracted, for a digit such as `[(k-n)%4]`.
     minus: Option<usize>,
+    /// Whether the digit counts down, as in `[-k%2]`.
+    is_reversed: bool,
 }
 
 /// The digits of a rule, in memory order, and the number of elements that they span.
@@ -69,7 +71,8 @@ impl Rule<'_> {
             None => (self.row.memory, false),
         };
         let all = vec![Slice::ALL; self.sizes.len()];
-        // Rules of several parts: `A then N from 32: B` has B behind A, and `A and J from 2: B` both in one record.
+        // Rules of several parts: `A then N from 32: B` has B behind A, and `A and J from 2: B` both in one
+        // record.
         let (word, is_behind) = if text.contains(" and ") { (" and ", false) } else { (" then ", true) };
         let mut texts = text.split(word);
         let (mut rules, mut cut) = (vec![(0, texts.next().unwrap_or(""))], None);
@@ -108,6 +111,9 @@ impl Rule<'_> {
         let mut digits = self.digits(text)?;
         digits.base = checked::add(digits.base, before, OFFSET)?;
         digits.elements = checked::add(digits.elements, before, PHYSICAL)?;
+        if let Some(reversed) = digits.list.iter().find(|digit| digit.is_reversed) {
+            return self.reversed(&digits, reversed, slices, ends);
+        }
         let rotation = digits.list.iter().find_map(|digit| Some((digit.clone(), digit.minus?)));
         let Some((turned, minus)) = rotation else {
             let map = self.map(&digits, &self.sizes, ends)?;
@@ -140,6 +146,32 @@ impl Rule<'_> {
                 part.push(digit);
             }
             let part = Digits { list: part, base, elements: digits.elements, is_record: true };
+            parts.push(LayoutPart { slices, map: self.map(&part, &sizes, ends)? });
+        }
+        Ok(parts)
+    }
+
+    /// Returns one part for each value of the digit that counts down, because strides are not negative. It
+    /// is the last digit of its axis.
+    fn reversed(&self, digits: &Digits, last: &Digit, slices: &[Slice], ends: bool) -> Result<Vec<LayoutPart>, Error> {
+        let mut parts = Vec::new();
+        for value in 0..last.extent {
+            let (mut sizes, mut slices) = (self.sizes.clone(), slices.to_vec());
+            if let (Some(size), Some(slice)) = (sizes.get_mut(last.axis), slices.get_mut(last.axis)) {
+                *size = size.saturating_sub(value).div_ceil(last.extent);
+                *slice = Slice { start: value, end: None, step: last.extent };
+            }
+            if sizes.contains(&0) {
+                continue;
+            }
+            let down = last.extent.saturating_sub(1).saturating_sub(value);
+            let base = checked::add(digits.base, checked::mul(down, last.stride, OFFSET)?, OFFSET)?;
+            let higher = |digit: &Digit| match digit.axis == last.axis {
+                true => Digit { divisor: digit.divisor.div_ceil(last.extent), ..digit.clone() },
+                false => digit.clone(),
+            };
+            let list = digits.list.iter().filter(|digit| !digit.is_reversed).map(higher).collect();
+            let part = Digits { list, base, elements: digits.elements, is_record: true };
             parts.push(LayoutPart { slices, map: self.map(&part, &sizes, ends)? });
         }
         Ok(parts)
@@ -209,20 +241,31 @@ impl Rule<'_> {
         Ok(digits)
     }
 
-    /// Reads a digit: `C`, `C/4`, `c%4`, `(c%32)/8`, `W to 8`, `..` or `(k-n)%4`.
+    /// Reads a digit: `C`, `C/4`, `c%4`, `(c%32)/8`, `W to 8`, `..`, `(k-n)%4` or `-k%2`.
     fn digit(&self, text: &str) -> Result<Vec<Digit>, Error> {
+        if let Some(text) = text.strip_prefix('-') {
+            let digits = self.digit(text)?.into_iter();
+            return Ok(digits.map(|digit| Digit { is_reversed: true, ..digit }).collect());
+        }
         if text == ".." {
-            let whole = |(axis, &extent)| Digit { axis, divisor: 1, extent, stride: 0, minus: None };
+            let whole =
+                |(axis, &extent)| Digit { axis, divisor: 1, extent, stride: 0, minus: None, is_reversed: false };
             return Ok(self.sizes.iter().take(self.row.leading(self.sizes.len())).enumerate().map(whole).collect());
         }
-        let (inner, outer) = match text.strip_prefix('(').and_then(|text| text.split_once(')')) {
+        let (inner, outer) = match text.strip_prefix('(').and_then(|text| text.rsplit_once(')')) {
             Some((inner, outer)) => (inner, outer),
             None => (text, ""),
         };
         let (word, rest) = inner.split_at(inner.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inner.len()));
         let axis = self.axis(word)?;
-        let mut digit =
-            Digit { axis, divisor: 1, extent: self.sizes.get(axis).copied().unwrap_or(1), stride: 0, minus: None };
+        let mut digit = Digit {
+            axis,
+            divisor: 1,
+            extent: self.sizes.get(axis).copied().unwrap_or(1),
+            stride: 0,
+            minus: None,
+            is_reversed: false,
+        };
         if let Some(minus) = rest.strip_prefix('-') {
             digit.minus = Some(self.axis(minus)?);
         } else if let Some(extent) = rest.strip_prefix('%') {

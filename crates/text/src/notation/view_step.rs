@@ -4,7 +4,7 @@ use crate::spell::spell_view;
 use tensor_layout::checked::Exact;
 use tensor_layout::cursor::Cursor;
 use tensor_layout::plan::counted;
-use tensor_layout::strided::Slices;
+use tensor_layout::strided::{BlockTensorDesc, Slices};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 
 /// One step from a layout to a view of the layout, for tools that read views as text.
@@ -177,6 +177,32 @@ impl ViewStep {
             (AnyLayout::Tiled(shape), _) => spell_view(&view, shape).map_or(AnyLayout::Mapped(view), AnyLayout::Tiled),
             _ => AnyLayout::Mapped(view),
         })
+    }
+}
+
+impl ViewStep {
+    /// Returns the view that this step makes of a tensor of blocks, which keeps whole blocks.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for a broadcast, and the errors of the view: [`BlockTensorDesc::reshape`],
+    /// [`permute`](BlockTensorDesc::permute) and [`slice`](BlockTensorDesc::slice).
+    ///
+    /// ```
+    /// use tensor_layout_text::ViewStep;
+    ///
+    /// let experts = "q4_0[8,64,256]".parse()?;
+    /// let two = ViewStep::read("slice", "2:4,:,:")?.apply_to_blocks(&experts)?;
+    /// assert_eq!(two.to_string(), "q4_0[2,64,256]:[9216,144,18]+18432");
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn apply_to_blocks(&self, blocks: &BlockTensorDesc) -> Result<BlockTensorDesc, Error> {
+        match self {
+            ViewStep::Reshape(sizes) => blocks.reshape(sizes),
+            ViewStep::Permute(axes) => blocks.permute(axes),
+            ViewStep::Slice(slices) => blocks.slice(slices),
+            ViewStep::Broadcast(_) => Err(Error::not_expressible("broadcast", "it is a tensor of blocks")),
+        }
     }
 }
 
