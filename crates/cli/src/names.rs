@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     Ok(Verdict::Well)
 }
 
-fn cells(row: &Row) -> [(&'static str, String); 11] {
+fn cells(row: &Row) -> [(&'static str, String); 12] {
     [
         ("about", row.about.into()),
         ("axes", row.axes.into()),
@@ -76,6 +76,7 @@ fn cells(row: &Row) -> [(&'static str, String); 11] {
         ("needs", row.needs.into()),
         ("padding", row.padding.into()),
         ("align", if row.align == 0 { "an element".into() } else { row.align.to_string() }),
+        ("flip", if row.flip == 0 { String::new() } else { format!("{:#04x}", row.flip) }),
         ("other", row.other.into()),
         ("source", row.source.into()),
         ("known", row.known.into()),

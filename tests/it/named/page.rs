@@ -99,7 +99,7 @@ fn table() -> String {
 }
 
 /// The first words of the notes of a section, in their order.
-const ORDER: &[&str] = &["Known", "Padding", "No padding", "Open"];
+const ORDER: &[&str] = &["Known", "Padding", "No padding", "Bits", "Open"];
 
 /// Removes repeated texts.
 fn distinct(texts: &[String]) -> Vec<String> {
@@ -129,6 +129,9 @@ fn notes(row: &Row) -> Vec<String> {
         "none" => format!("No padding.{align}"),
         padding => format!("Padding: {padding}.{align}"),
     });
+    if row.flip != 0 {
+        notes.push(format!("Bits: a copy flips {:#04x} in every byte of the last rule.", row.flip));
+    }
     if !row.open.is_empty() {
         notes.push(format!("Open: {}.", row.open));
     }
