@@ -357,6 +357,12 @@ impl Error {
         Code::RankMismatch.by(count(found), count(expected)).about(what)
     }
 
+    pub(crate) fn fingerprint_mismatch(form: String, expected: impl fmt::Display, found: impl fmt::Display) -> Error {
+        let mut error = Code::FingerprintMismatch.because(form, found.to_string());
+        error.0.expected = expected.to_string().into();
+        error
+    }
+
     pub(crate) fn unknown_data_type(name: String) -> Error {
         let reason = "is not a data type: expected a name such as f32, bf16, s8, u4, pred or f8e4m3fn";
         Code::UnknownDataType.because(name, reason)

@@ -221,6 +221,15 @@ impl Layout {
         Ok(fits && self.map.same_places(&other.map).map_err(refused)?)
     }
 
+    /// Returns the fingerprint of the layout, 32 hexadecimal digits, which is equal for layouts with one type,
+    /// sizes and normal form, in any program.
+    ///
+    /// >>> Layout("f32[3,100]:[128,1]").fingerprint()
+    /// '09d31ad04dad649a8140d99a2c2e0846'
+    fn fingerprint(&self) -> PyResult<String> {
+        self.map.fingerprint().map(|tag| tag.to_string()).map_err(refused)
+    }
+
     /// Returns the layout of a view of the same memory. The steps are applied in the order in which they are
     /// written.
     ///

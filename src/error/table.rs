@@ -82,6 +82,9 @@ rows! {
         "data_type_mismatch" DataTypeMismatch
             "the data type is {found}, but {expected} was expected: elements are moved, never converted{what}"
             "Two sides of a copy hold one type: elements are moved, never converted.";
+        "fingerprint_mismatch" FingerprintMismatch
+            "the layout {what} has the fingerprint {found}, and {expected} was expected"
+            "A layout has the fingerprint that was expected of it. The layout is in normal form.";
         "not_a_permutation" NotAPermutation "{what} names axis {axis} a second time, at position {value}"
             "A list of axes names each axis once. The value is the position in the list.";
         "negative" Negative "number {axis} of the {what} is negative, which cannot be expressed here"

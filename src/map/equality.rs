@@ -1,6 +1,8 @@
 //! Equality and hash of maps: whether the same elements have the same offsets, however the layouts were
 //! spelled.
 
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
@@ -151,6 +153,28 @@ impl IndexMap {
                 return Ok(None);
             }
         }
+    }
+
+    /// Returns the normal form of this layout as text, of which a [`Fingerprint`](super::Fingerprint) is the
+    /// hash: `f32/32[2,3]+0 0=(1,5) 1=(1,1)`.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for an Irreducible layout, which has no normal form.
+    pub fn normal_form(&self) -> Result<String, Error> {
+        if self.levels.is_some() {
+            let reason = "`*` in a later tile joins parts of dimensions that do not line up: it has no normal form";
+            return Err(Error::not_expressible("fingerprint", reason));
+        }
+        let joined = |numbers: Vec<String>, between: &str| numbers.join(between);
+        let sizes = joined(self.sizes.iter().map(u64::to_string).collect(), ",");
+        let mut form = format!("{}/{}[{sizes}]+{}", self.data_type, self.element_bits, self.base);
+        for component in &self.components {
+            let dims = joined(component.dims().iter().map(usize::to_string).collect(), "*");
+            let digits = component.chain.digits().iter().map(|digit| format!("{digit:?}"));
+            form += &format!(" {dims}={}", joined(digits.collect(), ""));
+        }
+        Ok(form)
     }
 
     fn has_form_of(&self, other: &IndexMap) -> bool {

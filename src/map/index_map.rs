@@ -12,6 +12,7 @@ use crate::error::{Code, Error};
 use crate::strided::{BufferTensorDesc, Integer, Owns, index_of};
 
 use super::digits::{Chain, Digit};
+use super::fingerprint::Fingerprint;
 use super::layout_class::LayoutClass;
 use super::levels::TileLevels;
 
@@ -110,6 +111,29 @@ pub trait ToIndexMap: Besides {
     /// `overflow` if the physical size passes 64 bits; `not_expressible` for a layout with
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
+
+    /// Returns the [fingerprint](Fingerprint) of this layout: 16 bytes that are equal for layouts with one type,
+    /// sizes and normal form.
+    ///
+    /// # Errors
+    ///
+    /// `not_expressible` for an Irreducible layout, which has no normal form, and the errors of
+    /// [`to_index_map`](Self::to_index_map).
+    fn fingerprint(&self) -> Result<Fingerprint, Error> {
+        Ok(Fingerprint::of_form(&self.to_index_map()?.normal_form()?))
+    }
+
+    /// Checks that this layout has the fingerprint that another program sent.
+    ///
+    /// # Errors
+    ///
+    /// `fingerprint_mismatch` with the normal form of this layout and both fingerprints, and the errors of
+    /// [`fingerprint`](Self::fingerprint).
+    fn expect_fingerprint(&self, expected: Fingerprint) -> Result<(), Error> {
+        let form = self.to_index_map()?.normal_form()?;
+        let found = Fingerprint::of_form(&form);
+        if found == expected { Ok(()) } else { Err(Error::fingerprint_mismatch(form, expected, found)) }
+    }
 
     /// Returns the descriptor, if this layout is a descriptor. A descriptor also holds flags, a guaranteed
     /// alignment, and a total size that was set by hand. A map does not hold these.

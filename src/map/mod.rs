@@ -45,6 +45,7 @@ mod boxes;
 mod deviation;
 mod digits;
 mod equality;
+mod fingerprint;
 mod from_digits;
 mod from_tiles;
 mod injective;
@@ -64,6 +65,7 @@ mod reversed;
 mod view;
 
 pub use equality::same_layout;
+pub use fingerprint::Fingerprint;
 pub use from_digits::Mode;
 pub use index_map::{IndexMap, ToIndexMap};
 pub use layout_class::LayoutClass;

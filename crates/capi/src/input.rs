@@ -95,11 +95,11 @@ pub(crate) unsafe fn answer<T>(what: &'static str, pointer: *mut T, value: T) ->
 /// # Safety
 ///
 /// Unless `length` is 0, `start` must be null or valid for writes of `length` numbers.
-pub(crate) unsafe fn answers(
+pub(crate) unsafe fn answers<T: Copy>(
     what: &'static str,
-    start: *mut u64,
+    start: *mut T,
     length: usize,
-    values: &[u64],
+    values: &[T],
 ) -> Result<(), Refusal> {
     if values.len() != length {
         let number = |number| u64::try_from(number).unwrap_or(u64::MAX);

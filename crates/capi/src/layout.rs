@@ -264,6 +264,19 @@ pub unsafe extern "C" fn tl_layout_offset(
     }
 }
 
+/// Writes the 16 bytes of the fingerprint, which is equal for layouts with one type, sizes and normal form, in
+/// any program. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout without a normal form.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tl_layout_fingerprint(
+    layout: *const TlLayout,
+    bytes: *mut u8,
+    length: usize,
+    error: *mut TlError,
+) -> TlStatus {
+    // SAFETY: the caller promises the contract in the header for these pointers.
+    unsafe { guarded(error, || answers("bytes", bytes, length, &reference("layout", layout)?.map.fingerprint()?.0)) }
+}
+
 /// Writes the text of a layout and a zero byte into `room` bytes, and cuts off a longer text. Returns the
 /// length of the whole text without the zero byte, or 0 for a null layout.
 #[unsafe(no_mangle)]

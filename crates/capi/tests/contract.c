@@ -59,6 +59,14 @@ static void sizes_and_strides(void) {
   tl_layout_free(layout);
   tl_layout_free(NULL);
 
+  /* The fingerprint is that of every version and language. */
+  TlLayout* tiles = parse("f32[3,100]{1,0:T(8,128)}");
+  uint8_t tag[16];
+  assert(tl_layout_fingerprint(tiles, tag, 16, &error) == TL_STATUS_OK && tag[0] == 0x09 && tag[15] == 0x46);
+  refused(tl_layout_fingerprint(tiles, tag, 8, &error), TL_STATUS_OUT_OF_RANGE, "out_of_limits");
+  refused(tl_layout_fingerprint(NULL, tag, 16, &error), TL_STATUS_INVALID_ARGUMENT, "bad_pointer");
+  tl_layout_free(tiles);
+
   // A part that begins with its buffer.
   TlLayout* part = NULL;
   assert(tl_layout_strided(TL_TYPE_F16, sizes, strides, 2, 0, &layout, &error) == TL_STATUS_OK);

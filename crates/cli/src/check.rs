@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::bridge::{Lowering, lower};
+use tensor_layout::map::Fingerprint;
 use tensor_layout::upload::{
     DeviceLimits, Role, Suggestion, UploadBuffer, UploadReport, split_binding, suggest, validate, validate_description,
 };
@@ -35,6 +36,9 @@ pub(crate) struct Arguments {
     /// The offset in the buffer at which the tensor is bound, in bytes.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
     offset: u64,
+    /// The fingerprint that the layout must have, as `describe` prints it.
+    #[arg(long, value_name = "TAG")]
+    fingerprint: Option<Fingerprint>,
     /// Whether the device reads or writes the buffer.
     #[arg(long, default_value = "input", ignore_case = true)]
     role: RoleName,
@@ -157,10 +161,12 @@ impl Answer {
         let unplaced = validate(described, &UploadBuffer::new(u64::MAX, arguments.offset, role), limits);
         let needed = needed_buffer(unplaced.as_ref().unwrap_or_else(|errors| &errors.report), limits.min_binding);
         let length = arguments.buffer.or(needed).unwrap_or(u64::MAX);
-        let (report, errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits) {
+        let (report, mut errors) = match validate(described, &UploadBuffer::new(length, arguments.offset, role), limits)
+        {
             Ok(report) => (report, Vec::new()),
             Err(errors) => (*errors.report.clone(), errors.to_vec()),
         };
+        errors.extend(arguments.fingerprint.and_then(|tag| layout.expect_fingerprint(tag).err()));
         // Other strides are suggested only if strides are at fault, not if only the offset in the buffer is
         // wrong.
         let suggestion = suggest(described, limits).ok().flatten().filter(|_| description.is_err());

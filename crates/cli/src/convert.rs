@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notation;
@@ -28,6 +29,12 @@ pub(crate) struct Arguments {
     /// them. A rule, such as NHWC, tpu:v5e or tensorrt.kCHW32, takes the type and the sizes of the input.
     #[arg(long, value_name = "LAYOUT")]
     to: String,
+    /// The fingerprint of the input's layout, as `describe` prints it: another layout is refused.
+    #[arg(long, value_name = "TAG")]
+    from_fingerprint: Option<Fingerprint>,
+    /// The fingerprint of the output's layout.
+    #[arg(long, value_name = "TAG")]
+    to_fingerprint: Option<Fingerprint>,
     /// The value of padding: zero, or the bits of one element as 0x...
     #[arg(long, default_value = "zero", value_name = "PATTERN")]
     fill: Fill,
@@ -166,6 +173,10 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     }
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
+    let pair = format!("{} -> {}", from.text, to.text);
+    for (side, expected) in [(&from, arguments.from_fingerprint), (&to, arguments.to_fingerprint)] {
+        expected.map_or(Ok(()), |tag| side.map.expect_fingerprint(tag)).map_err(refused(&pair))?;
+    }
     let maps = match arguments.upper_bits {
         UpperBits::Sign => [from.map.clone(), to.map.clone()],
         UpperBits::Zero => {
@@ -181,7 +192,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let settings = Settings { reversed, effort, ..Settings::default() };
     let plan = Relayout::with(&maps[0], &maps[1], &settings)
         .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
-        .map_err(refused(&format!("{} -> {}", from.text, to.text)))?;
+        .map_err(refused(&pair))?;
     if arguments.transfers {
         #[cfg(feature = "transfers")]
         return crate::transfers::list([&from.text, &to.text], &plan, arguments.loops, &arguments.limits, output);

@@ -2,6 +2,7 @@
 
 mod digits;
 mod equality;
+mod fingerprints;
 mod golden_layouts;
 mod limits;
 mod lowering;

@@ -119,6 +119,7 @@ impl Description {
             "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
             "physical_size_in_bytes": self.physical_size_in_bytes,
             "class": mapped.map(|mapped| mapped.map.class().to_string()),
+            "fingerprint": mapped.and_then(|mapped| Some(mapped.map.fingerprint().ok()?.to_string())),
             "lowering": mapped.map(|mapped| mapped.lowering.name()),
             "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
             "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
@@ -346,6 +347,7 @@ impl Mapped {
             format!("             {}, DirectML's minimum", long_bytes(self.min_size_in_bytes)),
             format!("  class      {}", class_sentence(map.class())),
         ];
+        lines.extend(map.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
         let base = if map.base() > 0 { format!(", base offset {}", map.base()) } else { String::new() };
         match &self.lowering {
             Lowering::Split(split) => {
