@@ -2,18 +2,67 @@
 
 use clap::Args;
 use serde_json::{Value, json};
+use tensor_layout_text::Notated;
+use tensor_layout_text::kv::{KvCache, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
 
-use crate::output::{Output, Stop, Verdict, joined};
+use crate::output::{Output, Stop, Verdict, joined, refused};
 use crate::table::Table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// List only the names that contain this text, in upper or lower case. A single match is described fully.
     word: Option<String>,
+    /// Instead, say which caches of keys and values a tensor may be (layout `kv:..`), by its sizes and strides,
+    /// and what would tell them apart.
+    #[arg(long, value_name = "LAYOUT", conflicts_with = "word")]
+    kv: Option<String>,
+    /// With --kv, sizes that are known, by the letters of the axes, and the bytes of the buffer: H=8,N=16.
+    #[arg(long, value_name = "SIZES", requires = "kv")]
+    known: Option<String>,
+}
+
+/// Prints the caches that a tensor may be.
+fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Stop> {
+    let size = |text: &'_ str| {
+        let (name, size) = text.split_once('=')?;
+        Some((name.trim().to_owned(), size.trim().parse::<u64>().ok()?))
+    };
+    let known: Option<Vec<_>> = known.split(',').filter(|text| !text.is_empty()).map(size).collect();
+    let known = known.ok_or_else(|| Stop::Unusable("--known takes sizes such as H=8,N=16 or bytes=4096".into()))?;
+    let known: Vec<(&str, u64)> = known.iter().map(|(name, size)| (name.as_str(), *size)).collect();
+    let tensor = layout.parse::<Notated>().map_err(refused(layout))?;
+    let Recognised { caches, apart, .. } = recognise(&tensor, &known).map_err(refused(layout))?;
+    let names = |cache: &KvCache| -> Vec<&str> {
+        let same = orders().iter().filter(|row| row.letters == cache.order());
+        same.map(|row| row.name.as_str()).collect()
+    };
+    let found = !caches.is_empty();
+    if output.is_json() {
+        let caches = caches.iter().map(|cache| json!({ "layout": cache.to_string(), "names": names(cache) }));
+        let caches: Vec<Value> = caches.collect();
+        output.line(json!({ "type": "caches", "input": layout, "caches": caches, "apart": apart }))?;
+        return Ok(Verdict::well_if(found));
+    }
+    if !found {
+        return Err(Stop::Failed(format!("no order of caches has the places of {layout} with these sizes")));
+    }
+    let mut table = Table::new("cache|order of");
+    caches.iter().for_each(|cache| table.row([cache.to_string(), names(cache).join(", ")]));
+    output.lines(table.lines())?;
+    if !apart.is_empty() {
+        output.line("\nwhat tells them apart")?;
+    }
+    for sentence in apart {
+        output.sentence(format_args!("  {sentence}"))?;
+    }
+    Ok(Verdict::Well)
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if let Some(layout) = &arguments.kv {
+        return caches(layout, arguments.known.as_deref().unwrap_or(""), output);
+    }
     let word = arguments.word.as_deref().unwrap_or("").to_ascii_lowercase();
     let matches = |row: &&Row| [&row.name, row.other].iter().any(|text| text.to_ascii_lowercase().contains(&word));
     let found: Vec<&Row> = rows().iter().filter(matches).collect();

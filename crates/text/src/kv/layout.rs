@@ -169,7 +169,7 @@ impl Written<'_> {
         }
         let sizes: Vec<String> = FIELDS.iter().filter_map(|name| Some(self.field(name)?.to_string())).collect();
         let text = format!("kv:{}:{}[{}]", self.name, self.data_type, sizes.join(","));
-        Ok(KvCache { text, axes, parts })
+        Ok(KvCache { text, order: self.letters.to_owned(), axes, parts })
     }
 
     /// Returns the digits of an offset in memory order, the slowest first: the letter of the axis, and the

@@ -50,6 +50,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod layout;
+mod recognise;
 
 use core::fmt;
 use core::str::FromStr;
@@ -63,6 +64,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 use crate::named::LayoutPart;
 
 use layout::{Field, Written};
+pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
 ///
@@ -134,11 +136,18 @@ pub fn orders() -> &'static [Order] {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct KvCache {
     text: String,
+    order: String,
     axes: String,
     parts: Vec<LayoutPart>,
 }
 
 impl KvCache {
+    /// The letters of the order, the slowest first, whether the text has them or a name: `HL2ND`.
+    #[must_use]
+    pub fn order(&self) -> &str {
+        &self.order
+    }
+
     /// The letters of the logical axes: `LBHNC`, or `LTHC` where tokens are counted in place of blocks.
     #[must_use]
     pub fn axes(&self) -> &str {

@@ -1,0 +1,209 @@
+//! Recognises a cache from the sizes and strides of its tensor.
+//!
+//! Engines hand out tensors without names of axes, and guess from sizes which axis is which. A guess can be
+//! wrong without a sign: `[2,2,4,3,6]` has K and V in front, or two blocks. This reader does not guess: it
+//! returns every order of the table that has these bytes, and what would tell them apart.
+//!
+//! ```text
+//! for each order, and each without its layers          2BNHD, BLNHC, BNHC, ..
+//!     sort the axes of the tensor by stride             (2,360) (5,72) (4,18) (3,6) (6,1)
+//!     give each axis letters of the order, in order     2=2     B=5    N=4    H=3   D=6
+//!     keep the cache if its places are those of the tensor
+//! ```
+//!
+//! An axis takes several letters if all but one of their sizes are known: `T * N` tokens, or a page that is one
+//! axis. An axis of size 1 may be any letter. A gap is the distance of blocks or layers, or the place of a
+//! layer that the tensor is a slice of.
+
+use core::cmp::Reverse;
+
+use tensor_layout::{Error, IndexMap, ToIndexMap};
+
+use super::{KvCache, orders};
+
+/// The caches that a tensor may be, and what would tell them apart.
+///
+/// ```
+/// use tensor_layout::BufferTensorDesc;
+/// use tensor_layout_text::kv::recognise;
+///
+/// let tensor: BufferTensorDesc = "bf16[2,5,4,3,6]:[360,72,18,6,1]".parse()?;
+/// let found = recognise(&tensor, &[("H", 3)])?;
+/// let texts: Vec<String> = found.caches.iter().map(ToString::to_string).collect();
+/// assert_eq!(texts, ["kv:2BNHD:bf16[B=5,H=3,N=4,D=6]"]);
+/// assert!(recognise(&tensor, &[])?.apart.contains(&"H is 3 or 4".to_owned()));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Recognised {
+    /// The caches whose elements are where the tensor has them.
+    pub caches: Vec<KvCache>,
+    /// What would tell the caches apart, as sentences without a full stop.
+    pub apart: Vec<String>,
+}
+
+/// Returns every cache with a known order that has the places of this tensor. `known` are sizes by their
+/// letters, such as `("H", 8)`, and `("bytes", n)` is the size of the buffer. Tensors of several layers become
+/// one by their addresses: an axis with the distance of the layers as its stride.
+///
+/// # Errors
+///
+/// `not_expressible` for a layout without strides, and the errors of [`ToIndexMap::to_index_map`].
+pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Recognised, Error> {
+    let map = layout.to_index_map()?.with_base(0)?;
+    let reason = "tiles have no strides, by which a cache is recognised";
+    let strides = map.strides().ok_or_else(|| Error::not_expressible("list of strides", reason))?;
+    let mut axes: Vec<(u64, u64)> = map.sizes().iter().copied().zip(strides).filter(|axis| axis.0 != 1).collect();
+    axes.sort_by_key(|axis| Reverse(axis.1));
+    let ones = map.sizes().len().saturating_sub(axes.len());
+    let mut search = Search { map: &map, known, places: joined(axes.clone()), axes: &axes, found: Vec::new() };
+    for word in words() {
+        let unknown = word.chars().filter(|&letter| letter != 'l' && search.size(letter).is_none());
+        let unknown: Vec<char> = unknown.collect();
+        // An axis of size 1 may be any letter: each choice of letters of size 1 is tried.
+        for choice in 0..1_u32 << unknown.len() {
+            let chosen = unknown.iter().enumerate().filter(|(place, _)| choice >> place & 1 == 1);
+            let chosen: Vec<(char, u64)> = chosen.map(|(_, &letter)| (letter, 1)).collect();
+            if chosen.len() <= ones {
+                search.assign(&word, &chosen, &[]);
+            }
+        }
+    }
+    let found = search.found;
+    let mut apart = Vec::new();
+    for letter in "LBHNCD2".chars() {
+        let size = |sizes: &Sizes| {
+            sizes.iter().find(|size| size.0 == letter).map_or("absent".into(), |size| size.1.to_string())
+        };
+        let mut sizes: Vec<String> = found.iter().map(|(_, sizes)| size(sizes)).collect();
+        sizes.sort_unstable_by_key(|size| (size.len(), size.clone()));
+        sizes.dedup();
+        if sizes.len() > 1 {
+            apart.push(format!("{letter} is {}", sizes.join(" or ")));
+        }
+    }
+    for (place, (cache, _)) in found.iter().enumerate() {
+        for (other, _) in found.iter().skip(place.saturating_add(1)).filter(|(other, _)| other.axes() == cache.axes()) {
+            let (first, second) = (cache.to_index_map()?, other.to_index_map()?);
+            // Two orders with equal sizes are told apart by the data alone.
+            if let Ok(Some(index)) = first.first_difference(&second) {
+                let axes: Vec<String> =
+                    cache.axes().chars().zip(&index).map(|(axis, at)| format!("{axis}={at}")).collect();
+                let (a, b) = (first.offset(&index)?, second.offset(&index)?);
+                apart.push(format!("{} is at element {a} in {cache} and {b} in {other}", axes.join(",")));
+            }
+        }
+    }
+    Ok(Recognised { caches: found.into_iter().map(|found| found.0).collect(), apart })
+}
+
+/// Letters with their sizes.
+type Sizes = Vec<(char, u64)>;
+
+/// Returns the orders of the table, and each as it is without its layers. In an order with layers inside the
+/// heads, `l` stands where the tensor of one layer has a gap.
+fn words() -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for row in orders().iter().filter(|row| row.letters.bytes().all(|byte| b"LBHN2CD".contains(&byte))) {
+        let gap = if row.letters.contains("HL") { "l" } else { "" };
+        for word in [row.letters.to_owned(), row.letters.replace('L', gap)] {
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+    }
+    words
+}
+
+/// Joins the steps that continue each other, the largest stride first.
+fn joined(mut steps: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    steps.retain(|step| step.0 != 1);
+    steps.sort_by_key(|step| Reverse(step.1));
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (count, stride) in steps {
+        match joined.last_mut() {
+            Some(outer) if stride.checked_mul(count) == Some(outer.1) => {
+                *outer = (outer.0.saturating_mul(count), stride)
+            }
+            _ => joined.push((count, stride)),
+        }
+    }
+    joined
+}
+
+struct Search<'a> {
+    map: &'a IndexMap,
+    known: &'a [(&'a str, u64)],
+    /// The axes of the tensor with more than one value, the largest stride first.
+    axes: &'a [(u64, u64)],
+    /// Where the elements are: the axes, joined.
+    places: Vec<(u64, u64)>,
+    found: Vec<(KvCache, Sizes)>,
+}
+
+impl Search<'_> {
+    fn size(&self, letter: char) -> Option<u64> {
+        let known = self.known.iter().find(|known| known.0.chars().eq([letter])).map(|known| known.1);
+        known.or((letter == '2').then_some(2)).or((letter == 'l').then_some(1))
+    }
+
+    /// Gives the axes from number `groups.len()` on the letters of `rest`, in order.
+    fn assign(&mut self, rest: &str, chosen: &[(char, u64)], groups: &[Sizes]) {
+        let Some(&(size, _)) = self.axes.get(groups.len()) else {
+            return if rest.is_empty() { self.accept(groups) } else { () };
+        };
+        for length in 1..=rest.len() {
+            let (group, rest) = rest.split_at(length);
+            let known = |letter: char| chosen.iter().find(|one| one.0 == letter).map(|one| one.1).or(self.size(letter));
+            let product = group.chars().filter_map(known).fold(1, u64::saturating_mul);
+            let left = size.checked_div(product).filter(|left| left.saturating_mul(product) == size);
+            let Some(left) =
+                left.filter(|&left| match group.chars().filter(|&letter| known(letter).is_none()).count() {
+                    0 => left == 1,
+                    1 => left > 1,
+                    _ => false,
+                })
+            else {
+                continue;
+            };
+            let sizes = group.chars().map(|letter| (letter, known(letter).unwrap_or(left))).collect();
+            self.assign(rest, chosen, &[groups, &[sizes]].concat());
+        }
+    }
+
+    /// Keeps the cache of these letters and sizes if it has the places of the tensor.
+    fn accept(&mut self, groups: &[Sizes]) {
+        let mut fields: Vec<String> = Vec::new();
+        let bits = u64::from(self.map.element_bits());
+        for (place, group) in groups.iter().enumerate() {
+            let distance = self.axes.get(place).map_or(0, |axis| axis.1);
+            let inner = self.axes.get(place.saturating_add(1)).map_or(1, |axis| axis.0.saturating_mul(axis.1));
+            let (ratio, last) = (distance.checked_div(inner).unwrap_or(0), group.iter().rfind(|size| size.1 > 1));
+            for &(letter, size) in group {
+                fields.push(match letter {
+                    'l' => format!("L=0:1/{ratio}"),
+                    'L' | 'B' if distance != inner && last.is_some_and(|last| last.0 == letter) => {
+                        format!("{letter}={size}@{}", distance.saturating_mul(bits).div_euclid(8))
+                    }
+                    _ => format!("{letter}={size}"),
+                });
+            }
+        }
+        let order: String = groups.concat().iter().map(|size| size.0.to_ascii_uppercase()).collect();
+        let text = format!("kv:{order}:{}[{}]", self.map.data_type(), fields.join(","));
+        let bytes = self.known.iter().find(|known| known.0 == "bytes").map(|known| known.1);
+        let Ok(cache) = text.parse::<KvCache>() else { return };
+        let Ok(map) = cache.to_index_map() else { return };
+        let steps = map.components().iter().flat_map(|component| {
+            let digits = component.chain.digits();
+            let above = core::iter::once(component.extent).chain(digits.iter().map(|digit| digit.divisor.get()));
+            digits.iter().zip(above).map(|(digit, above)| (above.div_ceil(digit.divisor.get()), digit.stride))
+        });
+        let is_known = |found: &(KvCache, Sizes)| found.0 == cache;
+        let fits = bytes.is_none_or(|bytes| bytes == map.physical_size_in_bytes());
+        if fits && joined(steps.collect()) == self.places && !self.found.iter().any(is_known) {
+            self.found.push((cache, groups.concat()));
+        }
+    }
+}
