@@ -274,7 +274,16 @@ pub unsafe extern "C" fn tl_layout_fingerprint(
     error: *mut TlError,
 ) -> TlStatus {
     // SAFETY: the caller promises the contract in the header for these pointers.
-    unsafe { guarded(error, || answers("bytes", bytes, length, &reference("layout", layout)?.map.fingerprint()?.0)) }
+    unsafe {
+        guarded(error, || {
+            let layout = reference("layout", layout)?;
+            if !layout.reversed.is_empty() {
+                let reason = "an axis runs backwards, which no layout says";
+                return Err(Error::not_expressible("fingerprint", reason).into());
+            }
+            answers("bytes", bytes, length, &layout.map.fingerprint()?.0)
+        })
+    }
 }
 
 /// Writes the text of a layout and a zero byte into `room` bytes, and cuts off a longer text. Returns the

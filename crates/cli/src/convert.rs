@@ -175,7 +175,10 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let (from, to) = (side(from, to)?, side(to, from)?);
     let pair = format!("{} -> {}", from.text, to.text);
     for (side, expected) in [(&from, arguments.from_fingerprint), (&to, arguments.to_fingerprint)] {
-        expected.map_or(Ok(()), |tag| side.map.expect_fingerprint(tag)).map_err(refused(&pair))?;
+        let reason = "an axis runs backwards, which no layout says";
+        let forwards =
+            side.reversed.is_empty().then_some(&side.map).ok_or_else(|| Error::not_expressible("fingerprint", reason));
+        expected.map_or(Ok(()), |tag| forwards?.expect_fingerprint(tag)).map_err(refused(&pair))?;
     }
     let maps = match arguments.upper_bits {
         UpperBits::Sign => [from.map.clone(), to.map.clone()],

@@ -1,5 +1,7 @@
 //! KV caches by name: what engines recorded, copies between their orders, block tables.
 
+mod copies;
+mod recognised;
 mod recorded;
 
 use tensor_layout::{IndexMap, ToIndexMap};

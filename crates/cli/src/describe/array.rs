@@ -119,7 +119,7 @@ impl Description {
             "min_size_in_bytes": mapped.map(|mapped| mapped.min_size_in_bytes),
             "physical_size_in_bytes": self.physical_size_in_bytes,
             "class": mapped.map(|mapped| mapped.map.class().to_string()),
-            "fingerprint": mapped.and_then(|mapped| Some(mapped.map.fingerprint().ok()?.to_string())),
+            "fingerprint": self.fingerprint(),
             "lowering": mapped.map(|mapped| mapped.lowering.name()),
             "strides": mapped.and_then(Mapped::strides), "split": split, "reason": reason,
             "element_bits": self.element_bits, "base_offset": mapped.map(|mapped| mapped.map.base()),
@@ -166,6 +166,13 @@ impl Description {
              {channels} channels write {}[{n},{channels},{height},{width}]:{order}",
             self.data_type
         ))
+    }
+
+    /// Returns the fingerprint. `None` if the layout has no normal form, or if axes run backwards, which no
+    /// layout says.
+    fn fingerprint(&self) -> Option<String> {
+        let map = &self.map.as_ref().ok().filter(|_| self.reversed.is_empty())?.map;
+        map.fingerprint().ok().map(|tag| tag.to_string())
     }
 
     /// Returns the names that this layout has. `None` if names were not looked up.
@@ -221,6 +228,7 @@ impl Description {
         match &self.map {
             Ok(mapped) => {
                 lines.extend(mapped.lines());
+                lines.extend(self.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
                 lines.extend(reversed::line(&mapped.map, &self.reversed));
             }
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
@@ -347,7 +355,6 @@ impl Mapped {
             format!("             {}, DirectML's minimum", long_bytes(self.min_size_in_bytes)),
             format!("  class      {}", class_sentence(map.class())),
         ];
-        lines.extend(map.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
         let base = if map.base() > 0 { format!(", base offset {}", map.base()) } else { String::new() };
         match &self.lowering {
             Lowering::Split(split) => {

@@ -50,6 +50,7 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 mod layout;
+mod pairs;
 mod recognise;
 
 use core::fmt;
@@ -64,6 +65,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 use crate::named::LayoutPart;
 
 use layout::{Field, Written};
+pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
 /// A row of the table of orders, `crates/text/src/kv/orders.txt`.
@@ -205,7 +207,8 @@ impl FromStr for KvCache {
         let mut letters = row.map_or(name, |row| row.letters).to_owned();
         for axis in ["B", "L"] {
             // The axes that a named order is without are outside it: the blocks, and the layers of a list.
-            if row.is_some() && !letters.contains(axis) && fields.iter().any(|field| field.name == axis) {
+            let is_given = fields.iter().any(|field| field.name == axis || axis == "B" && field.name == "T");
+            if row.is_some() && !letters.contains(axis) && is_given {
                 letters.insert_str(0, axis);
             }
         }

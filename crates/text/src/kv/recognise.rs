@@ -17,6 +17,8 @@
 
 use core::cmp::Reverse;
 
+use tensor_layout::map::LayoutClass;
+use tensor_layout::plan::{Component, Digit};
 use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use super::{KvCache, orders};
@@ -49,16 +51,26 @@ pub struct Recognised {
 ///
 /// # Errors
 ///
-/// `not_expressible` for a layout without strides, and the errors of [`ToIndexMap::to_index_map`].
+/// `not_expressible` for tiles that cut across each other, and the errors of [`ToIndexMap::to_index_map`].
 pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Recognised, Error> {
     let map = layout.to_index_map()?.with_base(0)?;
-    let reason = "tiles have no strides, by which a cache is recognised";
-    let strides = map.strides().ok_or_else(|| Error::not_expressible("list of strides", reason))?;
-    let mut axes: Vec<(u64, u64)> = map.sizes().iter().copied().zip(strides).filter(|axis| axis.0 != 1).collect();
+    if !matches!(map.class(), LayoutClass::Affine | LayoutClass::Split) {
+        let reason = "its digits do not divide each other, as those of every cache do";
+        return Err(Error::not_expressible("KV cache", reason));
+    }
+    let mut axes = digits(&map);
     axes.sort_by_key(|axis| Reverse(axis.1));
-    let ones = map.sizes().len().saturating_sub(axes.len());
+    let ones = map.sizes().iter().filter(|&&size| size == 1).count();
     let mut search = Search { map: &map, known, places: joined(axes.clone()), axes: &axes, found: Vec::new() };
     for word in words() {
+        // A known axis is in the order, unless the order is that of one layer, or the axis has size 1.
+        let is_without = |&(name, size): &(&str, u64)| match name {
+            "L" | "2" | "bytes" => false,
+            _ => !word.contains(name) && (size > 1 || name == "C" || name == "D"),
+        };
+        if known.iter().any(is_without) {
+            continue;
+        }
         let unknown = word.chars().filter(|&letter| letter != 'l' && search.size(letter).is_none());
         let unknown: Vec<char> = unknown.collect();
         // An axis of size 1 may be any letter: each choice of letters of size 1 is tried.
@@ -91,7 +103,8 @@ pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Reco
                 let axes: Vec<String> =
                     cache.axes().chars().zip(&index).map(|(axis, at)| format!("{axis}={at}")).collect();
                 let (a, b) = (first.offset(&index)?, second.offset(&index)?);
-                apart.push(format!("{} is at element {a} in {cache} and {b} in {other}", axes.join(",")));
+                let orders = format!("{a} in {} and {b} in {}", cache.order(), other.order());
+                apart.push(format!("{} is at element {orders}", axes.join(",")));
             }
         }
     }
@@ -114,6 +127,17 @@ fn words() -> Vec<String> {
         }
     }
     words
+}
+
+/// The digits of all axes: how many values each has, and the distance of its values.
+fn digits(map: &IndexMap) -> Vec<(u64, u64)> {
+    let of = |component: &Component| {
+        let digits = component.chain.digits();
+        let above = core::iter::once(component.extent).chain(digits.iter().map(|digit| digit.divisor.get()));
+        let count = |(digit, above): (&Digit, u64)| (above.div_ceil(digit.divisor.get()), digit.stride);
+        digits.iter().zip(above).map(count).collect::<Vec<_>>()
+    };
+    map.components().iter().flat_map(of).collect()
 }
 
 /// Joins the steps that continue each other, the largest stride first.
@@ -172,38 +196,50 @@ impl Search<'_> {
         }
     }
 
-    /// Keeps the cache of these letters and sizes if it has the places of the tensor.
+    /// Keeps the cache of these letters and sizes if it has the places of the tensor, and the bytes if known.
     fn accept(&mut self, groups: &[Sizes]) {
-        let mut fields: Vec<String> = Vec::new();
-        let bits = u64::from(self.map.element_bits());
+        let (mut fields, mut page): (Vec<String>, _) = (Vec::new(), None);
+        let mut outer = true;
         for (place, group) in groups.iter().enumerate() {
             let distance = self.axes.get(place).map_or(0, |axis| axis.1);
             let inner = self.axes.get(place.saturating_add(1)).map_or(1, |axis| axis.0.saturating_mul(axis.1));
-            let (ratio, last) = (distance.checked_div(inner).unwrap_or(0), group.iter().rfind(|size| size.1 > 1));
+            let last = group.iter().rfind(|size| size.1 > 1).filter(|_| distance != inner);
             for &(letter, size) in group {
-                fields.push(match letter {
-                    'l' => format!("L=0:1/{ratio}"),
-                    'L' | 'B' if distance != inner && last.is_some_and(|last| last.0 == letter) => {
-                        format!("{letter}={size}@{}", distance.saturating_mul(bits).div_euclid(8))
-                    }
+                let bytes = distance.saturating_mul(self.map.element_bits().into()).div_euclid(8);
+                // Only whole pages are padded: nothing but layers and blocks is outside.
+                outer = outer && (size == 1 || "LB".contains(letter));
+                let is_apart = outer && last.is_some_and(|last| last.0 == letter);
+                page = page.or(is_apart.then(|| (format!("@{bytes}"), format!("page={bytes}"))));
+                fields.push(match (letter, size) {
+                    ('l', _) if distance <= inner => return,
+                    ('l', _) => format!("L=0:1/{}", distance.checked_div(inner).unwrap_or(0)),
+                    ('2', 2) => continue,
+                    _ if is_apart => format!("{letter}={size}@{bytes}"),
                     _ => format!("{letter}={size}"),
                 });
             }
         }
         let order: String = groups.concat().iter().map(|size| size.0.to_ascii_uppercase()).collect();
-        let text = format!("kv:{order}:{}[{}]", self.map.data_type(), fields.join(","));
-        let bytes = self.known.iter().find(|known| known.0 == "bytes").map(|known| known.1);
-        let Ok(cache) = text.parse::<KvCache>() else { return };
-        let Ok(map) = cache.to_index_map() else { return };
-        let steps = map.components().iter().flat_map(|component| {
-            let digits = component.chain.digits();
-            let above = core::iter::once(component.extent).chain(digits.iter().map(|digit| digit.divisor.get()));
-            digits.iter().zip(above).map(|(digit, above)| (above.div_ceil(digit.divisor.get()), digit.stride))
-        });
-        let is_known = |found: &(KvCache, Sizes)| found.0 == cache;
-        let fits = bytes.is_none_or(|bytes| bytes == map.physical_size_in_bytes());
-        if fits && joined(steps.collect()) == self.places && !self.found.iter().any(is_known) {
-            self.found.push((cache, groups.concat()));
+        let written = |fields: &str| format!("kv:{order}:{}[{fields}]", self.map.data_type());
+        let mut texts = vec![written(&fields.join(","))];
+        // A padded page ends with its padding, and the last block of another distance does not.
+        texts.extend(page.map(|(at, page)| written(&format!("{},{page}", fields.join(",").replace(&at, "")))));
+        let [bytes, layers] =
+            ["bytes", "L"].map(|name| self.known.iter().find(|known| known.0 == name).map(|known| known.1));
+        for text in texts {
+            let Ok(cache) = text.parse::<KvCache>() else { continue };
+            let Ok(map) = cache.to_index_map() else { continue };
+            let is_sliced = text.contains("L=0:1/");
+            let fits = bytes.is_none_or(|bytes| bytes == map.physical_size_in_bytes())
+                && layers.is_none_or(|layers| !is_sliced || text.contains(&format!("L=0:1/{layers},")));
+            let is_new = self
+                .found
+                .iter()
+                .all(|(found, _)| found.to_index_map().ok() != Some(map.clone()) || found.order() != cache.order());
+            if fits && is_new && joined(digits(&map)) == self.places {
+                self.found.push((cache, groups.concat()));
+                return;
+            }
         }
     }
 }

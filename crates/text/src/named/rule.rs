@@ -33,6 +33,14 @@ pub struct LayoutPart {
     pub map: IndexMap,
 }
 
+impl LayoutPart {
+    /// Returns the one part of a layout that an index map describes.
+    #[must_use]
+    pub fn whole(map: IndexMap) -> LayoutPart {
+        LayoutPart { slices: vec![Slice::ALL; map.sizes().len()], map }
+    }
+}
+
 /// A rule of the table, which is evaluated for a type and sizes.
 pub(super) struct Rule<'r> {
     pub(super) row: &'r Row,
