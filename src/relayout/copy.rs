@@ -97,6 +97,9 @@ pub fn copy<'a>(
 /// Copies like [`copy`], over sizes and strides of the caller's integer types. Strides may be negative on
 /// both sides. Describing the two sides takes longer than a small copy.
 ///
+/// **Post-condition** (`copies_once_what_is_written_element_by_element`): the element at each index of the
+/// destination is the element at this index of the source, and all other bytes keep their values.
+///
 /// # Errors
 ///
 /// `rank_mismatch`, `negative` if an axis that runs backwards

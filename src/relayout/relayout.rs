@@ -107,12 +107,14 @@ impl Relayout {
         destination: &impl ToIndexMap,
         settings: &Settings,
     ) -> Result<Relayout, Error> {
-        let plan = Self::planned(source, destination, settings, settings.knobs())?;
+        let planned = || Self::planned(source, destination, settings, settings.knobs());
         match settings.effort {
             Effort::Measure { most_bytes } if settings.choice.is_none() || settings.read_choice().is_err() => {
+                let plan = planned()?;
                 Ok(plan.measured_within(most_bytes).unwrap_or(plan))
             }
-            _ => Ok(plan),
+            // The plan is a KiB long, and every step after this would move it.
+            _ => planned(),
         }
     }
 
@@ -164,7 +166,6 @@ impl Relayout {
         };
         match settings.padding {
             Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
-            // The plan is a KiB long, and every step of `with_padding` would move it.
             Padding::Keep => Ok(plan),
             padding => plan.with_padding(padding),
         }
@@ -299,6 +300,9 @@ impl Relayout {
     /// The destination is a `&mut [u8]`, a `&mut Vec<u8>`, a `&mut [u8; N]`, or memory that can only be
     /// written, such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the
     /// bytes of numbers.
+    ///
+    /// **Post-condition** (`every_pair_copies_as_the_literal_one`): the element at each index of the destination
+    /// is the element at this index of the source, or at the mirrored index of a reversed axis.
     ///
     /// # Errors
     ///
