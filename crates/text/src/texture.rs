@@ -15,7 +15,9 @@
 //! | `metal-linear` (a texture over a buffer) | 256 bytes | 256 bytes | |
 //!
 //! The last row is never padded. WebGPU and Direct3D 12 refuse textures whose sides are no multiples of a
-//! block.
+//! block, and copy whole blocks: of a mip level of 2 x 2 texels in blocks of 4 x 4, a copy names 4 x 4 there (the
+//! *physical* extent of WebGPU, the footprint of Direct3D 12) and 2 x 2 on Vulkan and Metal. Rows, offsets, sides
+//! and buffers of the device at hand follow a colon, as in `vulkan:optimalBufferCopyRowPitchAlignment=128`.
 //!
 //! ```text
 //! two layers, r8 100 x 3, Direct3D 12:   0 ──100   256 ──356   512 ──612    | 1024 ──1124  1280 ──1380  1536 ──1636
@@ -31,6 +33,7 @@ use std::str::FromStr;
 use tensor_layout::Error;
 use tensor_layout::checked::{self, BYTES};
 use tensor_layout::plan::Code;
+use tensor_layout::upload::read_size;
 
 /// The rules of an API that copies between a buffer and a texture: a row of the table of this module.
 ///
@@ -52,10 +55,12 @@ pub struct TextureApi {
     planar: (u64, u64),
     /// Depth and stencil begin at multiples of this number as well.
     depth: u64,
-    /// Whether sides are whole blocks.
+    /// Whether sides are whole blocks, and what is copied as well.
     whole_blocks: bool,
     /// The length of a row in texels, or 0 for the shortest.
     row_length: u64,
+    max_side: u64,
+    max_buffer: u64,
 }
 
 /// Name, rows, begin, the two for planar formats, depth, whole blocks.
@@ -69,6 +74,27 @@ const APIS: [ApiRow; 7] = [
     ("vulkan", 1, 0, (1, 0), 4, false),
     ("metal", 1, 0, (1, 0), 1, false),
     ("metal-linear", 256, 256, (256, 256), 1, false),
+];
+
+/// The limits of a device that can be set by name: their names here and in APIs, and what they change.
+type Limit = (&'static [&'static str], fn(&mut TextureApi, u64));
+
+const LIMITS: [Limit; 6] = [
+    (&["row_multiple", "D3D12_TEXTURE_DATA_PITCH_ALIGNMENT", "optimalBufferCopyRowPitchAlignment"], |api, number| {
+        (api.rows, api.planar.0) = (number.max(1), number.max(1));
+    }),
+    (
+        &["offset_multiple", "D3D12_TEXTURE_DATA_PLACEMENT_ALIGNMENT", "optimalBufferCopyOffsetAlignment"],
+        |api, number| {
+            (api.begin, api.planar.1) = (number.max(1), number.max(1));
+        },
+    ),
+    (&["minimumLinearTextureAlignmentForPixelFormat"], |api, number| {
+        (api.rows, api.begin, api.planar) = (number.max(1), number.max(1), (number.max(1), number.max(1)));
+    }),
+    (&["row_length", "bufferRowLength"], |api, number| api.row_length = number),
+    (&["max_side", "maxTextureDimension2D", "maxImageDimension2D"], |api, number| api.max_side = number),
+    (&["max_buffer", "maxBufferSize", "maxBufferLength"], |api, number| api.max_buffer = number),
 ];
 
 /// One plane of a format: the size of its blocks, and the divisor of the texture's width and height.
@@ -261,6 +287,11 @@ pub struct Subresource {
     pub mip_level: u64,
     /// The offset of the subresource in the buffer, in bytes.
     pub offset: u64,
+    /// The width, the height and the depth of the level in this plane, in texels.
+    pub extent: [u64; 3],
+    /// The width, the height and the depth that a copy names, in texels: whole blocks on WebGPU and Direct3D
+    /// 12, the extent of the level on Vulkan and Metal.
+    pub copied: [u64; 3],
     /// The number of rows of blocks in one image.
     pub rows: u64,
     /// The number of images: the depth of the mip level.
@@ -343,12 +374,22 @@ impl Texture {
                 (0..self.layers).flat_map(|layer| (0..self.mip_levels).map(move |mip| (layer, mip)))
             {
                 let side = |texels: u64| (texels >> mip_level).max(1);
-                let blocks = |texels: u64, block: u64| side(texels).div_ceil(plane.divisor).div_ceil(block);
-                let (rows, images) = (blocks(self.height, plane.block_height), side(self.depth));
-                let row_bytes = checked::mul(blocks(self.width, plane.block_width), plane.block_bytes, BYTES)?;
+                let of_plane = |texels: u64| side(texels).div_ceil(plane.divisor);
+                let (width, height, images) = (of_plane(self.width), of_plane(self.height), side(self.depth));
+                let (columns, rows) = (width.div_ceil(plane.block_width), height.div_ceil(plane.block_height));
+                let (extent, copied) = (
+                    [width, height, images],
+                    match api.whole_blocks {
+                        true => {
+                            [columns.saturating_mul(plane.block_width), rows.saturating_mul(plane.block_height), images]
+                        }
+                        false => [width, height, images],
+                    },
+                );
+                let row_bytes = checked::mul(columns, plane.block_bytes, BYTES)?;
                 let least = match api.row_length {
                     0 => 0,
-                    texels => row_length(plane, side(self.width).div_ceil(plane.divisor), texels)?,
+                    texels => row_length(plane, width, texels)?,
                 };
                 let row_pitch = round_up(row_bytes.max(least), rows_of)?;
                 let image_pitch = checked::mul(row_pitch, rows, BYTES)?;
@@ -358,6 +399,8 @@ impl Texture {
                     layer,
                     mip_level,
                     offset,
+                    extent,
+                    copied,
                     rows,
                     images,
                     row_bytes,
@@ -370,6 +413,9 @@ impl Texture {
                 found.row_multiple = common(found.row_multiple, rows_of);
                 found.subresources.push(own);
             }
+        }
+        if found.total_bytes > api.max_buffer {
+            return Err(Code::BufferLimit.by(found.total_bytes, api.max_buffer));
         }
         Ok(found)
     }
@@ -389,6 +435,11 @@ impl Texture {
             self.mip_levels,
             u64::from(u64::BITS.saturating_sub(largest.leading_zeros())),
         )?;
+        for (axis, side) in [(0, self.width), (1, self.height), (2, self.depth)] {
+            if side > api.max_side {
+                return Err(Code::SizeLimit.at(axis, side, api.max_side));
+            }
+        }
         let count = self.layers.saturating_mul(self.mip_levels).saturating_mul(checked::count(self.planes.len()));
         within("the number of subresources of a texture", count, MOST_SUBRESOURCES)?;
         for plane in &self.planes {
@@ -412,6 +463,30 @@ impl TextureApi {
         let (rows, begin) = if is_planar { self.planar } else { (self.rows, self.begin) };
         let begin = if begin == 0 { plane.block_bytes } else { begin };
         (common(rows, plane.block_bytes), if plane.is_depth { common(begin, self.depth) } else { begin })
+    }
+
+    /// Returns these rules with a limit of the device at hand: `row_multiple`, `offset_multiple`, `row_length`,
+    /// `max_side`, `max_buffer`, or its name in the API.
+    ///
+    /// # Errors
+    ///
+    /// `unknown_limits` for another name. `parse` if the value is no number.
+    ///
+    /// ```
+    /// use tensor_layout_text::texture::{Texture, TextureApi, TexturePlane};
+    ///
+    /// let metal = "metal-linear".parse::<TextureApi>()?.with("row_multiple", "16")?;
+    /// assert_eq!(Texture::new(vec![TexturePlane::texels(1)], 100, 2).in_buffer(metal)?.subresources[0].row_pitch, 112);
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    pub fn with(mut self, field: &str, value: &str) -> Result<TextureApi, Error> {
+        let Some((_, set)) = LIMITS.iter().find(|(names, _)| names.contains(&field)) else {
+            let names: Vec<&str> = LIMITS.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+            let reason = format!("is no limit of textures: expected one of {}", names.join(", "));
+            return Err(Code::UnknownLimits.because(field.to_owned(), reason));
+        };
+        set(&mut self, read_size(value)?);
+        Ok(self)
     }
 }
 
@@ -437,8 +512,13 @@ fn row_length(plane: &TexturePlane, width: u64, texels: u64) -> Result<u64, Erro
 impl FromStr for TextureApi {
     type Err = Error;
 
-    /// Reads a name of the table, or `vulkan:64` with a row length in texels.
+    /// Reads a name of the table, `vulkan:64` with a row length in texels, or `metal-linear:row_multiple=16`
+    /// with [limits](TextureApi::with) of the device at hand.
     fn from_str(text: &str) -> Result<TextureApi, Error> {
+        if let Some((name, changes)) = text.split_once(':').filter(|(_, changes)| changes.contains('=')) {
+            let changes = changes.split(',').map(|change| change.split_once('=').unwrap_or((change, "")));
+            return changes.fold(name.parse(), |api, (field, value)| api?.with(field, value));
+        }
         let (known, length) = match text.strip_prefix("vulkan:") {
             Some(length) => ("vulkan", length.parse().ok()),
             None => (text, Some(0)),
@@ -449,6 +529,7 @@ impl FromStr for TextureApi {
             let reason = format!("copies no textures: expected {names}, or vulkan:ROW_LENGTH in texels");
             Code::UnknownTextureApi.because(text.to_owned(), reason)
         })?;
-        Ok(TextureApi { name, rows, begin, planar, depth, whole_blocks, row_length })
+        let (max_side, max_buffer) = (u64::MAX, u64::MAX);
+        Ok(TextureApi { name, rows, begin, planar, depth, whole_blocks, row_length, max_side, max_buffer })
     }
 }

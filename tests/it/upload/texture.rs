@@ -154,3 +154,29 @@ fn rules_that_were_run() {
         assert_eq!(name.parse::<Format>().unwrap_err().code(), "unknown_texture_format", "{name}");
     }
 }
+
+/// The extent of a level, and the one that a copy names: blocks on WebGPU (*physical miplevel-specific texture
+/// extent*) and Direct3D 12 (the footprint), texels on Vulkan and Metal (a region ends at the edge of the
+/// level).
+#[test]
+fn small_levels_are_copied_in_blocks_or_texels() {
+    for (name, copied) in [("webgpu", 4), ("webgpu-write", 4), ("d3d12", 4), ("vulkan", 2), ("metal", 2)] {
+        let copy = Texture { mip_levels: 2, ..texture("bc7", 4, 4) }.in_buffer(api(name)).unwrap();
+        let small = copy.subresources[1];
+        assert_eq!((small.extent, small.copied, small.row_bytes), ([2, 2, 1], [copied, copied, 1], 16), "{name}");
+    }
+    let colours = texture("nv12", 64, 64).in_buffer(api("vulkan")).unwrap().subresources[1];
+    assert_eq!(colours.extent, [32, 32, 1]);
+}
+
+#[test]
+fn limits_of_the_device_at_hand() {
+    let pitch = |name: &str| texture("r8", 100, 2).in_buffer(api(name)).map(|copy| copy.subresources[0].row_pitch);
+    assert_eq!(pitch("metal-linear:minimumLinearTextureAlignmentForPixelFormat=16").unwrap(), 112);
+    assert_eq!(pitch("vulkan:optimalBufferCopyRowPitchAlignment=128").unwrap(), 128);
+    assert_eq!(pitch("d3d12:D3D12_TEXTURE_DATA_PITCH_ALIGNMENT=1,row_length=104").unwrap(), 104);
+    assert_eq!(pitch("webgpu:maxTextureDimension2D=64").unwrap_err().code(), "size_limit");
+    assert_eq!(pitch("webgpu:max_buffer=355").unwrap_err().code(), "buffer_limit");
+    assert_eq!(pitch("webgpu:max_buffer=356").unwrap(), 256);
+    assert_eq!("webgpu:width=3".parse::<TextureApi>().unwrap_err().code(), "unknown_limits");
+}
