@@ -67,6 +67,9 @@ macro_rules! limit_fields {
             /// Whether each stride must be at least the next stride times the next size. Then the axes are in
             /// memory in their order, and no bytes are shared.
             ordered_strides: bool = false;
+            /// Whether the axes may be in memory in any order. The rules on strides then hold from the axis of
+            /// the largest stride to that of the smallest, as for matrices that are row- or column-major.
+            any_order: bool = false;
             /// The number of innermost axes whose strides may leave a gap. Every other stride must be the
             /// next stride times the next size. With 1, the tensor is packed except for the last stride. With
             /// 2, rows may be padded. `None` allows gaps everywhere.

@@ -3,8 +3,12 @@
 use crate::checked::{self, Dims, Exact, OFFSET, at, wide_product};
 use crate::element::DataType;
 use crate::error::{Code, Error};
+use crate::short_sort::sort_by_key;
 use crate::strided::set_free_strides;
 use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use smallvec::SmallVec;
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::tensor::Tensor;
@@ -50,9 +54,14 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
     let in_elements = |bytes: u64| bits_to(wide_product(bytes, 8_u64).checked_div(bits.into()));
     let multiple = limits.stride_multiple_of(data_type);
     let max_stride = limits.max_stride.min(in_elements(limits.max_stride_bytes));
-    let last = sizes.len().saturating_sub(1);
+    let mut order: SmallVec<[usize; 8]> = (0..sizes.len()).collect();
+    if limits.any_order {
+        sort_by_key(&mut order, |&axis| Reverse(at(strides, axis)));
+    }
+    let last = order.last().copied().unwrap_or(0);
     let mut errors = Vec::new();
-    for (axis, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+    for (place, &axis) in order.iter().enumerate() {
+        let (size, stride) = (at(sizes, axis), at(strides, axis));
         if stride > max_stride {
             errors.push((axis, Code::StrideLimit.at(axis, stride, max_stride)));
         }
@@ -79,9 +88,8 @@ fn broken_rules(tensor: &Tensor<'_>, strides: &[u64], limits: &DeviceLimits) -> 
         if axis == last {
             continue;
         }
-        let next = axis.plus(1);
-        let inside = strides.get(next).zip(sizes.get(next)).map_or(1, |(stride, size)| stride.saturating_mul(*size));
-        if limits.packed_outside.is_some_and(|packed| last.minus(axis) >= packed) {
+        let inside = order.get(place.plus(1)).map_or(1, |&next| at(strides, next).saturating_mul(at(sizes, next)));
+        if limits.packed_outside.is_some_and(|packed| order.len().minus(place) > packed) {
             if stride != inside {
                 errors.push((axis, Code::StrideNotPacked.at(axis, stride, inside)));
             }

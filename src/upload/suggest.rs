@@ -147,7 +147,8 @@ fn with_legal_strides(
 ) -> Result<BufferTensorDesc, Error> {
     let (sizes, had) = (desc.sizes(), desc.strides());
     let multiple = stride_multiple(desc.data_type(), desc.data_type().bits(), limits)?;
-    let in_order = limits.ordered_strides || limits.packed_outside.is_some() || limits.repeats_outermost_only;
+    let in_order = !limits.any_order
+        && (limits.ordered_strides || limits.packed_outside.is_some() || limits.repeats_outermost_only);
     let order = inner_first(desc, limits, in_order);
     // If axes change their order, the gaps between them are not kept.
     let long = order.iter().filter(|&&axis| sizes.get(axis).is_some_and(|&size| size > 1));
@@ -190,7 +191,7 @@ fn inner_first(desc: &BufferTensorDesc, limits: &DeviceLimits, in_order: bool) -
         let last = desc.rank().saturating_sub(1);
         let key = |axis: usize| {
             let stride = at(desc.strides(), axis);
-            (!(limits.unit_inner_stride && axis == last), stride, Reverse(axis))
+            (!(limits.unit_inner_stride && !limits.any_order && axis == last), stride, Reverse(axis))
         };
         sort_by_key(&mut axes, |&axis| key(axis));
     }

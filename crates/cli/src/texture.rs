@@ -102,7 +102,11 @@ fn api(arguments: &Arguments) -> Result<(String, TextureApi), Stop> {
             api = api.with(&field, &number.to_string()).unwrap_or(api);
         }
     }
-    let name = if limits.is_empty() || limits == name { name } else { format!("{name}, {limits}") };
+    let name = match limits {
+        "" => name,
+        _ if named == name => limits.to_owned(),
+        _ => format!("{name}, {limits}"),
+    };
     Ok((name, api))
 }
 

@@ -154,25 +154,60 @@ pub struct Format {
 }
 
 /// Formats whose names are not lists of components, by the start of their names: the bytes of a block, its
-/// sides.
-const BLOCKS: &[(&str, u64, u64)] = &[
-    ("bc1", 8, 4),
-    ("bc2", 16, 4),
-    ("bc3", 16, 4),
-    ("bc4", 8, 4),
-    ("bc5", 16, 4),
-    ("bc6h", 16, 4),
-    ("bc7", 16, 4),
-    ("etc2rgba8", 16, 4),
-    ("etc2r8g8b8a8", 16, 4),
-    ("etc2r", 8, 4),
-    ("eacrg11", 16, 4),
-    ("eacr11g11", 16, 4),
-    ("eacr11", 8, 4),
+/// width and its height. Two pixels share their colours in the formats at the end.
+const BLOCKS: &[(&str, u64, u64, u64)] = &[
+    ("bc1", 8, 4, 4),
+    ("bc2", 16, 4, 4),
+    ("bc3", 16, 4, 4),
+    ("bc4", 8, 4, 4),
+    ("bc5", 16, 4, 4),
+    ("bc6h", 16, 4, 4),
+    ("bc7", 16, 4, 4),
+    ("etc2rgba8", 16, 4, 4),
+    ("etc2r8g8b8a8", 16, 4, 4),
+    ("etc2r", 8, 4, 4),
+    ("eacrg11", 16, 4, 4),
+    ("eacr11g11", 16, 4, 4),
+    ("eacr11", 8, 4, 4),
+    ("yuy2", 4, 2, 1),
+    ("r8g8b8g8", 4, 2, 1),
+    ("g8r8g8b8", 4, 2, 1),
+    ("g8b8g8r8422", 4, 2, 1),
+    ("b8g8r8g8422", 4, 2, 1),
+    ("gbgr422", 4, 2, 1),
+    ("bgrg422", 4, 2, 1),
 ];
 
-/// Depth and stencil, by the start of their names, and the bytes of a texel.
-const DEPTHS: &[(&str, u64)] = &[("depth16", 2), ("d16", 2), ("depth32", 4), ("d32", 4), ("stencil8", 1), ("s8", 1)];
+/// Formats of two planes, of which the second has a half of the width and the height, by the bytes of a texel
+/// of the first plane.
+const HALVED: &[(&str, u64)] = &[
+    ("nv12", 1),
+    ("p010", 2),
+    ("g8b8r82plane420unorm", 1),
+    ("g10x6b10x6r10x62plane420unorm3pack16", 2),
+    ("r8bg8biplanar420unorm", 1),
+    ("r10x6bg10x6biplanar420unorm", 2),
+];
+
+/// Depth and stencil, and the bytes of a texel of each plane. APIs copy one of both planes at a time.
+const DEPTHS: &[(&str, &[u64])] = &[
+    ("depth16unorm", &[2]),
+    ("d16unorm", &[2]),
+    ("x8d24unormpack32", &[4]),
+    ("depth32float", &[4]),
+    ("d32float", &[4]),
+    ("d32sfloat", &[4]),
+    ("stencil8", &[1]),
+    ("s8uint", &[1]),
+    ("d16unorms8uint", &[2, 1]),
+    ("d24unorms8uint", &[4, 1]),
+    ("depth24unormstencil8", &[4, 1]),
+    ("r24g8typeless", &[4, 1]),
+    ("depth32floatstencil8", &[4, 1]),
+    ("d32sfloats8uint", &[4, 1]),
+    ("d32floats8x24uint", &[4, 1]),
+    ("r32g8x24typeless", &[4, 1]),
+];
 
 /// Words of names that do not change where a texel is.
 const WORDS: &[&str] =
@@ -188,27 +223,21 @@ impl FromStr for Format {
         let lower: String = name.to_ascii_lowercase().chars().filter(|c| !matches!(c, '_' | '-')).collect();
         let prefixes = ["vkformat", "dxgiformat", "mtlpixelformat"];
         let lower = prefixes.iter().find_map(|prefix| lower.strip_prefix(prefix)).unwrap_or(&lower);
-        let two = |bytes: u64| {
-            vec![
-                TexturePlane::texels(bytes),
-                TexturePlane { divisor: 2, ..TexturePlane::texels(bytes.saturating_mul(2)) },
-            ]
-        };
         let one = |plane| Ok(Format { planes: vec![plane] });
-        match lower {
-            "nv12" => return Ok(Format { planes: two(1) }),
-            "p010" => return Ok(Format { planes: two(2) }),
-            _ => {}
+        if let Some(&(_, bytes)) = HALVED.iter().find(|(name, _)| *name == lower) {
+            let colours = TexturePlane { divisor: 2, ..TexturePlane::texels(bytes.saturating_mul(2)) };
+            return Ok(Format { planes: vec![TexturePlane::texels(bytes), colours] });
         }
-        if let Some(&(_, bytes)) = DEPTHS
-            .iter()
-            .find(|(start, _)| lower.starts_with(start))
-            .filter(|_| !lower.ends_with("s8uint") || lower == "s8uint")
-        {
-            return one(TexturePlane { is_depth: true, ..TexturePlane::texels(bytes) });
+        if let Some((_, planes)) = DEPTHS.iter().find(|(name, _)| *name == lower) {
+            let plane = |&bytes: &u64| TexturePlane { is_depth: true, ..TexturePlane::texels(bytes) };
+            return Ok(Format { planes: planes.iter().map(plane).collect() });
         }
-        if let Some(&(_, bytes, side)) = BLOCKS.iter().find(|(start, ..)| lower.starts_with(start)) {
-            return one(TexturePlane::blocks(bytes, side, side));
+        if lower.starts_with("depth24plus") {
+            let reason = "has a depth of no size in memory, which is never copied: copy its stencil as stencil8";
+            return Err(Code::UnknownTextureFormat.because(name.to_owned(), reason));
+        }
+        if let Some(&(_, bytes, width, height)) = BLOCKS.iter().find(|(start, ..)| lower.starts_with(start)) {
+            return one(TexturePlane::blocks(bytes, width, height));
         }
         if let Some(sides) = lower.strip_prefix("astc") {
             let (width, rest) = sides.split_once('x').unwrap_or_default();

@@ -381,6 +381,11 @@ fn rules_of_interfaces_that_were_run() {
     // Matrices of Direct3D 12.
     assert_eq!(codes("f16[16,20]:[20,1]", "d3d12-linear-algebra"), ["stride_unaligned"]);
     assert_eq!(bytes("f16[16,20]:[24,1]", "d3d12-linear-algebra"), 768);
+    // Column-major matrices obey the same rules along the other axis.
+    assert_eq!(bytes("f16[24,16]:[1,24]", "d3d12-linear-algebra"), 768);
+    assert_eq!(codes("f16[20,16]:[1,20]", "d3d12-linear-algebra"), ["stride_unaligned"]);
+    let columns = suggest(&text("f16[20,16]:[1,20]"), &named("d3d12-linear-algebra")).unwrap().unwrap();
+    assert_eq!(columns.desc.strides(), [1, 24]);
 }
 
 /// The numbers that a device reports, by the names of its API.

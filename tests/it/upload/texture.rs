@@ -142,6 +142,7 @@ fn rules_that_were_run() {
         ("DXGI_FORMAT_R32G32B32A32_FLOAT", 16),
         ("DXGI_FORMAT_B5G6R5_UNORM", 2),
         ("MTLPixelFormatRGBA16Float", 8),
+        ("DXGI_FORMAT_R8G8_B8G8_UNORM", 4),
         ("BC7_UNORM_SRGB", 16),
         ("VK_FORMAT_BC1_RGB_UNORM_BLOCK", 8),
         ("astc-5x4-unorm", 16),
@@ -150,7 +151,7 @@ fn rules_that_were_run() {
     ] {
         assert_eq!(name.parse::<Format>().unwrap().planes[0].block_bytes, bytes, "{name}");
     }
-    for name in ["", "unorm", "rgba", "8", "q8", "r3", "d24_unorm_s8_uint", "d32_sfloat_s8_uint"] {
+    for name in ["", "unorm", "rgba", "8", "q8", "r3", "depth24plus", "depth24plus-stencil8"] {
         assert_eq!(name.parse::<Format>().unwrap_err().code(), "unknown_texture_format", "{name}");
     }
 }
@@ -179,4 +180,22 @@ fn limits_of_the_device_at_hand() {
     assert_eq!(pitch("webgpu:max_buffer=355").unwrap_err().code(), "buffer_limit");
     assert_eq!(pitch("webgpu:max_buffer=356").unwrap(), 256);
     assert_eq!("webgpu:width=3".parse::<TextureApi>().unwrap_err().code(), "unknown_limits");
+}
+
+/// Depth and stencil are copied apart, each from its own texels; two pixels share the colours of a 4:2:2 format.
+#[test]
+fn formats_of_several_planes_and_pixels() {
+    let planes = |name: &str| {
+        let planes = name.parse::<Format>().unwrap().planes;
+        planes.iter().map(|plane| (plane.block_bytes, plane.block_width, plane.divisor)).collect::<Vec<_>>()
+    };
+    for name in ["depth32float-stencil8", "VK_FORMAT_D24_UNORM_S8_UINT", "DXGI_FORMAT_R24G8_TYPELESS"] {
+        assert_eq!(planes(name), [(4, 1, 1), (1, 1, 1)], "{name}");
+        let copy = texture(name, 8, 8).in_buffer(api("vulkan")).unwrap();
+        assert_eq!((offsets(&copy), copy.total_bytes, copy.offset_multiple), (vec![0, 256], 320, 4));
+    }
+    assert_eq!(planes("VK_FORMAT_G8_B8R8_2PLANE_420_UNORM"), planes("nv12"));
+    assert_eq!(planes("DXGI_FORMAT_YUY2"), [(4, 2, 1)]);
+    assert_eq!(total(&texture("DXGI_FORMAT_G8R8_G8B8_UNORM", 8, 2), "d3d12"), 256 + 16);
+    assert_eq!(texture("yuy2", 7, 2).in_buffer(api("d3d12")).unwrap_err().code(), "size_unaligned");
 }

@@ -41,6 +41,7 @@ pub fn read_signed(text: &str) -> Result<(Notated, Vec<usize>), Error> {
     if text.trim_start().starts_with("kv:") {
         return Ok((text.parse::<KvCache>()?.try_into()?, Vec::new()));
     }
+    text.split(':').try_for_each(ask_the_driver)?;
     if let Some((notation, (layout, reversed))) = printed::read(text)? {
         let text = text_in(&layout, notation)?;
         return Ok((Notated { layout, notation, text, rule: StorageRule::NONE, blocks: None }, reversed));
@@ -113,6 +114,22 @@ impl Notated {
         }
     }
 }
+
+/// Refuses the layouts of matrices that only a driver knows.
+fn ask_the_driver(word: &str) -> Result<(), Error> {
+    let name: String = word.to_ascii_lowercase().chars().filter(char::is_ascii_alphabetic).collect();
+    if !OPAQUE.iter().any(|opaque| name.trim_end_matches("nv").ends_with(opaque)) {
+        return Ok(());
+    }
+    let reason = format!(
+        "{word} is opaque, and its size and places differ from driver to driver: ask the driver \
+         (GetLinearAlgebraMatrixConversionDestinationInfo of Direct3D 12, vkConvertCooperativeVectorMatrixNV of Vulkan)"
+    );
+    Err(Error::not_expressible("size or stride", reason))
+}
+
+/// The opaque layouts of Direct3D 12's linear algebra and of VK_NV_cooperative_vector, without underscores.
+const OPAQUE: [&str; 4] = ["muloptimal", "outerproductoptimal", "inferencingoptimal", "trainingoptimal"];
 
 /// Reads one of the library's own notations.
 fn own(text: &str) -> Result<Notated, Error> {

@@ -1,9 +1,10 @@
 //! Uploads in the device's layout: into new buffers, and through a belt into buffers that exist.
 
 use tensor_layout::relayout::{Padding, Relayout};
-use tensor_layout::upload::Role;
-use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap};
-use tensor_layout_wgpu::{BufferOptions, Error, TensorBuffer, Upload, UploadBelt};
+use tensor_layout::strided::Slice;
+use tensor_layout::upload::{DeviceLimits, Role, arena};
+use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, IndexMap, ToIndexMap};
+use tensor_layout_wgpu::{BufferOptions, Error, Source, TensorBuffer, Upload, UploadBelt, upload_arena};
 
 use crate::Test;
 use crate::gpu::{Gpu, noise};
@@ -14,6 +15,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("uploads::every_layout_arrives_in_pieces_between_guards", every_layout_arrives_in_pieces_between_guards),
     ("uploads::twenty_five_bytes", twenty_five_bytes),
     ("uploads::a_belt_is_used_again", a_belt_is_used_again),
+    ("uploads::an_arena_of_mixed_layouts", an_arena_of_mixed_layouts),
     ("uploads::what_is_refused", what_is_refused),
 ];
 
@@ -112,4 +114,62 @@ fn what_is_refused(gpu: &Gpu) {
         assert_eq!(error.code(), "other_layout");
         belt.finish(encoder);
     });
+}
+
+/// Strides, padded rows, tiles, halves and 4 bits, a part of a larger tensor, one that is cut into several
+/// bindings, and an output: uploaded as the arena says, read back, each the packed tensor that it was.
+fn an_arena_of_mixed_layouts(gpu: &Gpu) {
+    let desc = |text: &str| text.parse::<BufferTensorDesc>().unwrap();
+    let shape = |text: &str| text.parse::<ArrayShape>().unwrap();
+    let rows = BufferTensorDesc::padded_rows(DataType::F16, &[5, 7], 64).unwrap();
+    let part = desc("f32[8,16]:[16,1]").slice_axis(1, 3..9).unwrap();
+    let tiled = shape("f32[16,200]{1,0:T(8,128)}");
+    let pairs = shape("bf16[33,5]{0,1:T(8,128)(2,1)}");
+    let nibbles = desc("u4[3,5]:[5,1]");
+    let large = desc("u8[1,40,1000]:[40000,1000,1]");
+    let output = desc("f16[3]:[1]");
+    let layouts: [&dyn ToIndexMap; 7] = [&rows, &part, &tiled, &pairs, &nibbles, &large, &output];
+    for limits in [tensor_layout_wgpu::limits(&gpu.device), DeviceLimits::webgpu()] {
+        let limits = limits.with("max_binding", "16KiB").unwrap();
+        let role = |place: usize| if place == 6 { Role::Output } else { Role::Input };
+        let tensors: Vec<(&dyn ToIndexMap, Role)> =
+            (0..).map(role).zip(layouts).map(|(role, layout)| (layout, role)).collect();
+        let arena = arena(&tensors, &limits).unwrap();
+        assert!(arena.tensors[5].len() > 1 && arena.buffers.len() >= 2, "{:?}", arena.buffers);
+        let packed: Vec<IndexMap> = layouts
+            .iter()
+            .map(|layout| {
+                let map = layout.to_index_map().unwrap();
+                BufferTensorDesc::packed(map.data_type(), map.sizes()).unwrap().to_index_map().unwrap()
+            })
+            .collect();
+        let bytes: Vec<Vec<u8>> =
+            packed.iter().zip(0..).map(|(map, seed)| noise(map.physical_size_in_bytes() as usize, seed)).collect();
+        let sources: Vec<Option<Source<'_>>> = packed
+            .iter()
+            .zip(&bytes)
+            .take(6)
+            .map(|(map, bytes)| Some((map as &dyn ToIndexMap, &bytes[..])))
+            .chain([None])
+            .collect();
+        let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
+        let found = upload_arena(&gpu.device, &arena, &sources, usage).unwrap();
+        for (place, (parts, bindings)) in found.iter().zip(&arena.tensors).enumerate() {
+            for (part, binding) in parts.iter().zip(bindings) {
+                assert_eq!((part.offset(), part.offset() + part.size()), (binding.bound.start, binding.bound.end));
+                assert!(part.binding().is_ok());
+                let indices: Vec<Slice> = binding.indices.iter().cloned().map(Slice::from).collect();
+                let own = BufferTensorDesc::packed(packed[place].data_type(), part.layout().sizes()).unwrap();
+                let expected = match sources[place] {
+                    Some((_, bytes)) => {
+                        Relayout::new(&packed[place].slice(&indices).unwrap(), &own).unwrap().to_vec(bytes).unwrap()
+                    }
+                    None => vec![0; own.bound_size_in_bytes() as usize],
+                };
+                assert_eq!(gpu.read(part).bytes_in(&own).unwrap(), expected, "tensor {place}, {indices:?}");
+            }
+        }
+        let error = upload_arena(&gpu.device, &arena, &sources[1..], usage).unwrap_err();
+        assert_eq!(error.code(), "out_of_limits");
+    }
 }
