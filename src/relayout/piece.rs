@@ -4,7 +4,11 @@
 //! or a mapping of one part of a file, is enough to run pieces in parallel. The ranges together are all bytes
 //! that the whole copy may write. Where possible, ranges end at multiples of a large stride of the
 //! destination: between rows of tiles and not inside them. Each piece has the boxes of the copy, clipped to
-//! its range.
+//! its range. Its kernels are chosen for these boxes.
+//!
+//! A range is contiguous on the destination, and what it reads may be spread over lines that other pieces read
+//! as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts that, so that
+//! threads run pieces only where this takes less time than one thread.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,6 +20,8 @@ use rayon::prelude::*;
 use crate::checked;
 use crate::error::{Code, Error};
 use crate::map::CopyBox;
+#[cfg(feature = "rayon")]
+use crate::map::{Loop, Stride};
 use crate::short_sort::sort_by_key;
 
 use super::Destination;
@@ -23,7 +29,7 @@ use super::exec;
 use super::plan::clip::{self, Room, Spanned};
 #[cfg(feature = "rayon")]
 use super::plan::cost::PARTS_PER_THREAD;
-use super::plan::cost::{FILL_BLOCK, LEAST_PIECE, LINE, MOST_CLIPPED, MOST_COMPARED, PIECE_SLACK};
+use super::plan::cost::{FILL_BLOCK, LEAST_PIECE, MOST_CLIPPED, MOST_COMPARED, PAGE, PIECE_SLACK};
 use super::plan::fill::Fill;
 use super::plan::program::Program;
 use super::relayout::{Relayout, require, without_tail};
@@ -51,6 +57,9 @@ pub struct Piece {
     needs: u64,
     copy: PieceCopy,
 }
+
+/// A cache line of 64 bytes, in bits.
+const LINE_BITS: u64 = 512;
 
 #[derive(Debug, Clone)]
 enum PieceCopy {
@@ -174,8 +183,12 @@ impl Relayout {
             components.flat_map(|component| component.chain.digits().iter().map(|digit| digit.stride)).collect();
         sort_by_key(&mut steps, |&step| Reverse(step));
         let base = self.destination.base();
-        let line_bits = u64::try_from(LINE).unwrap_or(u64::MAX).saturating_mul(8);
+        let page_bits = u64::try_from(PAGE).unwrap_or(u64::MAX).saturating_mul(8);
         let pieces = u64::try_from(pieces).unwrap_or(u64::MAX);
+        // Long pieces end between two pages, so that no page is written by two threads. Short pieces end between
+        // two cache lines.
+        let long = checked::wide_product(total, bits) >= checked::wide_product(page_bits, pieces.saturating_mul(16));
+        let line_bits = if long { page_bits } else { LINE_BITS };
         let slack = total.checked_div(pieces.saturating_mul(PIECE_SLACK)).unwrap_or(0);
         let align_bits = alignment.saturating_mul(8);
         let aligned = |bound: u64| bound.checked_mul(bits).is_some_and(|bit| bit.is_multiple_of(align_bits));
@@ -191,7 +204,7 @@ impl Relayout {
                 let bound = base.saturating_add(steps.saturating_mul(step));
                 (bound.abs_diff(share) <= slack && aligned(bound)).then_some(bound)
             });
-            // Otherwise the piece ends between two cache lines, if the elements allow it.
+            // Otherwise the piece ends there, if the elements allow it.
             let line = line_bits.checked_div(bits.min(line_bits)).unwrap_or(1).next_power_of_two().max(8);
             let unit = if aligned(line) { line } else { line.saturating_mul(alignment) };
             let bound = near.unwrap_or(share.saturating_sub(share.checked_rem(unit).unwrap_or(0)));
@@ -358,7 +371,7 @@ impl Relayout {
         require("destination", rest.len(), self.destination_needs)?;
         let pieces =
             if threads < 2 { Vec::new() } else { self.partition(threads.saturating_mul(PARTS_PER_THREAD), 1)? };
-        if pieces.len() < 2 || !rest.is_readable() && pieces.iter().any(Piece::reads_destination) {
+        if pieces.len() < 2 || self.reads_lines_again(&pieces, threads) || !rest.is_readable() && pieces.iter().any(Piece::reads_destination) {
             return self.run(source, rest);
         }
         let mut work = Vec::with_capacity(pieces.len());
@@ -369,6 +382,44 @@ impl Relayout {
             work.push((piece, own));
             rest = after;
         }
-        work.into_par_iter().try_for_each(|(piece, own)| piece.run(source, own))
+        // Every piece is a task by itself, so that no thread waits for another one with several pieces left.
+        work.into_par_iter().with_max_len(1).try_for_each(|(piece, own)| piece.run(source, own))
     }
+
+    /// Whether the pieces read lines of the source so often that so many threads are slower than one.
+    fn reads_lines_again(&self, pieces: &[Piece], threads: usize) -> bool {
+        let parts = pieces.iter().map(|piece| match &piece.copy {
+            PieceCopy::Whole(whole) => lines_read(&whole.passes.last),
+            PieceCopy::Part(part) => lines_read(&part.program),
+        });
+        let together = parts.fold(0, u64::saturating_add);
+        let most = lines_read(&self.passes.last).saturating_mul(u64::try_from(threads).unwrap_or(u64::MAX));
+        together >= most.div_euclid(2).max(lines_read(&self.passes.last).saturating_mul(3).div_euclid(2))
+    }
+}
+
+/// How many cache lines of the source the boxes of a program read. Lines that several boxes read count several
+/// times.
+#[cfg(feature = "rayon")]
+fn lines_read(program: &Program) -> u64 {
+    let bits = u64::from(program.widths.source);
+    let lines = |copy: CopyBox| {
+        let tables = copy.loops().iter().filter(|step| step.stride().is_none());
+        let mut runs = tables.map(Loop::extent).fold(1, u64::saturating_mul);
+        let mut loops: Vec<Stride> = copy.loops().iter().filter_map(Loop::stride).collect();
+        loops.retain(|stride| stride.source != 0);
+        loops.sort_unstable_by_key(|stride| stride.source.unsigned_abs());
+        let mut run = bits;
+        for Stride { extent, source, .. } in loops {
+            let stride = source.unsigned_abs().saturating_mul(bits);
+            // A gap of less than a line is read with the lines around it.
+            if stride < run.saturating_add(LINE_BITS) {
+                run = run.saturating_add(stride.saturating_mul(extent.saturating_sub(1)));
+            } else {
+                runs = runs.saturating_mul(extent);
+            }
+        }
+        run.div_ceil(LINE_BITS).saturating_mul(runs)
+    };
+    program.boxes.iter().map(lines).fold(0, u64::saturating_add)
 }
