@@ -38,9 +38,9 @@ pub enum Effort {
     #[default]
     Estimate,
     /// The plans that the cost model finds near each other, at most 8, are timed in buffers of the real size,
-    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms, and the best of
-    /// them once more in the same way. To measure in
-    /// buffers of your own, use [`Relayout::measured`](super::Relayout::measured).
+    /// and the fastest stays. Each plan runs at least twice, and up to 20 times in about 50 ms, and the best
+    /// of them once more in the same way. To measure in buffers of your own, use
+    /// [`Relayout::measured`](super::Relayout::measured).
     Measure {
         /// The most bytes that both buffers may take together. If a copy needs more, or the memory cannot be
         /// had, the plan is the estimate. [`Relayout::estimate_reason`](super::Relayout::estimate_reason)
@@ -70,6 +70,8 @@ const ANSWERS: &[Answer] = &[
     row("prefetch", "yes", |knobs| knobs.prefetch_above = 0),
     row("panels", "wide", |knobs| resize(knobs, 2, 1)),
     row("panels", "narrow", |knobs| resize(knobs, 1, 2)),
+    row("rows", "registers", |knobs| knobs.fills_registers = Some(true)),
+    row("rows", "panels", |knobs| knobs.fills_registers = Some(false)),
     row("lines", "scattered", |knobs| knobs.scattered = true),
     row("lines", "ordered", |knobs| knobs.scattered = false),
     row("tiles", "joined", |knobs| knobs.joins_tiles = true),

@@ -6,9 +6,9 @@
 //! destination: between rows of tiles and not inside them. Each piece has the boxes of the copy, clipped to
 //! its range. Its kernels are chosen for these boxes.
 //!
-//! A range is contiguous on the destination, and what it reads may be spread over lines that other pieces read
-//! as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts that, so that
-//! threads run pieces only where this takes less time than one thread.
+//! A range is contiguous on the destination, and what it reads may be spread over lines that other pieces
+//! read as well: pieces of the planes of an image all read the whole image. [`lines_read`] counts that, so
+//! that threads run pieces only where this takes less time than one thread.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -185,8 +185,8 @@ impl Relayout {
         let base = self.destination.base();
         let page_bits = u64::try_from(PAGE).unwrap_or(u64::MAX).saturating_mul(8);
         let pieces = u64::try_from(pieces).unwrap_or(u64::MAX);
-        // Long pieces end between two pages, so that no page is written by two threads. Short pieces end between
-        // two cache lines.
+        // Long pieces end between two pages, so that no page is written by two threads. Short pieces end
+        // between two cache lines.
         let long = checked::wide_product(total, bits) >= checked::wide_product(page_bits, pieces.saturating_mul(16));
         let line_bits = if long { page_bits } else { LINE_BITS };
         let slack = total.checked_div(pieces.saturating_mul(PIECE_SLACK)).unwrap_or(0);
@@ -342,7 +342,9 @@ fn source_bytes(boxes: &[CopyBox], bits: u32) -> Result<Range<usize>, Error> {
 #[cfg(feature = "rayon")]
 impl Relayout {
     /// Copies like [`run`](Self::run), on the threads of rayon's current pool. A copy of less than two
-    /// [pieces](super::Settings::least_piece) runs on the calling thread only.
+    /// [pieces](super::Settings::least_piece) runs on the calling thread only. So does a copy whose pieces
+    /// would read the same cache lines so often that these threads would be slower, such as pixels of three
+    /// bytes that two threads split into planes.
     ///
     /// The method needs the feature `rayon`.
     ///
@@ -398,8 +400,8 @@ impl Relayout {
     }
 }
 
-/// How many cache lines of the source the boxes of a program read. Lines that several boxes read count several
-/// times.
+/// How many cache lines of the source the boxes of a program read. Lines that several boxes read count
+/// several times.
 #[cfg(feature = "rayon")]
 fn lines_read(program: &Program) -> u64 {
     let bits = u64::from(program.widths.source);

@@ -40,6 +40,9 @@ pub(crate) struct Knobs {
     pub(crate) joins_tiles: bool,
     /// Whether copies in the L2 cache are in a scattered order.
     pub(crate) scattered: bool,
+    /// Whether 8 or 16 rows are interleaved in registers that they just fill. `None` if the kind of stores
+    /// decides.
+    pub(crate) fills_registers: Option<bool>,
     /// Whether small copies may run as plain loops.
     pub(crate) plain_loops: bool,
 }
@@ -66,6 +69,7 @@ impl Knobs {
             panels_in_l1: false,
             joins_tiles: false,
             scattered: true,
+            fills_registers: None,
             plain_loops: true,
         };
         knobs.at_level(level)

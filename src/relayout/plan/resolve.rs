@@ -119,6 +119,7 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     }
     // How many units a register holds.
     let units = register / unit;
+    let fills_registers = site.knobs.fills_registers.unwrap_or(site.streaming);
     let small = columns * rows <= if unit < 4 { SMALL / 2 } else { SMALL };
     // If the number of rows is the number of units in a register, or twice this number, blocks are another
     // choice, and they avoid cache-set conflicts. If rows of a small plane do not fill a register,
@@ -126,8 +127,8 @@ fn transpose(plane: &Plane, loops: &[Loop], site: Site<'_>) -> (Transpose, Prefe
     let few = |count: usize, row: usize| match count {
         _ if small && row * unit < register => false,
         2..=4 => units > count,
-        8 => units > 8 || units == 8 && site.streaming,
-        16 => units > 16 || units >= 8 && site.streaming,
+        8 => units > 8 || units == 8 && fills_registers,
+        16 => units > 16 || units >= 8 && fills_registers,
         _ => false,
     };
     if plane.interleaves().is_some() && few(rows, columns) && has_shuffle(unit, rows) {
