@@ -373,7 +373,10 @@ impl Relayout {
         require("destination", rest.len(), self.destination_needs)?;
         let pieces =
             if threads < 2 { Vec::new() } else { self.partition(threads.saturating_mul(PARTS_PER_THREAD), 1)? };
-        if pieces.len() < 2 || self.reads_lines_again(&pieces, threads) || !rest.is_readable() && pieces.iter().any(Piece::reads_destination) {
+        if pieces.len() < 2
+            || self.reads_lines_again(&pieces, threads)
+            || !rest.is_readable() && pieces.iter().any(Piece::reads_destination)
+        {
             return self.run(source, rest);
         }
         let mut work = Vec::with_capacity(pieces.len());
