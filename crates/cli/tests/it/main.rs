@@ -17,3 +17,4 @@ mod named;
 mod safetensors_file;
 mod shader;
 mod sharded_models;
+mod transfers;

@@ -4,7 +4,8 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, TestRunner};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{ArrayShape, BufferTensorDesc};
-use tensor_layout_cuda::{KernelCache, Sizes, read_back, upload};
+use tensor_layout_cuda::{KernelCache, Sizes, execute, read_back, upload};
+use tensor_layout_transfers::transfers;
 
 use crate::literal::pairs::{noise, padding, pair_of_any_widths, within};
 use crate::planes::planes;
@@ -16,6 +17,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("tensors_inside_a_buffer_begin_at_any_word", inside_a_buffer),
     ("what_does_not_fit_is_refused", refused),
     ("a_tensor_comes_back_as_it_was", round_trip),
+    ("lists_of_rows_copy_as_the_cpu_does", lists),
 ];
 
 fn random_pairs(gpu: &Gpu) {
@@ -85,4 +87,23 @@ fn round_trip(gpu: &Gpu) {
     let bytes = noise(30 * 200 * 2, 7);
     let on_device = upload(&gpu.stream, (&rows, &bytes), &tiles).unwrap();
     assert!(read_back(&gpu.stream, (&tiles, &on_device), &rows).unwrap() == bytes);
+}
+
+fn lists(gpu: &Gpu) {
+    for (from, to) in [
+        ("f16[100,60]:[60,1]", "f16[100,60]:[64,1]"),
+        ("f16[4,8,16,32]:[4096,512,32,1]", "f16[4,8,16,32]:[4096,32,256,1]"),
+        ("f32[20,30]:[30,1]", "f32[20,30]:[1,20]"),
+    ] {
+        let [from, to]: [BufferTensorDesc; 2] = [from, to].map(|text| text.parse().unwrap());
+        let relayout = Relayout::new(&from, &to).unwrap();
+        let list = transfers(&from, &to, &"cuda-2d".parse().unwrap()).unwrap();
+        let source = noise(relayout.source_size_in_bytes() as usize, 1);
+        let mut expected = noise(relayout.destination_size_in_bytes() as usize, 2);
+        let on_device = gpu.stream.clone_htod(&source).unwrap();
+        let mut destination = gpu.stream.clone_htod(&expected).unwrap();
+        execute(&gpu.stream, &list, &on_device, &mut destination).unwrap();
+        relayout.run(&source, &mut expected).unwrap();
+        assert!(gpu.stream.clone_dtoh(&destination).unwrap() == expected, "{from} -> {to}");
+    }
 }
