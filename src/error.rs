@@ -5,7 +5,7 @@ mod table;
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use core::fmt;
 
 use crate::exact::count;
