@@ -162,7 +162,6 @@ impl BoxGroups {
         BoxGroups { source: 0, destination: 0, segments, groups: smallvec![0], by_index: None }
     }
 
-    /// Returns these boxes.
     pub(crate) fn of(list: impl Iterator<Item = CopyBox>) -> BoxGroups {
         let segments =
             Segments::of(list.map(|CopyBox { source, destination, loops }| Segment { source, destination, loops }));

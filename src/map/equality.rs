@@ -15,7 +15,6 @@ use super::deviation::{EQUALITY_WORK_LIMIT, first_deviation, undecided};
 use super::index_map::{IndexMap, ToIndexMap};
 use super::levels::unfuse_into;
 
-/// The differences of two layouts that were found so far.
 #[derive(Default)]
 struct Deviations {
     differs: bool,

@@ -52,7 +52,6 @@ impl IndexMap {
     }
 }
 
-/// A digit whose value is searched.
 struct Unknown {
     component: usize,
     divisor: u64,

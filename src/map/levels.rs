@@ -175,7 +175,6 @@ impl TileLevels {
         fuse(at.iter(), &self.bounds)
     }
 
-    /// Returns the index that is stored at an offset, or `None` for padding.
     pub(super) fn inverse(&self, offset: u64) -> Option<Dims> {
         if offset >= self.elements {
             return None;

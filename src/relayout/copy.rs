@@ -162,7 +162,6 @@ fn described(side: SignedDesc, offset: usize) -> Result<SignedDesc, Error> {
     }
 }
 
-/// Bytes of an element, or `None` if it is not whole bytes.
 fn whole_bytes(data_type: DataType) -> Option<usize> {
     let bits = usize::try_from(data_type.bits()).ok()?;
     bits.is_multiple_of(8).then_some(bits.div_euclid(8))
@@ -283,7 +282,8 @@ fn run_kernel(
     let traffic = Traffic { read: bytes(read.fold(1, usize::saturating_mul)), written: bytes(nest.runs()) };
     let (streaming, prefetch, knobs) = traffic.settings(nest.bytes_of_run(), knobs);
     let site = Site { streaming, prefetch, permutes: true, knobs: &knobs };
-    let loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
-    select::copy_once(loops, nest.bytes_of_run(), nest.start(), site)?.run(source, destination);
+    let mut loops: NestLoops = nest.loops().iter().copied().map(Loop::Strided).collect();
+    let (kernel, start) = select::iteration(&mut loops, nest.bytes_of_run(), nest.start(), site.knobs);
+    select::resolved::<NestLoops>(kernel, &mut loops, start, site)?.run(source, destination);
     Ok(())
 }

@@ -11,7 +11,6 @@ use super::plan::planned::PlannedBox;
 use super::plan::program::Program;
 use super::relayout::Relayout;
 
-/// The most boxes that are written out.
 const SHOWN: usize = 8;
 
 impl Relayout {

@@ -360,7 +360,6 @@ fn interleaved_rows(
     Some((rows_of_bits, loops, sides_in_bytes((copy.source, copy.destination))?))
 }
 
-/// How many bytes `elements` elements fill. `None` if they are not whole bytes.
 fn whole_bytes(elements: u64, bits: u32) -> Option<u64> {
     let total = elements.checked_mul(bits.into())?;
     total.is_multiple_of(8).then(|| total.div_euclid(8))

@@ -125,7 +125,6 @@ impl Clip<'_> {
         Some(())
     }
 
-    /// Clips a table of offsets, and the loops inside it.
     fn descend_table(
         &mut self,
         entries: &[(u64, u64)],
@@ -184,7 +183,6 @@ impl Clip<'_> {
     }
 }
 
-/// Whether elements are inside a range, outside of it, or across its bounds.
 enum Relation {
     Outside,
     Inside,

@@ -12,7 +12,6 @@ use crate::strided::Owns;
 use super::clip::{self, Room, Spanned};
 use super::cost::{FILL_AROUND, LEAST_PADDING_RUN, MOST_PADDING_BOXES};
 
-/// The padding that is written besides the elements.
 #[derive(Debug, Clone)]
 pub(crate) enum Fill {
     /// Nothing is written: there is no padding, or it is kept.
@@ -93,7 +92,6 @@ impl Fill {
         })
     }
 
-    /// Whether the destination, or a part of it, is filled before elements are copied.
     pub(crate) fn is_first(&self) -> bool {
         matches!(self, Fill::Whole { .. } | Fill::Boxes { first: true, .. })
     }

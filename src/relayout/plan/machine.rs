@@ -75,7 +75,6 @@ impl Knobs {
         knobs.at_level(level)
     }
 
-    /// The numbers for the same caches and another level.
     pub(crate) fn at_level(self, level: Available) -> Knobs {
         let halves = level.register() < LINE;
         Knobs { level, panels_in_l1: halves, joins_tiles: halves && self.l1_ways <= FEW_WAYS, ..self }

@@ -68,9 +68,7 @@ pub(crate) enum Rows {
 /// the rows follow each other without a gap and may begin at any bit of a byte.
 #[derive(Debug, Clone)]
 pub(crate) struct WidthRows {
-    /// The loops over the rows, in elements.
     pub(crate) loops: Loops,
-    /// The number of elements of a row.
     pub(crate) row: u64,
     pub(crate) change: Change,
     /// The copies of the whole bytes of a row, each with the number of these bytes. A row that begins inside

@@ -36,7 +36,6 @@ pub(crate) struct Program {
 pub(crate) struct Traffic {
     /// The bytes of all elements that are read. Repeated elements count once, because they stay in the cache.
     pub(crate) read: u64,
-    /// The bytes of all elements that are written.
     pub(crate) written: u64,
 }
 
@@ -129,7 +128,6 @@ impl Program {
         !self.widths.destination.is_multiple_of(8) && (planned_later || self.prepared.iter().any(sub_byte))
     }
 
-    /// Plans the first boxes, for explanations.
     pub(crate) fn first(&self, count: usize) -> Result<PlannedBoxes, Error> {
         let mut planned = PlannedBoxes::new();
         for copy in self.boxes.iter().take(count) {

@@ -37,31 +37,18 @@ pub(crate) fn copy(copy: &CopyBox, bytes: u64, site: Site<'_>) -> Result<Copy, E
     resolved(kernel, &mut loops, start, site)
 }
 
-/// Returns the copy of a kernel in some loops, resolved and checked. The list of loops is left empty. The
-/// error is `overflow` if an iteration ends after the last address.
-pub(crate) fn resolved(
+/// Returns the copy of a kernel in some loops, resolved and checked. The list of loops is left empty. A copy
+/// that runs once has its loops in a list that is not allocated. The error is `overflow` if an iteration ends
+/// after the last address.
+pub(crate) fn resolved<L: AsRef<[Loop]> + FromIterator<Loop>>(
     kernel: Kernel,
     loops: &mut NestLoops,
     start: (usize, usize),
     site: Site<'_>,
-) -> Result<Copy, Error> {
+) -> Result<Copy<L>, Error> {
     let start = front_to_back(loops, start).ok_or_else(overflow)?;
     let (kernel, access) = resolve(kernel, loops, site);
     checked(kernel, loops.drain(..).collect(), start, access, site)
-}
-
-/// Returns the copy of a loop nest around runs of `run` bytes, in a list of loops that is not allocated. The
-/// error is `overflow` if an iteration ends after the last address.
-pub(crate) fn copy_once(
-    mut loops: NestLoops,
-    run: usize,
-    start: (usize, usize),
-    site: Site<'_>,
-) -> Result<Copy<NestLoops>, Error> {
-    let (kernel, start) = iteration(&mut loops, run, start, site.knobs);
-    let start = front_to_back(&mut loops, start).ok_or_else(overflow)?;
-    let (kernel, access) = resolve(kernel, &loops, site);
-    checked(kernel, loops, start, access, site)
 }
 
 /// Takes the loops of an iteration out of `loops`, which are around runs of `run` bytes. Returns the kernel

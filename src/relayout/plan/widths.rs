@@ -7,7 +7,6 @@ use strided_copy::kernel::{WidthChange, WidthRow};
 use crate::element::{DataType, ElementKind};
 use crate::map::IndexMap;
 
-/// The number of bits of an element on either side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Widths {
     pub(crate) source: u32,

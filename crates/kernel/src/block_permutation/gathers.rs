@@ -26,7 +26,6 @@ const LANE: usize = 16;
 /// The number of bytes of a window that is a whole register.
 const LONGEST_WINDOW: usize = 64;
 
-/// The most registers that one shuffle of whole registers reads.
 pub(crate) const MOST_REGISTERS: usize = 4;
 
 /// The most windows of a lane. With more windows, the loads take longer than copying element by element

@@ -120,7 +120,6 @@ impl Operation for Staged<'_> {
     }
 }
 
-/// Planes that are cut into panels.
 struct Planes<'a> {
     walk: &'a Walk<'a>,
     plane: &'a Plane,
@@ -346,7 +345,6 @@ impl Planes<'_> {
     }
 }
 
-/// A range of columns and a range of rows.
 type Bounds = (Range<usize>, Range<usize>);
 
 /// The panels of a plane: left to right, then down, through all columns that are kept at a time. The next

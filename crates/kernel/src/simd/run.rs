@@ -73,7 +73,6 @@ pub(crate) unsafe fn run<V: Vector>(kernel: &Kernel, walk: &Walk<'_>) {
     }
 }
 
-/// Returns the shuffle of a kernel. Every kernel that fits has a shuffle.
 fn some(shuffling: Option<Shuffling>) -> Shuffling {
     shuffling.unwrap_or_else(|| unreachable!("`Kernel::fit` asks for a shuffle"))
 }

@@ -6,7 +6,6 @@ use std::cell::{Cell, RefCell};
 use super::vector::{Operation, Vector};
 
 thread_local! {
-    /// The addresses of the non-temporal stores of this thread.
     static STREAMED: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
     static FENCES: Cell<usize> = const { Cell::new(0) };
 }

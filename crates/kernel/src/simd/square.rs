@@ -20,7 +20,6 @@ pub(super) struct Panel<'a> {
     pub(super) column_count: usize,
     /// How many columns to the left of column 0 are readable.
     pub(super) left: usize,
-    /// The length of a unit in bytes.
     pub(super) unit: usize,
     pub(super) how: How,
     pub(super) prefetch: PanelPrefetch<'a>,

@@ -50,7 +50,6 @@ pub(crate) unsafe trait Vector: Copy {
 
     unsafe fn zero() -> Self;
 
-    /// Loads `BYTES` bytes.
     unsafe fn load(from: *const u8) -> Self;
 
     /// Loads `bytes <= BYTES` bytes and no more. The rest of the register is zero. `from` may dangle if
@@ -60,7 +59,6 @@ pub(crate) unsafe trait Vector: Copy {
     /// Loads `bytes` bytes, a power of two of at most `BYTES`, and repeats them until the register is full.
     unsafe fn repeat(from: *const u8, bytes: usize) -> Self;
 
-    /// Stores `BYTES` bytes.
     unsafe fn store(self, to: *mut u8);
 
     /// Stores the first `bytes <= BYTES` bytes and no more. `to` may dangle if `bytes` is 0.

@@ -4,7 +4,6 @@ use crate::kernel::{Loop, Prefetch, count};
 use crate::odometer::Odometer;
 
 pub(crate) struct Walk<'a> {
-    /// The addresses of the first iteration on the source and on the destination.
     pub(crate) start: (*const u8, *mut u8),
     pub(crate) loops: &'a [Loop],
     pub(crate) streaming: bool,
