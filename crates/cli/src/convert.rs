@@ -8,14 +8,13 @@ use serde_json::json;
 use tensor_layout::map::Fingerprint;
 use tensor_layout::relayout::{Effort, Padding, Relayout, Settings};
 use tensor_layout::{AnyLayout, ArrayShape, DataType, Error, IndexMap, ToIndexMap};
-use tensor_layout_text::Notation;
+use tensor_layout_text::{Notation, read_signed};
 
 use crate::input::{Input, is_standard};
 use crate::new_file::{NewFile, folder_of};
 use crate::npy;
 use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrapped};
 use crate::pieces::{Pieces, progress_bar};
-use crate::reversed;
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
 
@@ -128,7 +127,7 @@ impl Side {
     /// Reads the layout of one side. `other` is the layout of the other side, and a rule such as NHWC takes
     /// its type and sizes.
     fn of(text: &str, other: &str, notation: Option<Notation>) -> Result<Side, Error> {
-        let (layout, reversed) = match reversed::read(text) {
+        let (layout, reversed) = match read_signed(text) {
             Ok((layout, reversed)) if !reversed.is_empty() => (layout, reversed),
             _ => (layout_or_rule(text, other)?, Vec::new()),
         };

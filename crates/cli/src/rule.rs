@@ -7,10 +7,9 @@ use std::str::FromStr;
 use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::tiled::{Layout, Tile, TpuGeneration};
 use tensor_layout::{ArrayShape, BufferTensorDesc, DataType, Error, ToIndexMap};
-use tensor_layout_text::Notated;
 use tensor_layout_text::named::{NamedLayout, full_name};
+use tensor_layout_text::{Notated, read_signed};
 
-use crate::reversed;
 use crate::table::write_list;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +104,7 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    match (text.parse::<Rule>(), reversed::read(other).and_then(|(other, _)| other.to_index_map())) {
+    match (text.parse::<Rule>(), read_signed(other).and_then(|(other, _)| other.to_index_map())) {
         (Ok(rule), Ok(map)) => rule.layout(map.data_type(), map.sizes()),
         _ => Err(error),
     }

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use serde_json::{Value, json};
 use tensor_layout::AnyLayout;
 use tensor_layout::{Error, IndexMap, ToIndexMap};
-use tensor_layout_text::{Notated, Notation, ViewStep, text_in};
+use tensor_layout_text::{Notated, Notation, ViewStep, read_signed, text_in};
 
 use crate::output::{Output, Stop, Verdict, each_layout, refused};
 use crate::reversed;
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
 }
 
 fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
-    let (read, reversed) = reversed::read(layout).map_err(refused(layout))?;
+    let (read, reversed) = read_signed(layout).map_err(refused(layout))?;
     let steps = &arguments.steps.0;
     let view = View::of((&read, reversed), steps, arguments.notation);
     match &view {

@@ -8,10 +8,9 @@ use serde_json::json;
 use tensor_layout::tiled::{Shape, TpuGeneration};
 use tensor_layout::{AnyLayout, Error, ToIndexMap};
 use tensor_layout_text::named::{LayoutPart, NamedLayout};
-use tensor_layout_text::{Notated, Notation, lacks_type};
+use tensor_layout_text::{Notated, Notation, lacks_type, read_signed};
 
 use crate::output::{Output, Stop, Verdict, each_line, refused};
-use crate::reversed;
 use crate::rule::tpu_generation;
 use crate::table::write_list;
 
@@ -72,7 +71,7 @@ enum Input {
 fn read(text: &str, tpu: Option<TpuGeneration>) -> Result<Input, Error> {
     // A text in braces states a layout, which `--tpu` does not replace.
     let tpu = tpu.filter(|_| !text.contains('{'));
-    let error = match reversed::read(text) {
+    let error = match read_signed(text) {
         Ok((layout, reversed)) => {
             let picked = match (layout.layout(), tpu) {
                 (AnyLayout::Tiled(shape), Some(tpu)) if layout.notation() == Notation::Xla => {

@@ -20,9 +20,9 @@ use tensor_layout::element::{DataType, Naming};
 use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
 
-use super::numpy::read_tuple;
+use super::numpy::{in_whole_bytes, read_tuple, read_type};
 use super::onednn::ABSTRACT;
-use super::strided::{Strided, tuple};
+use super::strided::{Strided, list, tuple};
 use super::view_step::signed;
 use super::{Notation, onednn, unsupported};
 
@@ -41,15 +41,19 @@ const NO_LAYOUT: [(&str, &str); 6] = [
 const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
 const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
 
-/// The libraries whose print is a list of fields: the beginning, the closing token, the names of sizes,
+/// The libraries whose text is a list of fields: the beginning, the closing token, and the names of sizes,
 /// strides and offset.
-const FIELDS: [(Notation, &str, &str, [&str; 3]); 5] = [
+const FIELDS: [Fields; 8] = [
+    (Notation::Numpy, "ndarray(", ")", ["shape", "strides", "offset"]),
+    (Notation::Numpy, "np.ndarray(", ")", ["shape", "strides", "offset"]),
+    (Notation::Numpy, "numpy.ndarray(", ")", ["shape", "strides", "offset"]),
     (Notation::Torch, "torch.Size(", "", ["", "stride", "storage_offset"]),
-    (Notation::Torch, "torch.empty_strided(", ")", ["size", "stride", "storage_offset"]),
+    (Notation::Torch, "torch.empty_strided(", ")", ["size", "stride", ""]),
     (Notation::Candle, "Layout {", "}", ["shape", "stride", "start_offset"]),
     (Notation::Ndarray, "shape=", "", ["shape", "strides", ""]),
     (Notation::Ggml, "ne=", "", ["ne", "nb", ""]),
 ];
+type Fields = (Notation, &'static str, &'static str, [&'static str; 3]);
 
 /// Whether a text has a layout but no type, which must be written in front of it: `(8,2):(1,8)`,
 /// `shape=[2, 3], strides=[3, 1]`.
@@ -104,9 +108,12 @@ pub(super) fn read(text: &str) -> Result<Option<(Notation, Signed)>, Error> {
                 if cursor.eat(":") {
                     cursor.number("the number of a device")?;
                 }
-                (Notation::Torch, strided(data_type, &sizes, &strides, None)?)
+                let (desc, reversed) = strided(data_type, &sizes, Some(&strides), None)?;
+                (Notation::Torch, (desc.into(), reversed))
             }
-            Some(b'L') if cursor.eat("Layout(") => (Notation::Jax, (jax(&mut cursor, data_type, &sizes)?, Vec::new())),
+            Some(b'L') if cursor.eat("Layout(") => {
+                (Notation::Jax, (jax(&mut cursor, data_type, &sizes)?.into(), Vec::new()))
+            }
             Some(b':') => {
                 let (start, tag) = (cursor.position().plus(1), {
                     cursor.eat(":");
@@ -149,36 +156,42 @@ fn element_type(name: &str) -> Option<DataType> {
     }
 }
 
-/// Returns the layout of these sizes and strides in elements. `offset` is the place of index 0 of all axes.
-/// Without it the buffer begins at the lowest address.
-fn strided(data_type: DataType, sizes: &[u64], strides: &[i128], offset: Option<i128>) -> Result<Signed, Error> {
-    let signed = BufferTensorDesc::from_signed(data_type, sizes, strides)?;
-    let mut desc = signed.desc.with_canonical_strides();
-    if let Some(offset) = offset.filter(|&offset| offset != 0) {
-        let lowest = offset.minus(i128::from(signed.first));
-        let base = u64::try_from(lowest).map_err(|_| {
-            no_layout(format!("an element would be stored {} elements before its buffer", lowest.unsigned_abs()))
-        })?;
-        desc = desc.with_base_offset(base)?;
-    }
-    Ok((desc.into(), signed.reversed))
+/// Returns the tensor of these sizes and of strides in elements, packed without strides, and the axes that
+/// run backwards. `offset` is the place of index 0 of all axes. Without it the buffer begins at the lowest
+/// address.
+fn strided(
+    data_type: DataType,
+    sizes: &[u64],
+    strides: Option<&[i128]>,
+    offset: Option<i128>,
+) -> Result<(BufferTensorDesc, Vec<usize>), Error> {
+    let (desc, reversed, first) = match strides {
+        Some(strides) => {
+            let signed = BufferTensorDesc::from_signed(data_type, sizes, strides)?;
+            (signed.desc.with_canonical_strides(), signed.reversed, signed.first)
+        }
+        None => (BufferTensorDesc::packed(data_type, sizes)?, Vec::new(), 0),
+    };
+    let Some(offset) = offset else { return Ok((desc, reversed)) };
+    let lowest = offset.minus(i128::from(first));
+    let base = u64::try_from(lowest).map_err(|_| {
+        let bytes = lowest.unsigned_abs().saturating_mul(data_type.bits().into()).div_ceil(8);
+        let counted = if bytes == 1 { "byte" } else { "bytes" };
+        Error::not_expressible("layout", format!("an element would be stored {bytes} {counted} before its buffer"))
+    })?;
+    Ok((desc.with_base_offset(base)?, reversed))
 }
 
-/// Reads fields such as `shape=[2, 3], strides=[3, 1]`, in any order and with commas or blanks between them.
-/// Fields with other names are skipped.
+/// Reads fields such as `shape=[2, 3], strides=[3, 1]`, in any order. Fields of no meaning for the layout are
+/// skipped, except by NumPy's text, which has none.
 fn fields(
     cursor: &mut Cursor<'_>,
     mut data_type: Option<DataType>,
-    &(notation, beginning, close, [sizes_key, strides_key, offset_key]): &(Notation, &str, &str, [&str; 3]),
+    &(notation, beginning, close, [sizes_key, strides_key, offset_key]): &Fields,
 ) -> Result<Signed, Error> {
     let start = cursor.position();
     let (mut sizes, mut strides, mut offset) = (None, None, None);
     let size = |cursor: &mut Cursor<'_>| cursor.number("a size");
-    let unknown = |cursor: &mut Cursor<'_>, at: usize| {
-        let mut names = vec![sizes_key, strides_key, offset_key];
-        names.retain(|name| !name.is_empty());
-        cursor.error_at(at, &format!("a field such as {}", names.join(", ")))
-    };
     if !beginning.ends_with('=') {
         cursor.eat(beginning);
     }
@@ -186,65 +199,81 @@ fn fields(
         sizes = Some(read_tuple(cursor, size)?);
         if close.is_empty() {
             cursor.expect(")", "`)`")?;
-        } else if cursor.eat(",") && cursor.peek() == Some(b'(') {
+        }
+        if cursor.eat(",") && cursor.peek() == Some(b'(') {
             strides = Some((cursor.position(), read_tuple(cursor, signed)?));
+            cursor.eat(",");
         }
     }
-    loop {
-        cursor.eat(",");
-        if if close.is_empty() { cursor.peek().is_none() } else { cursor.eat(close) } {
-            break;
-        }
+    while if close.is_empty() { cursor.peek().is_some() } else { !cursor.eat(close) } {
         let at = cursor.position();
         let mut key = cursor.word();
         if matches!(key, "const" | "dynamic") {
             key = cursor.word();
         }
-        if key.is_empty() || !(cursor.eat("=") || cursor.eat(":")) {
-            return Err(unknown(cursor, at));
-        }
+        let is_field = cursor.eat("=") || cursor.eat(":");
         let value = cursor.position();
+        let is_skipped = notation != Notation::Numpy && !matches!(cursor.peek(), Some(b'[' | b'('));
         let twice = match key {
-            _ if key == sizes_key => sizes.replace(read_tuple(cursor, size)?).is_some(),
-            _ if key == strides_key => strides.replace((value, read_tuple(cursor, signed)?)).is_some(),
-            _ if key == offset_key => offset.replace(signed(cursor)?).is_some(),
-            "dtype" => {
-                cursor.eat("torch.");
-                let named = element_type(cursor.word());
-                data_type
-                    .replace(named.ok_or_else(|| cursor.error_at(value, "a dtype such as torch.float32"))?)
-                    .is_some()
-            }
-            _ if matches!(cursor.peek(), Some(b'[' | b'(')) => return Err(unknown(cursor, at)),
-            _ => {
+            _ if !is_field && !key.is_empty() => return Err(cursor.error("`=`")),
+            "dtype" => data_type.replace(read_type(cursor)?).is_some(),
+            _ if is_field && key == sizes_key => sizes.replace(read_tuple(cursor, size)?).is_some(),
+            _ if is_field && key == strides_key => strides.replace((value, read_tuple(cursor, signed)?)).is_some(),
+            _ if is_field && key == offset_key => offset.replace((value, signed(cursor)?)).is_some(),
+            _ if is_field && is_skipped => {
                 // Flags of ndarray end in a number in parentheses: `layout=Cc (0x5)`.
                 let (rest, ends) = (cursor.rest(), if close.is_empty() { &[','][..] } else { &[',', ')', '}'] });
                 cursor.move_to(value.plus(rest.find(ends).unwrap_or(rest.len())));
                 false
             }
+            _ => return Err(cursor.error_at(at, &format!("{sizes_key}=, dtype=, {strides_key}= or {offset_key}="))),
         };
         if twice {
-            return Err(cursor.error_at(at, "a field that was not given before"));
+            return Err(cursor.error_at(at, "a key that was not given before"));
+        }
+        if !cursor.eat(",") && !close.is_empty() {
+            cursor.expect(close, &format!("`,` or `{close}`"))?;
+            break;
         }
     }
     let (end, mut missing) = (cursor.position(), |what: &str| cursor.error_at(start, what));
-    let data_type = data_type.ok_or_else(|| missing("a type in front, as in `f32 shape=[2], strides=[1]`"))?;
-    let mut sizes: Vec<u64> = sizes.ok_or_else(|| missing("a layout with its sizes"))?;
-    let (place, mut strides): (usize, Vec<i128>) = strides.ok_or_else(|| missing("a layout with its strides"))?;
+    let mut sizes: Vec<u64> = sizes.ok_or_else(|| missing(&format!("a layout with {sizes_key}=")))?;
+    let data_type = data_type.ok_or_else(|| missing("a type in front, as in `f32 shape=[2]`, or dtype="))?;
+    // NumPy stores an element of a type below a byte in a whole byte.
+    let bits = data_type.bits().next_multiple_of(8);
+    let is_in_bytes = matches!(notation, Notation::Numpy | Notation::Ggml);
+    let unit = if is_in_bytes { i128::from(bits.div_euclid(8)) } else { 1 };
+    let mut elements = |at: usize, number: i128| match number.checked_rem(unit) {
+        Some(0) => Ok(number.divided_by(unit)),
+        _ => Err(cursor.error_at(at, &format!("multiples of {unit} bytes, the size of an element"))),
+    };
+    let offset = offset.map(|(at, offset)| elements(at, offset)).transpose()?;
+    let mut strides: Option<Vec<i128>> = match strides {
+        None => None,
+        Some((at, strides)) if strides.len() != sizes.len() => {
+            return Err(cursor.error_at(at, &format!("{} strides, one for each size", sizes.len())));
+        }
+        Some((at, strides)) => {
+            // The strides of axes of size 1 and of empty tensors are unused, so any number is accepted.
+            let is_empty = sizes.contains(&0);
+            let stride = |(&size, stride): (&u64, i128)| match size {
+                0 | 1 => Ok(stride.divided_by(unit)),
+                _ if is_empty => Ok(stride.divided_by(unit)),
+                _ => elements(at, stride),
+            };
+            Some(sizes.iter().zip(strides).map(stride).collect::<Result<_, _>>()?)
+        }
+    };
     if notation == Notation::Ggml {
-        if data_type.bits() < 8 {
-            return Err(cursor.error_at(0, "a type of whole bytes"));
-        }
-        let bytes = i128::from(data_type.bits().div_euclid(8));
-        let whole = |bytes: i128, number: &i128| number.checked_rem(bytes) == Some(0);
-        if !strides.iter().all(|stride| whole(bytes, stride)) {
-            return Err(cursor.error_at(place, &format!("multiples of {bytes} bytes, the size of an element")));
-        }
-        strides = strides.iter().rev().map(|stride| stride.checked_div(bytes).unwrap_or(0)).collect();
         sizes.reverse();
+        strides.iter_mut().for_each(|strides| strides.reverse());
     }
     cursor.move_to(end);
-    strided(data_type, &sizes, &strides, offset)
+    let is_widened = is_in_bytes && bits != data_type.bits();
+    let stored = if is_widened { DataType::U8 } else { data_type };
+    let offset = offset.filter(|&offset| offset != 0 || notation == Notation::Numpy);
+    let (desc, reversed) = strided(stored, &sizes, strides.as_deref(), offset)?;
+    Ok((if is_widened { in_whole_bytes(data_type, &desc)? } else { desc.into() }, reversed))
 }
 
 /// Returns the text `q4_0[3, 64]:[36, 18]` of a tensor of blocks that ggml prints as `q4_0 ne=[64, 3] nb=[18,
@@ -319,41 +348,31 @@ fn memref(cursor: &mut Cursor<'_>) -> Result<Signed, Error> {
         cursor.move_to(start.plus(end.unwrap_or(rest.len())));
     }
     cursor.expect(">", "`,` or `>`")?;
-    let packed = BufferTensorDesc::packed(data_type, &sizes)?;
-    let strides = strides.unwrap_or_else(|| packed.strides().iter().copied().map(i128::from).collect());
-    strided(data_type, &sizes, &strides, offset)
+    let (desc, reversed) = strided(data_type, &sizes, strides.as_deref(), offset.filter(|&offset| offset != 0))?;
+    Ok((desc.into(), reversed))
 }
 
 /// Reads the rest of `Layout(major_to_minor=(1, 0), tiling=((8, 128), (2, 1)),
-/// sub_byte_element_size_in_bits=0)`.
-fn jax(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<AnyLayout, Error> {
+/// sub_byte_element_size_in_bits=0)`, as the text that XLA has for the same layout.
+fn jax(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<ArrayShape, Error> {
     cursor.expect("major_to_minor=", "`major_to_minor=`")?;
-    let at = cursor.position();
     let mut order = read_tuple(cursor, |cursor| cursor.number("a dimension"))?;
     order.reverse();
-    let order: Vec<usize> = order.into_iter().map(|dim| usize::try_from(dim).unwrap_or(usize::MAX)).collect();
-    if order.len() != sizes.len() {
-        return Err(cursor.error_at(at, &format!("{} dimensions, one for each size", sizes.len())));
+    let (mut tiles, mut bits) = (Vec::new(), 0);
+    if cursor.eat(",") && cursor.eat("tiling=") && !cursor.eat("None") {
+        tiles = read_tuple(cursor, |cursor| read_tuple(cursor, |cursor| cursor.number("the size of a tile")))?;
     }
-    let mut layout = Layout::new(&order)?;
-    if cursor.eat(",") {
-        cursor.expect("tiling=", "`tiling=`")?;
-        if !cursor.eat("None") {
-            let tile = |cursor: &mut Cursor<'_>| {
-                let place = cursor.position();
-                let sizes = read_tuple(cursor, |cursor| cursor.number("the size of a tile"))?;
-                Tile::new(&sizes).map_err(|_| cursor.error_at(place, "sizes of a tile that are not 0"))
-            };
-            layout = layout.with_tiles(&read_tuple(cursor, tile)?);
-        }
-        if cursor.eat(",") {
-            cursor.expect("sub_byte_element_size_in_bits=", "`sub_byte_element_size_in_bits=`")?;
-            let bits = cursor.number("a number of bits")?;
-            layout.element_bits = u32::try_from(bits).ok().filter(|&bits| bits > 0);
-        }
+    if cursor.eat(",") && cursor.eat("sub_byte_element_size_in_bits=") {
+        bits = cursor.number("a number of bits")?;
     }
-    cursor.expect(")", "`,` or `)`")?;
-    ArrayShape::new(data_type, sizes, layout).map(AnyLayout::from)
+    cursor.expect(")", "tiling=, sub_byte_element_size_in_bits= or `)`")?;
+    let tiles: String = tiles.iter().map(|tile| list(tile).replace('[', "(").replace(']', ")")).collect();
+    let tiles = if tiles.is_empty() { tiles } else { format!("T{tiles}") };
+    let bits = if bits == 0 { String::new() } else { format!("E({bits})") };
+    let colon = if tiles.len() > 0 || bits.len() > 0 { ":" } else { "" };
+    let order = list(&order);
+    format!("{}{{{}{colon}{tiles}{bits}}}", super::type_and_sizes(data_type, sizes), order.trim_matches(['[', ']']))
+        .parse()
 }
 
 /// Returns oneDNN's tag for a layout of TVM, which writes every axis with a capital letter: `NCHW4c` is

@@ -11,7 +11,7 @@ use tensor_layout::{AnyLayout, AxisOrder, Error};
 use crate::kv::KvCache;
 use crate::named::NamedLayout;
 
-use super::{Notated, Notation, cute, directml, numpy, onednn, printed, text_in, type_and_sizes};
+use super::{Notated, Notation, cute, directml, onednn, printed, text_in, type_and_sizes};
 
 impl FromStr for Notated {
     type Err = Error;
@@ -19,12 +19,15 @@ impl FromStr for Notated {
     fn from_str(text: &str) -> Result<Self, Error> {
         match read_signed(text)? {
             (notated, reversed) if reversed.is_empty() => Ok(notated),
-            (_, reversed) => Err(Error::negative("strides", reversed.first().copied().unwrap_or(0))),
+            _ => {
+                let expected = "strides of 0 or more (negative strides are not supported here)";
+                Err(Cursor::new(text).error_at(text.find('-').unwrap_or(0), expected))
+            }
         }
     }
 }
 
-/// Reads a layout whose strides may be negative, as CuTe, MLIR and ndarray print them. Returns the layout
+/// Reads a layout whose strides may be negative, as NumPy, CuTe, MLIR and ndarray write them. Returns the layout
 /// from the lowest address on, and the axes that run backwards.
 ///
 /// # Errors
@@ -66,10 +69,6 @@ impl Notated {
         if cursor.peek() == Some(b'{') {
             let layout = AnyLayout::Strided(directml::read(&mut cursor)?);
             return at_end(&mut cursor, layout, Notation::Directml, None);
-        }
-        if numpy::begins(&mut cursor) {
-            let layout = numpy::read(&mut cursor)?;
-            return at_end(&mut cursor, layout, Notation::Numpy, None);
         }
         if cursor.word().parse::<BlockType>().is_ok() {
             let ggml = printed::ggml_blocks(text)?;
