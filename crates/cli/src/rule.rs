@@ -168,15 +168,17 @@ impl Rule {
         Ok(shape.into())
     }
 
-    /// Returns the layout of a tensor of blocks. A name moves blocks, and every other rule leaves them
-    /// packed, with a remark that says so.
-    pub(crate) fn blocks(&self, blocks: &BlockTensorDesc) -> Result<(Notated, Option<&'static str>), Error> {
-        let (block_type, sizes) = (blocks.block_type(), blocks.sizes());
-        if let Rule::Named(name) = self {
-            return Ok((format!("{name}:{block_type}{}", write_list(sizes)).parse()?, None));
+    /// Returns the repacked form of a tensor of blocks, if the rule is the name of one. Every other rule
+    /// leaves blocks packed, and the remark says so.
+    pub(crate) fn blocks(
+        &self,
+        blocks: &BlockTensorDesc,
+    ) -> Result<(Option<NamedLayout>, Option<&'static str>), Error> {
+        match self {
+            Rule::Named(name) => Ok((Some(NamedLayout::of_blocks(name, blocks)?), None)),
+            Rule::Packed => Ok((None, None)),
+            _ => Ok((None, Some("stay packed, because they are stored in blocks"))),
         }
-        let remark = (*self != Rule::Packed).then_some("stay packed, because they are stored in blocks");
-        Ok((BlockTensorDesc::packed(block_type, sizes)?.into(), remark))
     }
 
     pub(crate) fn exception(&self, rank: usize) -> Option<&'static str> {

@@ -38,7 +38,8 @@ pub(crate) struct Arguments {
     file: PathBuf,
     /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x) as a TPU lays it out,
     /// tpu:v5e:row-major for the tiles alone, nhwc, packed, tiles such as 'T(8,128)(2,1)', an axis order or
-    /// oneDNN tag such as OIhw16i16o, or the name of a layout such as tensorrt.kCHW32.
+    /// oneDNN tag such as OIhw16i16o, or the name of a layout such as tensorrt.kCHW32. Tensors of blocks (q4_0)
+    /// stay packed, unless the name is one of their repacks, such as ggml.q4_0x8.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
     /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z].
@@ -126,6 +127,13 @@ fn lay_out(arguments: &Arguments, way: &Way, output: &mut Output) -> Result<Laid
             let mut listed = Vec::with_capacity(plans.len());
             for (tensor, plan) in model.tensors.iter().zip(plans) {
                 match plan {
+                    Ok(plan) if plan.repacked.is_some() => {
+                        let (name, layout) = (printable(&tensor.name), plan.text());
+                        return Err(Stop::Unusable(format!(
+                            "nothing was written: `{name}` would be {layout}, whose parts a model file cannot name (`convert` \
+                             writes it)"
+                        )));
+                    }
                     Ok(plan) => listed.push((tensor.name.as_str(), &plan.layout, &plan.map)),
                     Err(error) => {
                         output.refuse(&printable(&tensor.name), error)?;
@@ -223,8 +231,8 @@ enum Way {
 
 fn without_a_file(plans: &[Result<Plan<'_>, Error>], bar: &ProgressBar) -> Result<Vec<Answer>, Stop> {
     let try_out = |plan: &Plan<'_>| {
-        if plan.is_unchanged() {
-            return Ok(Answer::Tried { identical: true });
+        if let Some(answer) = plan.without_trip() {
+            return Ok(answer);
         }
         let unusable = |error: io::Error| {
             let (length, folder) = (short_bytes(plan.bytes()), std::env::temp_dir());

@@ -13,6 +13,7 @@ use tensor_layout::strided::BlockTensorDesc;
 use tensor_layout::upload::{DeviceLimits, Role, UploadBuffer, validate};
 use tensor_layout::{BufferTensorDesc, Error, IndexMap, ToIndexMap};
 use tensor_layout_text::Notated;
+use tensor_layout_text::named::NamedLayout;
 
 use crate::check::bound_as;
 use crate::output::Stop;
@@ -97,6 +98,9 @@ pub(super) struct Plan<'m> {
     pub(super) reason: Option<String>,
     pub(super) limit_errors: Vec<Error>,
     pub(super) remark: Option<&'static str>,
+    /// The repacked form of a tensor of blocks. It has several parts, so `layout` is the packed one, whose
+    /// size it has.
+    pub(super) repacked: Option<NamedLayout>,
     /// The layout in which the file stores the tensor.
     stored: IndexMap,
 }
@@ -106,14 +110,15 @@ impl<'m> Plan<'m> {
         let held = tensor.layout.as_ref().map_err(Clone::clone)?;
         let (stored, blocks) = (held.to_index_map()?, held.blocks());
         let rule = rules.of(&tensor.name);
-        let (layout, remark, packed) = match blocks {
+        let (layout, (repacked, remark), packed) = match blocks {
             Some(blocks) => {
-                let (layout, remark) = rule.blocks(blocks)?;
-                (layout, remark, BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?.to_index_map()?)
+                let packed = BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?;
+                (packed.clone().into(), rule.blocks(blocks)?, packed.to_index_map()?)
             }
             None => {
                 let packed = BufferTensorDesc::packed(stored.data_type(), &tensor.sizes)?.to_index_map()?;
-                (rule.layout(stored.data_type(), &tensor.sizes)?, rule.exception(tensor.sizes.len()), packed)
+                let remark = rule.exception(tensor.sizes.len());
+                (rule.layout(stored.data_type(), &tensor.sizes)?, (None, remark), packed)
             }
         };
         let map = layout.to_index_map()?;
@@ -134,13 +139,33 @@ impl<'m> Plan<'m> {
             reason: lowering.reason(),
             limit_errors: limit_errors.unwrap_or_default(),
             remark,
+            repacked,
             stored,
         })
     }
 
-    /// Whether the new layout is the one in the file, so that the bytes stay as they are.
-    pub(super) fn is_unchanged(&self) -> bool {
-        self.stored == self.map
+    /// The text of the new layout.
+    pub(super) fn text(&self) -> String {
+        self.repacked.as_ref().map_or_else(|| self.layout.to_string(), ToString::to_string)
+    }
+
+    /// Returns the answer for a tensor that needs no [`Trip`]: it stays as it is, or is repacked in memory
+    /// and back.
+    pub(super) fn without_trip(&self) -> Option<Answer> {
+        let repack = |named: &NamedLayout| {
+            let length = self.tensor.bytes.len();
+            if length as u64 > MOST / 3 {
+                return Ok(Answer::NotTried(format!("{} of memory", short_bytes(self.bytes().saturating_mul(3)))));
+            }
+            let (mut repacked, mut back) = (vec![0; length], vec![0; length]);
+            named.copy_from(&self.stored)?.run(self.tensor.bytes, &mut repacked)?;
+            named.copy_to(&self.stored)?.run(&repacked, &mut back)?;
+            Ok(Answer::Tried { identical: back == self.tensor.bytes })
+        };
+        match &self.repacked {
+            Some(named) => Some(repack(named).unwrap_or_else(Answer::Refused)),
+            None => (self.stored == self.map).then_some(Answer::Tried { identical: true }),
+        }
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -287,7 +287,7 @@ fn plan_keys(plan: &Plan<'_>, answer: &Answer) -> Value {
         _ => Value::Null,
     };
     json!({
-        "layout": plan.layout.to_string(), "laid_out_bytes": plan.bytes(),
+        "layout": plan.text(), "laid_out_bytes": plan.bytes(),
         "wasted_bytes": plan.bytes().saturating_sub(plan.packed_bytes),
         "class": plan.map.class().to_string(), "lowering": plan.lowering, "reason": plan.reason,
         "identical": answer.identical(), "accepted": plan.limit_errors.is_empty(), "limit_errors": codes,

@@ -115,6 +115,24 @@ fn every_tensor_has_the_bytes_at_its_offset() {
     assert_eq!(listed(source), listed(folder.join("new.safetensors").to_str().unwrap()));
 }
 
+#[test]
+fn blocks_are_repacked_by_name_and_stay_packed_otherwise() {
+    let answers = |rule: &str| {
+        let run = run(&["model", "tests/data/ggml/tiny.gguf", "--json", "--limits", "none", "--to-for", rule]);
+        (run.status, run.objects())
+    };
+    let (status, objects) = answers("blk.0.attn_q.weight=ggml.q8_0x4<8>");
+    assert_eq!((status, &objects[1]["identical"]), (0, &json!(true)), "{}", objects[1]);
+    assert_eq!(objects[1]["layout"], "ggml.q8_0x4<8>:q8_0[8,64]");
+    let (status, objects) = answers("blk.0.attn_q.weight=tpu:v5e");
+    assert_eq!((status, &objects[1]["layout"]), (0, &json!("q8_0[8,64]:[68,34]")));
+    assert!(objects[1]["remark"].as_str().unwrap().contains("stored in blocks"));
+    // Three rows are no group of four, and q4_0 is not q8_0.
+    for rule in ["blk.0.ffn_up.weight=ggml.q4_0x4<8>", "blk.0.ffn_up.weight=ggml.q8_0x4<8>"] {
+        assert_eq!(answers(rule).0, 1, "{rule}");
+    }
+}
+
 /// Numbers that look random, the same in every run.
 fn numbers(mut state: u64) -> impl FnMut(u64) -> usize {
     move |below| {
