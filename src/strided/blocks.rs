@@ -41,7 +41,7 @@ use super::slice::Slice;
 /// assert_eq!((weights.to_string().as_str(), weights.bytes().exact_size_in_bytes()), ("q4_0[3,64]:[36,18]", 108));
 /// // Value 50 of row 1 is in the second block of the row, in the upper half of a byte.
 /// let place = weights.place(&[1, 50])?;
-/// assert_eq!((place.block, place.value, place.bits), (54, 18, vec![28..32]));
+/// assert_eq!((place.block, place.value, place.bits), (54, 18, vec![36..40]));
 ///
 /// // Rows of 40 bytes for the GPU, and a copy of whole blocks.
 /// let padded = BlockTensorDesc::padded_rows(BlockType::Q40, &[3, 64], 8)?;

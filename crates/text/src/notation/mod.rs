@@ -193,6 +193,7 @@ impl Notated {
     /// The tensor of blocks, if the text has a block type. The [layout](Self::layout) is that of its bytes.
     ///
     /// ```
+    /// use tensor_layout::ToIndexMap;
     /// use tensor_layout_text::Notated;
     ///
     /// let read: Notated = "q4_0[3,64]".parse()?;
