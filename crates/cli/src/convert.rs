@@ -17,6 +17,7 @@ use crate::output::{Output, Stop, Verdict, each_line, refused, two_columns, wrap
 use crate::pieces::{Pieces, progress_bar};
 use crate::rule::layout_or_rule;
 use crate::table::{long_bytes, write_list};
+use crate::tables::Tables;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -170,6 +171,15 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     if let Some(parts) = crate::parts::Parts::of(from, to) {
         return parts.map_err(refused(&format!("{from} -> {to}")))?.run(arguments.files()?, arguments.explain, output);
     }
+    if let Some(tables) = Tables::of(from, to) {
+        let tables = tables.map_err(refused(&format!("{from} -> {to}")))?;
+        #[cfg(feature = "transfers")]
+        if arguments.transfers {
+            let plans: Vec<&Relayout> = tables.plans.iter().collect();
+            return crate::transfers::list(tables.texts(), &plans, arguments.loops, &arguments.limits, output);
+        }
+        return tables.run(arguments.files()?, output);
+    }
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
     let pair = format!("{} -> {}", from.text, to.text);
@@ -197,7 +207,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         .map_err(refused(&pair))?;
     if arguments.transfers {
         #[cfg(feature = "transfers")]
-        return crate::transfers::list([&from.text, &to.text], &plan, arguments.loops, &arguments.limits, output);
+        return crate::transfers::list([&from.text, &to.text], &[&plan], arguments.loops, &arguments.limits, output);
         #[cfg(not(feature = "transfers"))]
         return Err(crate::left_out("`convert --transfers`", "transfers"));
     }

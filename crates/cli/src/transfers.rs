@@ -14,7 +14,7 @@ const SHOWN: usize = 8;
 
 pub(crate) fn list(
     [from, to]: [&str; 2],
-    plan: &Relayout,
+    plans: &[&Relayout],
     loops: Option<usize>,
     limits: &Option<String>,
     output: &mut Output,
@@ -24,17 +24,18 @@ pub(crate) fn list(
         None => Executor::any(),
     };
     executor.loops = loops.or(executor.loops);
-    let list = Transfers::of(&[plan], &executor).map_err(refused(&format!("{from} -> {to}")))?;
+    let list = Transfers::of(plans, &executor).map_err(refused(&format!("{from} -> {to}")))?;
     let summary = list.summary();
     let others: Vec<(Option<usize>, u64)> = [Some(0), Some(1), Some(2), None]
         .into_iter()
         .filter_map(|loops| {
             let mut executor = executor.clone();
             executor.loops = loops;
-            Some((loops, Transfers::of(&[plan], &executor).ok()?.count()))
+            Some((loops, Transfers::of(plans, &executor).ok()?.count()))
         })
         .collect();
-    let changes = fewer(plan, &executor);
+    // What would help is known of one copy, not of a list of them.
+    let changes = if let [plan] = plans { fewer(plan, &executor) } else { Vec::new() };
     if output.is_json() {
         return print_json([from, to], &list, &summary, &others, &changes, output);
     }
