@@ -1,8 +1,8 @@
 //! `Fingerprint`: 16 bytes by which two programs know that they mean the same layout.
 //!
-//! A cache is written by one program and read by another, on another machine and in another language. Each can
-//! describe its layout in a notation of its own, so texts say little. The *normal form* of an index map is the
-//! same for both, and its text is hashed:
+//! A cache is written by one program and read by another, on another machine and in another language. Each
+//! can describe its layout in a notation of its own, so texts say little. The *normal form* of an index map
+//! is the same for both, and its text is hashed:
 //!
 //! ```text
 //! bf16/16[2,7,3,4,10]+0 0=(1,840) 1=(1,120) 2=(1,20) 3=(2,60)(1,10) 4=(1,1)

@@ -112,8 +112,8 @@ pub trait ToIndexMap: Besides {
     /// `SC(..)`, which is stored in several buffers.
     fn to_index_map(&self) -> Result<IndexMap, Error>;
 
-    /// Returns the [fingerprint](Fingerprint) of this layout: 16 bytes that are equal for layouts with one type,
-    /// sizes and normal form.
+    /// Returns the [fingerprint](Fingerprint) of this layout: 16 bytes that are equal for layouts with one
+    /// type, sizes and normal form.
     ///
     /// # Errors
     ///

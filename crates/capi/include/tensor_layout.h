@@ -210,8 +210,8 @@ TlStatus tl_layout_offset(const TlLayout *layout,
                           uint64_t *offset,
                           TlError *error);
 
-// Writes the 16 bytes of the fingerprint, which is equal for layouts with one type, sizes and normal form, in
-// any program. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout without a normal form.
+// Writes the 16 bytes of the fingerprint, which is equal for layouts with one type, sizes and normal form,
+// in any program. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout without a normal form.
 TlStatus tl_layout_fingerprint(const TlLayout *layout, uint8_t *bytes, size_t length, TlError *error);
 
 // Writes the text of a layout and a zero byte into `room` bytes, and cuts off a longer text. Returns the

@@ -264,8 +264,8 @@ pub unsafe extern "C" fn tl_layout_offset(
     }
 }
 
-/// Writes the 16 bytes of the fingerprint, which is equal for layouts with one type, sizes and normal form, in
-/// any program. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout without a normal form.
+/// Writes the 16 bytes of the fingerprint, which is equal for layouts with one type, sizes and normal form,
+/// in any program. Returns `TL_STATUS_NOT_EXPRESSIBLE` for a layout without a normal form.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn tl_layout_fingerprint(
     layout: *const TlLayout,

@@ -44,6 +44,38 @@ fn vllm_answered_the_same() {
 }
 
 #[test]
+fn the_stride_function_of_vllm_answered_the_same() {
+    let lines = include_str!("../../data/kv/vllm_strides.jsonl").lines().skip(1);
+    let answers: Vec<Value> = lines.map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((answers.len(), answers.iter().filter(|answer| !answer["refused"].is_null()).count()), (70, 8));
+    for answer in answers {
+        let size = |name: &str| number(&answer[name]);
+        let sizes = ["L", "B", "H", "N", "C"].map(size);
+        let written = ["L", "B", "H", "N", "C", "page", "kernel"]
+            .iter()
+            .filter_map(|&name| answer[name].as_u64().map(|size| format!("{name}={size}")));
+        let written: Vec<String> = written.collect();
+        let (order, width) = (answer["order"].as_str().unwrap(), size("width"));
+        let text = format!("kv:vllm.{order}:u{}[{}]", width * 8, written.join(","));
+        let Some(strides) = answer["strides_bytes"].as_array() else {
+            let refusal = text.parse::<tensor_layout_text::Notated>().unwrap_err().to_string();
+            assert!(refusal.contains("vLLM refuses padded pages"), "{refusal}");
+            continue;
+        };
+        let map = map(&text);
+        for (axis, stride) in strides.iter().enumerate().take(4) {
+            // A kernel's block is some tokens of a block.
+            let mut index = [0; 5];
+            let step = answer["kernel"].as_u64().filter(|_| axis == 1);
+            index[if step.is_some() { 3 } else { axis }] = step.unwrap_or(1);
+            if index.iter().zip(&sizes).all(|(at, size)| at < size) {
+                assert_eq!(map.offset(&index).unwrap() * width, number(stride), "{text} at {index:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn kvbm_answered_the_same() {
     let answers = answers("kvbm-physical");
     assert_eq!(answers.len(), 160);

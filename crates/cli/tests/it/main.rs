@@ -9,6 +9,7 @@ mod first_steps;
 mod gguf_files;
 mod hlo;
 mod interrupted;
+mod kv_caches;
 mod laid_out_models;
 mod layouts;
 mod mistakes;

@@ -2,8 +2,8 @@
 //!
 //! A block table makes a cache of several parts, one for each run of neighbouring blocks. A copy between two
 //! such caches is a list of copies between views of equal sizes: the runs of both sides are walked together,
-//! and cut wherever one of them ends. A view may begin inside a block, but then ends with it, so a run is also
-//! cut at the blocks of the other side where its view would not exist.
+//! and cut wherever one of them ends. A view may begin inside a block, but then ends with it, so a run is
+//! also cut at the blocks of the other side where its view would not exist.
 //!
 //! ```text
 //! from, blocks of 2 tokens    |7 7|2 2 3 3 4 4|9 9|          runs of 2, 6 and 2 tokens

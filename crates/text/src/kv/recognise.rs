@@ -11,7 +11,7 @@
 //!     keep the cache if its places are those of the tensor
 //! ```
 //!
-//! An axis takes several letters if all but one of their sizes are known: `T * N` tokens, or a page that is one
+//! An axis takes several letters if all but one of their sizes are known: all tokens, or a page that is one
 //! axis. An axis of size 1 may be any letter. A gap is the distance of blocks or layers, or the place of a
 //! layer that the tensor is a slice of.
 
@@ -46,8 +46,8 @@ pub struct Recognised {
 }
 
 /// Returns every cache with a known order that has the places of this tensor. `known` are sizes by their
-/// letters, such as `("H", 8)`, and `("bytes", n)` is the size of the buffer. Tensors of several layers become
-/// one by their addresses: an axis with the distance of the layers as its stride.
+/// letters, such as `("H", 8)`, and `("bytes", n)` is the size of the buffer. Tensors of several layers
+/// become one by their addresses: an axis with the distance of the layers as its stride.
 ///
 /// # Errors
 ///
