@@ -107,19 +107,28 @@ fn what_engines_guess_is_a_list_here() {
     // Heads and tokens: either.
     assert_eq!(texts("bf16[5,4,3,12]:[144,36,12,1]", &[("B", 5), ("C", 12)]).len(), 2);
     assert_eq!(found("bf16[5,4,3,12]:[144,36,12,1]", &[("B", 5), ("C", 12)]).apart, ["H is 3 or 4", "N is 3 or 4"]);
-    assert_eq!(texts("bf16[5,4,3,12]:[144,36,12,1]", &[("H", 3), ("B", 5)]), ["kv:BNHC:bf16[B=5,H=3,N=4,C=12]"]);
+    assert_eq!(
+        texts("bf16[5,4,3,12]:[144,36,12,1]", &[("H", 3), ("B", 5), ("C", 12)]),
+        ["kv:BNHC:bf16[B=5,H=3,N=4,C=12]"]
+    );
     // A layer of LHBNC: its heads are outside the blocks.
-    let layer = texts("bf16[5,3,4,12]:[48,240,12,1]", &[("H", 3), ("B", 5)]);
+    let layer = texts("bf16[5,3,4,12]:[48,240,12,1]", &[("H", 3), ("B", 5), ("C", 12)]);
     assert_eq!(layer, ["kv:HBNC:bf16[B=5,H=3,N=4,C=12]"]);
     // A layer of BHLNC has a gap where the other layers are; a padded page is told by the size of the buffer.
-    assert_eq!(texts("bf16[5,3,4,12]:[288,96,12,1]", &[("H", 3)]), ["kv:BHLNC:bf16[L=0:1/2,B=5,H=3,N=4,C=12]"]);
-    assert_eq!(texts("bf16[5,3,4,12]:[152,48,12,1]", &[("H", 3), ("N", 4)]), ["kv:BHNC:bf16[B=5@304,H=3,N=4,C=12]"]);
     assert_eq!(
-        texts("bf16[5,3,4,12]:[152,48,12,1]", &[("H", 3), ("N", 4), ("bytes", 1520)]),
+        texts("bf16[5,3,4,12]:[288,96,12,1]", &[("H", 3), ("C", 12)]),
+        ["kv:BHLNC:bf16[L=0:1/2,B=5,H=3,N=4,C=12]"]
+    );
+    assert_eq!(
+        texts("bf16[5,3,4,12]:[152,48,12,1]", &[("H", 3), ("N", 4), ("C", 12)]),
+        ["kv:BHNC:bf16[B=5@304,H=3,N=4,C=12]"]
+    );
+    assert_eq!(
+        texts("bf16[5,3,4,12]:[152,48,12,1]", &[("H", 3), ("N", 4), ("C", 12), ("bytes", 1520)]),
         ["kv:BHNC:bf16[B=5,H=3,N=4,C=12,page=304]"]
     );
     // One axis of all tokens, and one of a whole page.
-    assert_eq!(texts("bf16[20,3,6]:[18,6,1]", &[("N", 4), ("D", 6)]), ["kv:BNHD:bf16[B=5,H=3,N=4,D=6]"]);
+    assert_eq!(texts("bf16[20,3,6]:[18,6,1]", &[("N", 4), ("D", 6), ("H", 3)]), ["kv:BNHD:bf16[B=5,H=3,N=4,D=6]"]);
     let page = texts("bf16[5,2,2,72]:[288,144,72,1]", &[("H", 3), ("N", 4), ("D", 6), ("B", 5)]);
     assert_eq!(page, ["kv:BL2NHD:bf16[L=2,B=5,H=3,N=4,D=6]", "kv:BL2HND:bf16[L=2,B=5,H=3,N=4,D=6]"]);
     let tiles = "f32[3,5]{1,0:T(2,2)}".parse::<tensor_layout::ArrayShape>().unwrap();

@@ -54,8 +54,12 @@ pub struct Recognised {
 /// `not_expressible` for tiles that cut across each other, and the errors of [`ToIndexMap::to_index_map`].
 pub fn recognise(layout: &impl ToIndexMap, known: &[(&str, u64)]) -> Result<Recognised, Error> {
     let map = layout.to_index_map()?.with_base(0)?;
-    if !matches!(map.class(), LayoutClass::Affine | LayoutClass::Split) {
-        let reason = "its digits do not divide each other, as those of every cache do";
+    let is_cut = |component: &Component| {
+        component.chain.digits().first().is_some_and(|digit| !component.extent.is_multiple_of(digit.divisor.get()))
+    };
+    let is_exact = matches!(map.class(), LayoutClass::Affine | LayoutClass::Split);
+    if !is_exact || map.components().iter().any(is_cut) {
+        let reason = "its tiles are cut by its sizes, and those of caches are whole";
         return Err(Error::not_expressible("KV cache", reason));
     }
     let mut axes = digits(&map);
