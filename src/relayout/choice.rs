@@ -12,8 +12,6 @@
 
 use std::fmt;
 
-use strided_copy::{Available, Level};
-
 use super::plan::machine::Knobs;
 
 /// How much work goes into the choice of a plan.
@@ -65,7 +63,7 @@ const ANSWERS: &[Answer] = &[
     row("stores", "cached", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (u64::MAX, u64::MAX)),
     row("stores", "streaming", |knobs| (knobs.streaming_from, knobs.long_rows_streaming_from) = (0, 0)),
     row("loops", "kernel", |knobs| knobs.plain_loops = false),
-    row("registers", "32", half_registers),
+    row("registers", "32", |knobs| *knobs = knobs.at_level(knobs.level.with_half_registers())),
     row("prefetch", "no", |knobs| knobs.prefetch_above = u64::MAX),
     row("prefetch", "yes", |knobs| knobs.prefetch_above = 0),
     row("panels", "wide", |knobs| resize(knobs, 2, 1)),
@@ -81,16 +79,6 @@ const ANSWERS: &[Answer] = &[
     row("order", "source", |knobs| knobs.in_l2 = 0),
     row("order", "destination", |knobs| knobs.in_l2 = usize::MAX),
 ];
-
-/// Lowers registers of 64 bytes to registers of 32 bytes, which every level with vectors has.
-fn half_registers(knobs: &mut Knobs) {
-    *knobs = knobs.at_level(match knobs.level.get() {
-        Level::Avx512 => Available::up_to(Level::Avx2),
-        #[cfg(feature = "software")]
-        Level::Software64 => Available::up_to(Level::Software32),
-        level => Available::up_to(level),
-    });
-}
 
 fn resize(knobs: &mut Knobs, times: usize, part: usize) {
     let resized = |bytes: usize| bytes.saturating_mul(times).checked_div(part).unwrap_or(bytes);

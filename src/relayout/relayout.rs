@@ -151,7 +151,7 @@ impl Relayout {
         let destination_needs = checked::bytes_for(destination.span_elements(), to_bits)?;
         let passes = Passes::new(&source, &destination, &reversed, widths, &knobs)?;
         let is_direct = is_one_box(&passes, [source_needs, destination_needs]);
-        let plan = Relayout {
+        let plan = || Relayout {
             source,
             destination,
             reversed,
@@ -165,9 +165,9 @@ impl Relayout {
             destination_size,
         };
         match settings.padding {
-            Padding::Keep if zero_padding => plan.with_padding(Padding::Zero),
-            Padding::Keep => Ok(plan),
-            padding => plan.with_padding(padding),
+            Padding::Keep if zero_padding => plan().with_padding(Padding::Zero),
+            Padding::Keep => Ok(plan()),
+            padding => plan().with_padding(padding),
         }
     }
 

@@ -110,6 +110,17 @@ impl Available {
         }
     }
 
+    /// The level below with registers of half a line, if registers have a line.
+    #[must_use]
+    pub fn with_half_registers(self) -> Available {
+        match self.0 {
+            Level::Avx512 => Available::up_to(Level::Avx2),
+            #[cfg(feature = "software")]
+            Level::Software64 => Available(Level::Software32),
+            _ => self,
+        }
+    }
+
     /// Whether the level has kernels over vectors.
     #[must_use]
     pub fn has_vectors(self) -> bool {

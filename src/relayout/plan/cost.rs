@@ -118,6 +118,11 @@ pub(crate) const TLB_PITCH: usize = 1 << 16;
 /// as long.
 pub(crate) const PANEL_RUN: usize = 1 << 9;
 
+/// The shorter side of a plane of units of 1 or 2 bytes, in bytes, up to which panels take registers of half a
+/// line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8 0.7
+/// to 0.8.
+pub(crate) const THIN: usize = LINE / 2;
+
 /// The most source rows of a panel at a multiple of eight times [`TLB_PITCH`]: the TLB holds this many rows
 /// until the next strip. At a multiple of [`TLB_PITCH`] itself it holds more, and twice as many rows take
 /// 0.8 to 0.9 of the time (Zen 5, pitches of 64 KiB; of 512 KiB 1.1 to 1.3).

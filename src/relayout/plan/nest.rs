@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use smallvec::SmallVec;
-use strided_copy::kernel::{Kernel, Loop, Offsets, Stride};
+use strided_copy::kernel::{Kernel, Loop, Offsets, Stride, Transpose};
 use strided_copy::{Access, Copy, Misfit};
 
 use crate::checked;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::map::{self, CopyBox};
 use crate::short_sort::sort_by_key;
 
-use super::cost::{JOINED_RUN, PAGE};
+use super::cost::{JOINED_RUN, PAGE, THIN};
 use super::machine::{Knobs, Site};
 
 /// The loops around a kernel that is to be chosen, outer to inner. Up to 8 loops need no allocation.
@@ -189,10 +189,23 @@ pub(super) fn checked<L: AsRef<[Loop]>>(
     access: Access,
     site: Site<'_>,
 ) -> Result<Copy<L>, Error> {
-    Copy::new(kernel, loops, start, access, site.knobs.level).map_err(|misfit| match misfit {
+    let level = site.knobs.level;
+    let level = if access.streaming && is_thin(&kernel) { level.with_half_registers() } else { level };
+    Copy::new(kernel, loops, start, access, level).map_err(|misfit| match misfit {
         Misfit::Reach => overflow(),
         misfit => unreachable!("a kernel was chosen that cannot run: {misfit}"),
     })
+}
+
+/// Whether a kernel transposes panels of units of 1 or 2 bytes, and one side fills at most half a line. Blocks
+/// of registers of a line would be half empty then.
+fn is_thin(kernel: &Kernel) -> bool {
+    match kernel {
+        Kernel::Transpose { plane, by: Transpose::Panels(_) } if plane.micro_tile.is_none() && plane.unit <= 2 => {
+            plane.unit.saturating_mul(plane.columns.extent.min(plane.rows.extent)) <= THIN
+        }
+        _ => false,
+    }
 }
 
 pub(super) fn overflow() -> Error {
