@@ -46,14 +46,21 @@ impl Change {
     }
 }
 
+/// The most digits of a layout that is changed.
+const DIGITS: usize = 8;
+
+/// The most nests of a copy that is changed.
+const NESTS: usize = 64;
+
 /// The digits of a layout, from outer to inner: the axis and the number of values.
 type Digits = Vec<(usize, u64)>;
 
 /// Finds changes of one side that leave fewer transfers: the best of each kind for each side, the fewest
 /// transfers first. The new layouts are packed.
 ///
-/// Layouts whose digits are no rectangle (ragged tiles, fused dimensions) are not changed. A copy of `d`
-/// digits is planned about `d * d` times for each side, and no list is visited that is longer than 65,536.
+/// Layouts whose digits are no rectangle (ragged tiles, fused dimensions) or more than 8 are not changed, nor
+/// are copies of more than 64 nests. About 60 copies are planned for each side, and no list is visited that
+/// is longer than 65,536.
 #[must_use]
 pub fn fewer(plan: &Relayout, executor: &Executor) -> Vec<Fewer> {
     let sides = [plan.source(), plan.destination()];
@@ -62,7 +69,12 @@ pub fn fewer(plan: &Relayout, executor: &Executor) -> Vec<Fewer> {
         let plan = Relayout::with(from, to, &settings).ok()?;
         Transfers::of(&[&plan], executor).ok()?.quick_count()
     };
-    let now = count(sides[0], sides[1]).unwrap_or(u64::MAX);
+    let list = match Transfers::of(&[plan], executor) {
+        // Blocks that do not divide each other do not in another order either.
+        Ok(list) if list.nests().count() <= NESTS => list,
+        _ => return Vec::new(),
+    };
+    let now = list.quick_count().unwrap_or(u64::MAX);
     let mut found: Vec<Fewer> = Vec::new();
     for (place, (side, other)) in [(sides[0], sides[1]), (sides[1], sides[0])].into_iter().enumerate() {
         let (Some(own), is_destination) = (digits(side), place == 1) else { continue };
@@ -98,7 +110,7 @@ fn digits(map: &IndexMap) -> Option<Digits> {
     let places: Vec<DigitPlace> = map.digit_places();
     let count: u64 = places.iter().map(|place| place.count).product();
     let axis = |place: &DigitPlace| Some((*components.get(place.component)?.dims().first()?, place.count));
-    (count == map.element_count()).then(|| places.iter().filter_map(axis).collect())
+    (count == map.element_count() && places.len() <= DIGITS).then(|| places.iter().filter_map(axis).collect())
 }
 
 fn changes(own: &Digits, other: Option<&Digits>) -> Vec<(Change, Digits)> {

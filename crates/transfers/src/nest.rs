@@ -24,7 +24,7 @@ pub struct Loop {
 pub const NEST_LIMIT: usize = 1 << 16;
 
 /// The most table entries and single indices that are read for a copy without loops.
-const ENTRY_LIMIT: u64 = 1 << 22;
+const ENTRY_LIMIT: u64 = 1 << 18;
 
 const QUESTION: &str = "the least transfers of layouts whose blocks do not divide each other";
 
@@ -150,6 +150,7 @@ fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -
             }
         }
     }
+    let Nest { loops, .. } = Nest::new(0, 0, loops);
     let mut index = vec![0; tables.len()];
     loop {
         let (mut source, mut destination) = (part.source, part.destination);
@@ -157,7 +158,8 @@ fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -
             let entry = entries.get(place).copied().unwrap_or_default();
             (source, destination) = (source + entry.0, destination + entry.1);
         }
-        push(Nest::new(mul(source, width, BYTES)?, mul(destination, width, BYTES)?, loops.clone()), nests)?;
+        let (source, destination) = (mul(source, width, BYTES)?, mul(destination, width, BYTES)?);
+        push(Nest { source, destination, loops: loops.clone() }, nests)?;
         *work += 1;
         if *work > ENTRY_LIMIT {
             return Err(Error::undecided(QUESTION, ENTRY_LIMIT));
