@@ -18,12 +18,13 @@ from collections import defaultdict
 from pathlib import Path
 
 LEVELS = ("portable", "neon", "avx2", "avx512")
-SIZES = ("large", "unaligned", "small", "tiny", "check")
-COLOURS = {"own": "#2a6f97", "peer": "#e07a1f", "axis": "#999999", "text": "#222222"}
+SIZES = ("large", "unaligned", "small", "tiny", "planes", "named", "check")
+COLOURS = {"own": "#2a6f97", "measured": "#8ab6d6", "peer": "#e07a1f", "axis": "#999999", "text": "#222222"}
 
 
 def read(paths):
-    """Runs: for each, (setting, size, case) -> who -> row. `own` is this crate; a setting is a number of threads and a level."""
+    """Runs: for each, (setting, size, case) -> who -> row. `own` is this crate, `measured` its measured plan; a setting is a
+    number of threads and a level."""
     runs = []
     for path in paths:
         run = defaultdict(dict)
@@ -34,6 +35,8 @@ def read(paths):
         level = LEVELS[-1]
         for row in csv.DictReader(lines):
             who = "own" if row["level"] in LEVELS else row["level"]
+            # The level of a measured plan is its choice.
+            who = "measured" if re.match(r"v\d", who) else who
             if who == "own":
                 level = row["level"]
             run[f'{row["threads"]}, {level}', row["size"], row["case"]][who] = row
@@ -63,7 +66,7 @@ def shown(value):
 
 def best_peer(runs, key):
     """The lowest ratio of any other crate, and its name."""
-    others = [(ratio(row), who) for run in runs for who, row in run.get(key, {}).items() if who != "own"]
+    others = [(ratio(row), who) for run in runs for who, row in run.get(key, {}).items() if who not in ("own", "measured")]
     return min(others, default=(None, None))
 
 
@@ -99,16 +102,18 @@ def table(header, rows):
 
 def means_table(runs):
     rows = []
-    for threads, size in dict.fromkeys((key[0], key[1]) for key in keys(runs)):
+    measured = any("measured" in row for run in runs for row in run.values())
+    groups = dict.fromkeys((key[0], key[1]) for key in keys(runs))
+    for threads, size, who in [(*group, who) for group in groups for who in ["own"] + ["measured"] * measured]:
         cells = []
         for run in runs:
-            own = [(ratio(row["own"]), key[2]) for key, row in run.items() if key[:2] == (threads, size) and "own" in row]
+            own = [(ratio(row[who]), key[2]) for key, row in run.items() if key[:2] == (threads, size) and who in row]
             if own:
                 worst, case = max(own)
                 cells += [f"{geometric_mean([value for value, _ in own]):.2f}", f"{worst:.2f} ({case})"]
             else:
                 cells += ["-", "-"]
-        rows.append([size, threads, *cells])
+        rows.append([size if who == "own" else f"{size}, measured", threads, *cells])
     header = ["group", "threads, kernels"]
     for place in range(len(runs)):
         header += [f"run {place + 1}: geometric mean", "worst"]
@@ -132,16 +137,17 @@ def cases_table(runs):
 
 
 def picture(runs):
-    """Bars on a logarithmic scale: this crate's ratio, and a mark at the best other crate's. If other crates
-    took part, the picture has the cases that one of them can express."""
+    """Bars on a logarithmic scale: this crate's ratio, a lighter bar for its measured plan, and a mark at the best other
+    crate's. If other crates took part, the picture has the cases that one of them can express."""
     wanted = [key for key in keys(runs) if key[0] == keys(runs)[0][0]]
     wanted = [key for key in wanted if any("own" in run.get(key, {}) for run in runs)]
     wanted = [key for key in wanted if best_peer(runs, key)[1]] or wanted
     rows = []
     for key in wanted:
         own = min(ratio(run[key]["own"]) for run in runs if "own" in run.get(key, {}))
-        rows.append((key, own, best_peer(runs, key)))
-    top = max([2.5] + [value for _, own, (peer, _) in rows for value in (own, peer) if value is not None])
+        measured = [ratio(run[key]["measured"]) for run in runs if "measured" in run.get(key, {})]
+        rows.append((key, own, min(measured, default=None), best_peer(runs, key)))
+    top = max([2.5] + [value for _, own, _, (peer, _) in rows for value in (own, peer) if value is not None])
     low, high = math.log(0.5), math.log(top * 1.1)
     left, width, line, head = 250, 560, 16, 56
     height = head + line * len(rows) + 24
@@ -155,8 +161,11 @@ def picture(runs):
         '<rect width="100%" height="100%" fill="white"/>',
         '<text x="10" y="18" font-size="14">Time of a relayout over the time of the best plain copy of as many bytes</text>',
         f'<rect x="10" y="27" width="14" height="9" fill="{COLOURS["own"]}"/><text x="30" y="36">tensor-layout</text>',
-        f'<circle cx="127" cy="32" r="4" fill="{COLOURS["peer"]}"/><text x="137" y="36">best other crate</text>',
     ]
+    if any(measured for _, _, measured, _ in rows):
+        parts.append(f'<rect x="250" y="27" width="14" height="9" fill="{COLOURS["measured"]}"/><text x="270" y="36">measured</text>')
+    if any(who for *_, (_, who) in rows):
+        parts.append(f'<circle cx="127" cy="32" r="4" fill="{COLOURS["peer"]}"/><text x="137" y="36">best other crate</text>')
     ticks = [value for value in (0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256) if value <= top * 1.1]
     for tick in ticks:
         weight = 1.5 if tick == 1 else 0.5
@@ -165,14 +174,20 @@ def picture(runs):
             f'stroke="{COLOURS["axis"]}" stroke-width="{weight}"/>'
             f'<text x="{x(tick):.1f}" y="{height - 8}" text-anchor="middle">{tick:g}</text>'
         )
-    for place, ((_, size, case), own, (peer, who)) in enumerate(rows):
+    for place, ((_, size, case), own, measured, (peer, who)) in enumerate(rows):
         y = head + place * line
         start, end = sorted((x(1), x(own)))
         parts.append(f'<text x="{left - 8}" y="{y + 9}" text-anchor="end">{html.escape(f"{size} {case}")}</text>')
         parts.append(
-            f'<rect x="{start:.1f}" y="{y}" width="{max(end - start, 1.5):.1f}" height="11" fill="{COLOURS["own"]}">'
-            f"<title>{own:.2f}</title></rect>"
+            f'<rect x="{start:.1f}" y="{y}" width="{max(end - start, 1.5):.1f}" height="{11 if measured is None else 6}" '
+            f'fill="{COLOURS["own"]}"><title>{own:.2f}</title></rect>'
         )
+        if measured is not None:
+            start, end = sorted((x(1), x(measured)))
+            parts.append(
+                f'<rect x="{start:.1f}" y="{y + 6}" width="{max(end - start, 1.5):.1f}" height="6" fill="{COLOURS["measured"]}">'
+                f"<title>{measured:.2f}</title></rect>"
+            )
         if who is not None:
             parts.append(
                 f'<circle cx="{x(peer):.1f}" cy="{y + 5.5}" r="4" fill="{COLOURS["peer"]}">'
