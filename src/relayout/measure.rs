@@ -12,12 +12,13 @@ use crate::error::Error;
 
 use super::Destination;
 use super::choice::{Choice, Effort};
-use super::plan::cost::PAGE;
+use super::plan::cost::{LINE, PAGE};
+use super::plan::machine::Knobs;
 use super::plan::passes::Passes;
 use super::plan::planned::PlannedBox;
 use super::plan::program::Program;
 use super::relayout::{Relayout, is_one_box};
-use super::settings::{Padding, Settings};
+use super::settings::{DestinationMemory, Padding, Settings};
 
 /// The most plans that are timed in the first round of candidates. One more takes their best answers
 /// together.
@@ -30,6 +31,9 @@ const MOST_TIME: Duration = Duration::from_millis(50);
 
 /// Shorter runs are repeated until they take this long, because a clock has steps.
 const SHORTEST_TIME: Duration = Duration::from_micros(20);
+
+/// How many bytes are written between two runs, so that the caches hold nothing of the copy.
+const EVICTED: usize = 64 << 20;
 
 /// An answer is faster if it takes less than this part of the time of the estimate. Smaller gains are noise.
 const FASTER: f64 = 0.98;
@@ -69,7 +73,7 @@ impl Relayout {
         if self.settings.choice.is_some() {
             return None;
         }
-        let needed = self.source_needs.saturating_add(self.destination_needs);
+        let needed = self.needed_memory();
         Some(match HAS_CLOCK {
             false => "nothing is measured: there is no clock".into(),
             true if needed > most_bytes => {
@@ -99,6 +103,9 @@ impl Relayout {
     /// Copies several times, with different plans, and returns the fastest. The destination is written as by
     /// [`run`](Self::run). Everything else of the copy is as it was.
     ///
+    /// If nothing is known about the [destination's memory](DestinationMemory), a copy that a cache could
+    /// hold is timed with cold caches, between writes to 64 MiB of other memory.
+    ///
     /// # Errors
     ///
     /// The errors of [`run`](Self::run).
@@ -114,7 +121,11 @@ impl Relayout {
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     pub fn measured<'a>(self, source: &[u8], destination: impl Into<Destination<'a>>) -> Result<Relayout, Error> {
-        let mut destination = destination.into();
+        let scratch = self.scratch();
+        self.fastest(source, destination.into(), scratch)
+    }
+
+    fn fastest(self, source: &[u8], mut destination: Destination<'_>, mut scratch: Vec<u8>) -> Result<Relayout, Error> {
         // The first run takes the faults of fresh pages.
         self.run(source, destination.reborrow())?;
         if !HAS_CLOCK {
@@ -122,7 +133,7 @@ impl Relayout {
         }
         let own = self.choice;
         let mut plans = self.candidates(CANDIDATES);
-        let times = times(&plans, source, &mut destination);
+        let times = times(&plans, source, &mut destination, &mut scratch);
         let estimate = times.first().copied().unwrap_or(0.0);
         let mut faster: Vec<(f64, Choice)> =
             times.iter().zip(&plans).map(|(&time, plan)| (time, plan.choice)).collect();
@@ -136,7 +147,7 @@ impl Relayout {
         if together != best {
             plans.extend(self.with_choice(together));
         }
-        let mut times = self::times(&plans, source, &mut destination);
+        let mut times = self::times(&plans, source, &mut destination, &mut scratch);
         times.iter_mut().take(1).for_each(|estimate| *estimate *= FASTER);
         let best = plans.into_iter().zip(times).min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(self, |(plan, _)| plan);
         let choice = Some(best.choice());
@@ -146,21 +157,33 @@ impl Relayout {
     /// The fastest plan, measured in new buffers of at most so many bytes together. `None` if there is no
     /// such memory.
     pub(super) fn measured_within(&self, most_bytes: u64) -> Option<Relayout> {
-        if !HAS_CLOCK || self.source_needs.checked_add(self.destination_needs)? > most_bytes {
+        if !HAS_CLOCK || self.needed_memory() > most_bytes {
             return None;
         }
         // Both buffers begin at a page, like those of an engine. Pages that were never written would all be
         // one page of zeros.
-        let buffer = |bytes: u64, value: u8| {
-            let length = usize::try_from(bytes).ok()?.checked_add(PAGE)?;
-            let mut buffer = Vec::new();
-            buffer.try_reserve_exact(length).ok()?;
-            buffer.resize(length, value);
-            Some(buffer)
-        };
-        let (source, mut destination) = (buffer(self.source_needs, 1)?, buffer(self.destination_needs, 0)?);
+        let page = |bytes: u64| usize::try_from(bytes).ok()?.checked_add(PAGE);
+        let (source, mut destination) =
+            (buffer(page(self.source_needs)?, 1)?, buffer(page(self.destination_needs)?, 0)?);
         let (from, to) = (source.as_ptr().align_offset(PAGE), destination.as_ptr().align_offset(PAGE));
-        self.clone().measured(source.get(from..)?, destination.get_mut(to..)?).ok()
+        let has_room = u64::try_from(EVICTED).is_ok_and(|more| self.needed_memory().saturating_add(more) <= most_bytes);
+        let scratch = if has_room { self.scratch() } else { Vec::new() };
+        self.clone().fastest(source.get(from..)?, destination.get_mut(to..)?.into(), scratch).ok()
+    }
+
+    /// The bytes of both buffers, each with room to begin at a page.
+    fn needed_memory(&self) -> u64 {
+        let pages = u64::try_from(PAGE).unwrap_or(u64::MAX).saturating_mul(2);
+        self.source_needs.saturating_add(self.destination_needs).saturating_add(pages)
+    }
+
+    /// Memory that is written between two runs. It is empty if the copy stays in the L2 cache, if no cache
+    /// holds it anyway, or if the settings say that the destination is in the cache.
+    fn scratch(&self) -> Vec<u8> {
+        let moved = usize::try_from(self.passes.last.traffic.moved()).unwrap_or(usize::MAX);
+        let in_l2 = usize::try_from(Knobs::of_this_cpu().prefetch_above).unwrap_or(usize::MAX);
+        let evicts = self.settings.memory == DestinationMemory::Unknown && (in_l2..EVICTED).contains(&moved);
+        if evicts { buffer(EVICTED, 1).unwrap_or_default() } else { Vec::new() }
     }
 
     /// At most so many different plans for this copy, this plan first.
@@ -208,9 +231,19 @@ impl Relayout {
     }
 }
 
-/// The shortest time of a run of each plan, in seconds. The plans run in turns.
-fn times(plans: &[Relayout], source: &[u8], destination: &mut Destination<'_>) -> Vec<f64> {
+/// New memory that is written everywhere. `None` if it cannot be had.
+fn buffer(length: usize, value: u8) -> Option<Vec<u8>> {
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(length).ok()?;
+    buffer.resize(length, value);
+    Some(buffer)
+}
+
+/// The shortest time of a run of each plan, in seconds. The plans run in turns. Before each run, every line
+/// of `scratch` is written.
+fn times(plans: &[Relayout], source: &[u8], destination: &mut Destination<'_>, scratch: &mut [u8]) -> Vec<f64> {
     let mut run = |plan: &Relayout, repeats: u32| {
+        scratch.iter_mut().step_by(LINE).for_each(|byte| *byte = byte.wrapping_add(1));
         let start = Instant::now();
         for _ in 0..repeats {
             // A plan that cannot run in this memory is never the fastest.

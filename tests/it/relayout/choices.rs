@@ -158,9 +158,9 @@ fn a_choice_that_cannot_be_used_is_ignored_with_a_reason() {
 
 #[test]
 fn nothing_is_measured_above_the_limit_of_memory() {
-    let settings = Settings { effort: Effort::Measure { most_bytes: 50_399 }, ..Settings::default() };
+    let settings = Settings { effort: Effort::Measure { most_bytes: 58_591 }, ..Settings::default() };
     let plan = planned(&settings).unwrap();
-    let reason = "nothing is measured: the buffers take 50400 bytes, and 50399 are allowed";
+    let reason = "nothing is measured: the buffers take 58592 bytes, and 58591 are allowed";
     assert_eq!((plan.choice().as_str(), plan.estimate_reason().as_deref()), ("v1", Some(reason)));
     assert_eq!(plan.settings(), &settings);
 }

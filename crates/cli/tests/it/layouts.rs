@@ -536,6 +536,6 @@ fn a_measured_copy_names_its_choice() {
     let object = run(&[&arguments[..], &["--json"]].concat()).object();
     assert!(object["choice"].as_str().unwrap().starts_with("v1") && object["estimate_reason"].is_null());
     let large = ["convert", "--measure", "--from", "f32[65536,65536]", "--to", "f32[65536,65536]{0,1}"];
-    let reason = "nothing is measured: the buffers take 34359738368 bytes, and 4294967296 are allowed";
+    let reason = "nothing is measured: the buffers take 34359746560 bytes, and 4294967296 are allowed";
     assert_eq!(run(&large).stdout, format!("choice: v1 ({reason})\n"));
 }
