@@ -38,8 +38,8 @@ pub(crate) struct Arguments {
     file: PathBuf,
     /// The layout every tensor gets: tpu:v5e (v2, v3, v4, v5e, v5p, v6e, v7x) as a TPU lays it out,
     /// tpu:v5e:row-major for the tiles alone, nhwc, packed, tiles such as 'T(8,128)(2,1)', an axis order or
-    /// oneDNN tag such as OIhw16i16o, or the name of a layout such as tensorrt.kCHW32. Tensors of blocks (q4_0)
-    /// stay packed, unless the name is one of their repacks, such as ggml.q4_0x8.
+    /// oneDNN tag such as OIhw16i16o, or the name of a layout such as tensorrt.kCHW32. Tensors of blocks
+    /// (q4_0) stay packed, unless the name is one of their repacks, such as ggml.q4_0x8.
     #[arg(long, value_name = "RULE", default_value = "packed")]
     to: Rule,
     /// Another layout for tensors whose names match: 'conv*.weight=OIhw16i16o'. Patterns have *, ? and [a-z].

@@ -17,7 +17,7 @@
 use tensor_layout::checked::{self, BYTES, Exact};
 use tensor_layout::cursor::Cursor;
 use tensor_layout::element::{DataType, Naming};
-use tensor_layout::tiled::{ArrayShape, Layout, Tile, TileSize};
+use tensor_layout::tiled::{ArrayShape, Layout};
 use tensor_layout::{AnyLayout, BufferTensorDesc, Error, IndexMap};
 
 use super::numpy::{in_whole_bytes, read_tuple, read_type};
@@ -115,11 +115,9 @@ pub(super) fn read(text: &str) -> Result<Option<(Notation, Signed)>, Error> {
                 (Notation::Jax, (jax(&mut cursor, data_type, &sizes)?.into(), Vec::new()))
             }
             Some(b':') => {
-                let (start, tag) = (cursor.position().plus(1), {
-                    cursor.eat(":");
-                    cursor.word()
-                });
-                let Some(onednn) = tvm_as_onednn(tag) else { return Ok(None) };
+                cursor.eat(":");
+                let start = cursor.position();
+                let Some(onednn) = tvm_as_onednn(cursor.word()) else { return Ok(None) };
                 let shape = onednn::read_tag(&mut Cursor::new(&onednn), data_type, &sizes).map_err(|_| {
                     cursor.error_at(start, "a layout of TVM with a letter for each size, such as NCHW4c")
                 })?;
@@ -453,21 +451,13 @@ pub(super) fn jax_text(shape: &ArrayShape) -> Result<String, Error> {
     let bits = layout.element_bits.filter(|&bits| bits != shape.data_type().bits().next_multiple_of(8)).unwrap_or(0);
     let mut plain = Layout::new(layout.minor_to_major())?.with_tiles(layout.tiles());
     plain.element_bits = layout.element_bits;
-    if *layout != plain {
-        return Err(Error::not_expressible(
-            Notation::Jax.title(),
-            "JAX has the order, the tiles and the bits of an element alone",
-        ));
+    let tiles: Vec<String> = layout.tiles().iter().map(ToString::to_string).collect();
+    if *layout != plain || tiles.iter().any(|tile| tile.contains('*')) {
+        let reason = "JAX has the order of the dimensions, tiles without `*` and the bits of an element alone";
+        return Err(Error::not_expressible(Notation::Jax.title(), reason));
     }
-    let tile = |tile: &Tile| -> Option<String> {
-        let entry = |entry: &TileSize| match entry {
-            TileSize::Size(size) => Some(size.to_string()),
-            _ => None,
-        };
-        tile.entries().iter().map(entry).collect::<Option<Vec<_>>>().map(numbers)
-    };
-    let tiles: Option<Vec<String>> = layout.tiles().iter().map(tile).collect();
-    let tiles = tiles.ok_or_else(|| Error::not_expressible(Notation::Jax.title(), "its tiles have no `*`"))?;
+    let tile = |tile: &String| numbers(tile.trim_matches(['(', ')']).split(',').map(str::to_owned).collect());
+    let tiles = tiles.iter().map(tile).collect();
     let order = layout.minor_to_major().iter().rev().map(usize::to_string).collect();
     Ok(format!(
         "{sizes} Layout(major_to_minor={}, tiling={}, sub_byte_element_size_in_bits={bits})",
@@ -487,9 +477,7 @@ pub(super) fn tvm_text(map: &IndexMap) -> Result<String, Error> {
         _ => ABSTRACT,
     };
     let letters = letters.to_ascii_uppercase();
-    let mut blocked: Vec<char> = blocks.chars().filter(char::is_ascii_alphabetic).collect();
-    blocked.sort_unstable();
-    if blocked.windows(2).any(|pair| pair.first() == pair.last()) {
+    if blocks.char_indices().any(|(at, axis)| axis.is_ascii_alphabetic() && blocks.find(axis) != Some(at)) {
         return refuse("an axis has blocks in blocks, and TVM names each axis once");
     }
     if map.physical_elements() != map.element_count() {

@@ -27,8 +27,8 @@ impl FromStr for Notated {
     }
 }
 
-/// Reads a layout whose strides may be negative, as NumPy, CuTe, MLIR and ndarray write them. Returns the layout
-/// from the lowest address on, and the axes that run backwards.
+/// Reads a layout whose strides may be negative, as NumPy, CuTe, MLIR and ndarray write them. Returns the
+/// layout from the lowest address on, and the axes that run backwards.
 ///
 /// # Errors
 ///
