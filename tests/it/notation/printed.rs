@@ -92,7 +92,7 @@ fn what_is_no_layout_is_named() {
         ("f32[8,2]:NCHW4c", "a letter for each size"),
         ("f32(8,(2,2)):(4,(1,-2))", "strides of one sign in mode 1"),
         ("f32(8,2):(-2,1)", "negative strides are not supported here"),
-        ("f32[16,256] Layout(major_to_minor=(0, 0))", "axis 0"),
+        ("f32[16,256] Layout(major_to_minor=(0, 0))", "a dimension that was not named before"),
         ("f32[16] Layout(major_to_minor=(0,), tiling=((0,),))", "tile"),
     ] {
         let error = text.parse::<Notated>().unwrap_err().to_string();
