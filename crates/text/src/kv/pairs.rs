@@ -28,13 +28,13 @@ use super::refused;
 /// whose tiles cannot be cut where the parts end.
 ///
 /// ```
-/// use tensor_layout::{relayout::Relayout, BufferTensorDesc, ToIndexMap};
+/// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType, ToIndexMap};
 /// use tensor_layout_text::kv::{pairs, KvCache};
 /// use tensor_layout_text::named::LayoutPart;
 ///
 /// // The 7 tokens of a sequence in blocks 3, 0 and 1, to one dense tensor.
 /// let cache: KvCache = "kv:LBNHC:u8[L=1,B=[3,0,1]/4,T=7,H=1,N=3,C=2]".parse()?;
-/// let dense: BufferTensorDesc = "u8[1,7,1,2]".parse()?;
+/// let dense = BufferTensorDesc::packed(DataType::U8, &[1, 7, 1, 2])?;
 /// let (memory, mut sequence) = ((0..24).collect::<Vec<u8>>(), [0; 14]);
 /// for (from, to) in pairs(cache.parts(), &[LayoutPart::whole(dense.to_index_map()?)])? {
 ///     Relayout::new(&from, &to)?.run(&memory, &mut sequence[..])?;
