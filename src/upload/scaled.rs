@@ -32,7 +32,7 @@ use super::limits::DeviceLimits;
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub struct ScaledTensor<'a> {
-    layouts: Vec<&'a dyn ToIndexMap>,
+    layouts: Vec<&'a (dyn ToIndexMap + Sync)>,
     /// The maps of the planes, each with the block that an element of it is for. The block of a value is 1.
     planes: Vec<(IndexMap, Dims)>,
 }
@@ -46,7 +46,10 @@ impl<'a> ScaledTensor<'a> {
     /// `rank_mismatch` for a plane or a block of another rank, `out_of_limits` for a block of 0,
     /// `size_mismatch` for a plane that has not one scale for each block, and the errors of
     /// [`ToIndexMap::to_index_map`].
-    pub fn new<T: Integer>(values: &'a dyn ToIndexMap, scales: &[(&'a dyn ToIndexMap, &[T])]) -> Result<Self, Error> {
+    pub fn new<T: Integer>(
+        values: &'a (dyn ToIndexMap + Sync),
+        scales: &[(&'a (dyn ToIndexMap + Sync), &[T])],
+    ) -> Result<Self, Error> {
         let map = values.to_index_map()?;
         let (sizes, ones) = (Dims::from_slice(map.sizes()), Dims::from_elem(1, map.sizes().len()));
         let (mut layouts, mut planes) = (Vec::from([values]), Vec::from([(map, ones)]));
@@ -78,7 +81,8 @@ impl<'a> ScaledTensor<'a> {
     ///
     /// The errors of [`pack_buffer`].
     pub fn pack(&self, limits: &DeviceLimits) -> Result<PackedBuffer, Error> {
-        pack_buffer(&self.layouts, limits)
+        let layouts: Vec<&dyn ToIndexMap> = self.layouts.iter().map(|&layout| -> &dyn ToIndexMap { layout }).collect();
+        pack_buffer(&layouts, limits)
     }
 
     /// Returns the offset of a value in its plane, and of its scale in each plane of scales, in elements of

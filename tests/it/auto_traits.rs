@@ -68,6 +68,10 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Settings>();
     shared::<relayout::Stores>();
     shared::<relayout::Strided<'_, usize>>();
+    shared::<element::BlockType>();
+    shared::<strided::BlockPlace>();
+    shared::<strided::BlockTensorDesc>();
+    shared::<upload::ScaledTensor<'_>>();
     shared::<upload::Arena>();
     shared::<upload::ArenaBinding>();
     shared::<upload::BindingPiece>();

@@ -13,6 +13,12 @@
 //! 8.2 times as long as a plain copy, where this takes 2.4 (`q8_0x4<4>` of 8192 x 8192 values, Zen 5). The
 //! four numbers are constants, so that the compiler unrolls a group and needs no check inside it.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "offsets are below the sizes of checked layouts, and constants index a group of a constant length"
+)]
+
 use tensor_layout::checked::{Dims, next_index};
 use tensor_layout::{IndexMap, LayoutClass};
 
