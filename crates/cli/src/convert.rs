@@ -56,14 +56,16 @@ pub(crate) struct Arguments {
     /// List the copy as transfers, in bytes, for RDMA, strided descriptors or copy commands of a device;
     /// what would make them fewer. There are no files.
     #[arg(long, conflicts_with_all = ["explain", "measure", "input"])]
-    transfers: bool,
+    pub(crate) transfers: bool,
     /// With --transfers, the most loops of a transfer: 0 for plain ranges, 1 for strided descriptors. Without
     /// it, any number.
     #[arg(long, value_name = "N", requires = "transfers")]
+    #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
     loops: Option<usize>,
     /// With --transfers, who executes them: any, rdma, nixl, cuda-2d, vulkan, d3d12, webgpu or metal, perhaps
     /// with fields after it: rdma:offset_alignment=64,run_multiple=64,max_run=1MiB,max_transfers=1000.
     #[arg(long, value_name = "LIMITS", requires = "transfers")]
+    #[cfg_attr(not(feature = "transfers"), allow(dead_code, reason = "refused before it is read"))]
     limits: Option<String>,
     /// The input: raw bytes, or a .npy file by its name; `-` for standard input.
     #[arg(value_name = "IN", required_unless_present_any = ["explain", "measure", "transfers"])]
@@ -205,11 +207,9 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let plan = Relayout::with(&maps[0], &maps[1], &settings)
         .and_then(|plan| plan.with_padding_everywhere(arguments.fill.0))
         .map_err(refused(&pair))?;
+    #[cfg(feature = "transfers")]
     if arguments.transfers {
-        #[cfg(feature = "transfers")]
-        return crate::transfers::list([&from.text, &to.text], &[&plan], arguments.loops, &arguments.limits, output);
-        #[cfg(not(feature = "transfers"))]
-        return Err(crate::left_out("`convert --transfers`", "transfers"));
+        return crate::transfers::list([&from.text, &to.text], &plan, arguments.loops, &arguments.limits, output);
     }
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;

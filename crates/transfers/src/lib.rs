@@ -9,9 +9,9 @@
 //! ([`CopyBox`](tensor_layout::plan::CopyBox)). From there:
 //!
 //! 1. Each nest is written in bytes. Its innermost loop is the *run*, which is contiguous on both sides. Two
-//!    loops that form one loop on both sides are merged (`nest.rs`).
+//!    loops that form one loop on both sides are merged (`boxes.rs`).
 //! 2. Two nests that continue each other become one: the ragged edge of a tile and the whole tiles, or the
-//!    entries of a table. Where they do not, cutting one of them may make them (`join.rs`).
+//!    entries of a table (`nest.rs`).
 //! 3. If the executor takes loops, those with the most steps stay inside each transfer, and the other loops
 //!    list the transfers (`list.rs`).
 //! 4. If the executor takes plain ranges, the runs of all nests are visited in the order of the destination,
@@ -38,10 +38,10 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(clippy::indexing_slicing, clippy::as_conversions)]
 
+mod boxes;
 mod executor;
 mod fault;
 mod fewer;
-mod join;
 mod list;
 mod nest;
 mod ranges;

@@ -4,9 +4,10 @@ use tensor_layout::checked::{BYTES, add, mul};
 use tensor_layout::relayout::Relayout;
 use tensor_layout::{Error, ToIndexMap};
 
+use super::boxes::{nests, push};
 use super::executor::Executor;
 use super::fault::Fault;
-use super::nest::{Loop, Nest, nests, push};
+use super::nest::{Loop, Nest};
 use super::ranges::{Ranges, Run, Starts, in_order, is_even};
 
 /// One entry of a list: a contiguous run of bytes, repeated by loops.

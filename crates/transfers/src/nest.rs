@@ -1,11 +1,9 @@
-//! `Nest`: a loop nest in bytes, whose innermost loop is the contiguous run.
-
-use tensor_layout::checked::{BYTES, mul, narrow, next_index};
-use tensor_layout::plan::{CopyBox, Loop as ElementLoop};
-use tensor_layout::relayout::Relayout;
-use tensor_layout::{Error, IndexMap};
-
-use super::join;
+//! `Nest`: a loop nest in bytes, whose innermost loop is the contiguous run. Nests that continue each other
+//! become one nest.
+//!
+//! The copy planner gives the ragged edge of a tile a nest of its own, and a table one nest for each entry.
+//! `B` *continues* `A` along a loop if it begins where the next step of the loop would, and has the same
+//! other loops. Two equal nests at a distance become a loop of two steps, which a third one continues.
 
 /// One loop of a transfer, which takes the same steps on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,11 +20,6 @@ pub struct Loop {
 /// The most loop nests that a copy may come to, and the most nests that are unrolled to visit the destination
 /// in order. Nearly every copy has one nest.
 pub const NEST_LIMIT: usize = 1 << 16;
-
-/// The most table entries and single indices that are read for a copy without loops.
-const ENTRY_LIMIT: u64 = 1 << 18;
-
-const QUESTION: &str = "the least transfers of layouts whose blocks do not divide each other";
 
 /// Some bytes of a copy: the offsets where it begins, and its loops by descending stride of the destination.
 ///
@@ -115,80 +108,44 @@ fn merging(loops: &[Loop]) -> Option<(usize, usize, u64)> {
     })
 }
 
-/// The nests of a planned copy, whose elements take `width` units.
-pub(crate) fn nests(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Result<(), Error> {
-    let passes: Vec<_> = plan.passes().collect();
-    let mut work = 0;
-    match passes.as_slice() {
-        [pass] => pass.boxes().try_for_each(|part| from_box(&part, width, &mut work, nests)),
-        // Several passes would keep the elements in between. The offsets of each index are taken instead.
-        _ => by_index(plan, width, nests),
+/// Joins the last nest of a list with the one before it, as often as possible.
+pub(crate) fn join_last(nests: &mut Vec<Nest>) {
+    while let [.., first, second] = nests.as_slice() {
+        let Some(joined) = continued(first, second).or_else(|| repeated(first, second)) else { return };
+        nests.truncate(nests.len() - 2);
+        nests.push(joined);
     }
 }
 
-pub(crate) fn push(nest: Nest, nests: &mut Vec<Nest>) -> Result<(), Error> {
-    nests.push(nest);
-    join::last(nests);
-    if nests.len() > NEST_LIMIT { Err(Error::undecided(QUESTION, ENTRY_LIMIT)) } else { Ok(()) }
+/// Returns `first` and `second` as one nest, if the second continues the first along one of its loops.
+fn continued(first: &Nest, second: &Nest) -> Option<Nest> {
+    let distance = distance(first, second);
+    let (place, along) = first.loops.iter().enumerate().find(|(_, step)| step.whole() == distance)?;
+    let mut loops = second.loops.clone();
+    let more = match loops.iter().position(|step| step.strides() == along.strides()) {
+        Some(place) => loops.remove(place).count,
+        None => 1,
+    };
+    let others = first.loops.iter().enumerate().filter(|&(other, _)| other != place).map(|(_, step)| step);
+    if !others.eq(&loops) {
+        return None;
+    }
+    loops.push(Loop { count: along.count + more, ..*along });
+    Some(Nest::new(first.source, first.destination, loops))
 }
 
-fn from_box(part: &CopyBox, width: u64, work: &mut u64, nests: &mut Vec<Nest>) -> Result<(), Error> {
-    let mut loops = vec![Loop::of(width, 1, 1)];
-    let (mut tables, mut lengths) = (Vec::new(), Vec::new());
-    let signed = narrow::<i64>(width, BYTES)?;
-    for step in part.loops() {
-        match *step {
-            ElementLoop::Strided(step) if step.extent == 1 => {}
-            ElementLoop::Strided(step) => {
-                let source = step.source.checked_mul(signed).ok_or_else(|| Error::overflow(BYTES, 64))?;
-                let destination = narrow(mul(step.destination, width, BYTES)?, BYTES)?;
-                loops.push(Loop::of(step.extent, source, destination));
-            }
-            ElementLoop::Table(ref entries) => {
-                lengths.push(entries.len());
-                tables.push(entries);
-            }
-        }
+/// Returns two equal nests as one nest with a loop of two steps.
+fn repeated(first: &Nest, second: &Nest) -> Option<Nest> {
+    let distance = distance(first, second);
+    if first.loops != second.loops || distance.1 <= 0 {
+        return None;
     }
-    let Nest { loops, .. } = Nest::new(0, 0, loops);
-    let mut index = vec![0; tables.len()];
-    loop {
-        let (mut source, mut destination) = (part.source, part.destination);
-        for (entries, &place) in tables.iter().zip(&index) {
-            let entry = entries.get(place).copied().unwrap_or_default();
-            (source, destination) = (source + entry.0, destination + entry.1);
-        }
-        let (source, destination) = (mul(source, width, BYTES)?, mul(destination, width, BYTES)?);
-        push(Nest { source, destination, loops: loops.clone() }, nests)?;
-        *work += 1;
-        if *work > ENTRY_LIMIT {
-            return Err(Error::undecided(QUESTION, ENTRY_LIMIT));
-        }
-        if !next_index(&mut index, &lengths) {
-            return Ok(());
-        }
-    }
+    let mut loops = first.loops.clone();
+    loops.push(Loop::of(2, distance.0, distance.1));
+    Some(Nest::new(first.source, first.destination, loops))
 }
 
-fn by_index(plan: &Relayout, width: u64, nests: &mut Vec<Nest>) -> Result<(), Error> {
-    let (source, destination): (&IndexMap, &IndexMap) = (plan.source(), plan.destination());
-    if source.element_count() > ENTRY_LIMIT {
-        return Err(Error::undecided(QUESTION, ENTRY_LIMIT));
-    }
-    let sizes = source.sizes();
-    let mut index = vec![0; sizes.len()];
-    loop {
-        let mut mirrored = index.clone();
-        for &axis in plan.reversed_axes() {
-            if let (Some(slot), Some(size)) = (mirrored.get_mut(axis), sizes.get(axis)) {
-                *slot = size - 1 - *slot;
-            }
-        }
-        let (from, to) =
-            (mul(source.offset(&mirrored)?, width, BYTES)?, mul(destination.offset(&index)?, width, BYTES)?);
-        push(Nest::new(from, to, vec![Loop::of(width, 1, 1)]), nests)?;
-        if !next_index(&mut index, sizes) {
-            return Ok(());
-        }
-    }
+fn distance(first: &Nest, second: &Nest) -> (i64, i64) {
+    let between = |from: u64, to: u64| to.wrapping_sub(from).cast_signed();
+    (between(first.source, second.source), between(first.destination, second.destination))
 }
