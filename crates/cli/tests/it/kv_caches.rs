@@ -21,7 +21,7 @@ fn a_block_table_is_read_from_a_file_and_written_to_one() {
     let sequence: Vec<u8> = (24..40).chain(0..6).collect();
     assert_eq!(fs::read(&dense).unwrap(), sequence);
     assert_eq!(convert("u8[11,1,2]:[2,2,1]", table, [&dense, &back]).status, 0);
-    let kept: Vec<u8> = (0..40).map(|byte| if byte < 6 || byte >= 24 { byte } else { 0 }).collect();
+    let kept: Vec<u8> = (0..40).map(|byte| if (6..24).contains(&byte) { 0 } else { byte }).collect();
     assert_eq!(fs::read(&back).unwrap(), kept);
     let refused = convert(table, "u8[12,1,2]:[2,2,1]", [&pool, &dense]);
     assert!(refused.stderr.contains("one side has 11 indices on axis 0 and the other 12"), "{refused:?}");

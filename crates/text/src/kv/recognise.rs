@@ -179,7 +179,10 @@ impl Search<'_> {
     /// Gives the axes from number `groups.len()` on the letters of `rest`, in order.
     fn assign(&mut self, rest: &str, chosen: &[(char, u64)], groups: &[Sizes]) {
         let Some(&(size, _)) = self.axes.get(groups.len()) else {
-            return if rest.is_empty() { self.accept(groups) } else { () };
+            if rest.is_empty() {
+                self.accept(groups);
+            }
+            return;
         };
         for length in 1..=rest.len() {
             let (group, rest) = rest.split_at(length);

@@ -69,6 +69,11 @@ impl Groups {
         }
     }
 
+    #[allow(
+        clippy::arithmetic_side_effects,
+        clippy::indexing_slicing,
+        reason = "offsets in a block are products of constants, and those in a buffer are below the span of the map, which fits"
+    )]
     fn copy<const S: usize, const V: usize, const R: usize, const U: usize, const FLIP: u8>(
         &self,
         source: &[u8],

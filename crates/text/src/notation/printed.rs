@@ -367,7 +367,7 @@ fn jax(cursor: &mut Cursor<'_>, data_type: DataType, sizes: &[u64]) -> Result<Ar
     let tiles: String = tiles.iter().map(|tile| list(tile).replace('[', "(").replace(']', ")")).collect();
     let tiles = if tiles.is_empty() { tiles } else { format!("T{tiles}") };
     let bits = if bits == 0 { String::new() } else { format!("E({bits})") };
-    let colon = if tiles.len() > 0 || bits.len() > 0 { ":" } else { "" };
+    let colon = if tiles.is_empty() && bits.is_empty() { "" } else { ":" };
     let order = list(&order);
     format!("{}{{{}{colon}{tiles}{bits}}}", super::type_and_sizes(data_type, sizes), order.trim_matches(['[', ']']))
         .parse()

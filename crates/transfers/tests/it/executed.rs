@@ -9,7 +9,7 @@ fn compare(from: &str, to: &str, reversed: &[usize]) {
     let settings = Settings { reversed: reversed.to_vec(), ..Settings::default() };
     let plan = Relayout::with(&map(from), &map(to), &settings).unwrap();
     let bytes =
-        |count: u64, factor: usize| (0..count as usize).map(|place| (place * factor >> 3) as u8).collect::<Vec<_>>();
+        |count: u64, factor: usize| (0..count as usize).map(|place| ((place * factor) >> 3) as u8).collect::<Vec<_>>();
     let source = bytes(plan.source_size_in_bytes(), 37);
     let mut expected = bytes(plan.destination_size_in_bytes(), 11);
     let before = expected.clone();
