@@ -182,7 +182,8 @@ fn limits_of_the_device_at_hand() {
     assert_eq!("webgpu:width=3".parse::<TextureApi>().unwrap_err().code(), "unknown_limits");
 }
 
-/// Depth and stencil are copied apart, each from its own texels; two pixels share the colours of a 4:2:2 format.
+/// Depth and stencil are copied apart, each from its own texels; two pixels share the colours of a 4:2:2
+/// format.
 #[test]
 fn formats_of_several_planes_and_pixels() {
     let planes = |name: &str| {
