@@ -118,8 +118,8 @@ pub(crate) const TLB_PITCH: usize = 1 << 16;
 /// as long.
 pub(crate) const PANEL_RUN: usize = 1 << 9;
 
-/// The shorter side of a plane of units of 1 or 2 bytes, in bytes, up to which panels take registers of half a
-/// line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8 0.7
+/// The shorter side of a plane of units of 1 or 2 bytes, in bytes, up to which panels take registers of half
+/// a line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8 0.7
 /// to 0.8.
 pub(crate) const THIN: usize = LINE / 2;
 
@@ -176,9 +176,10 @@ pub(crate) const PANEL_ROWS: usize = 256;
 
 /// The shortest row of a panel, in bytes, if the row pitch is not whole pages, and the size of a panel, in
 /// bytes, up to which rows are longer, four times as long at most. If the pitch is whole pages, rows are
-/// twice as long and panels four times as large. On a Zen 5, `oihw_to_OIhw16i16o` in rows of 1 KiB takes 0.7
-/// of the time of rows of 256 bytes, `nchw_to_nhwc_f32` 1.1 times as long. If rows begin inside lines, rows
-/// of 512 bytes take 0.8 to 1.0.
+/// twice as long and panels four times as large, or twice if rows of the destination begin inside lines
+/// (four times as large, `nhwc_to_nchw_f32_7x7` takes 1.15 times as long). On a Zen 5,
+/// `oihw_to_OIhw16i16o` in rows of 1 KiB takes 0.7 of the time of rows of 256 bytes, `nchw_to_nhwc_f32` 1.1
+/// times as long. If rows begin inside lines, rows of 512 bytes take 0.8 to 1.0.
 pub(crate) const PANEL_WIDTH: usize = 1 << 8;
 pub(crate) const SMALL_PANEL: usize = 1 << 14;
 

@@ -117,7 +117,7 @@ fn continued(plane: &Plane, site: Site<'_>) -> Panels {
     let most = lines * LINE / unit;
     let height =
         if one_tlb_set && !joined { most.min(tlb_rows(&plane.rows).max(LINE.div_ceil(unit))) } else { most }.min(rows);
-    let width = (width(site.knobs, plane, height, 2 * site.knobs.panel_width) / unit).max(at_once);
+    let width = (width(site.knobs, plane, height, 2 * site.knobs.panel_width, 2 * SMALL_PANEL) / unit).max(at_once);
     let width = width - width % at_once;
     let ahead = (PANEL_PREFETCH / (height * width * unit)).max(1);
     Panels {
@@ -153,7 +153,7 @@ fn in_lines(plane: &Plane, whole_lines: bool, site: Site<'_>) -> Panels {
         _ => PANEL_ROWS,
     };
     let height = rows.min(most_rows);
-    let width = width(knobs, plane, height, knobs.panel_width);
+    let width = width(knobs, plane, height, knobs.panel_width, 4 * SMALL_PANEL);
     let width = (width - width % LINE).max(LINE) / unit;
     let panels = columns.div_ceil(width);
     // The prefetched panel is at most in the next row of panels, or in the next plane.
@@ -188,10 +188,11 @@ fn rows_in_set(axis: &Axis, rows: usize, knobs: &Knobs) -> usize {
     (rows << axis.stride().map_or(0, usize::trailing_zeros).min(way)) >> way
 }
 
-/// The length of a panel's row in bytes. Panels of few rows have longer rows.
-fn width(knobs: &Knobs, plane: &Plane, height: usize, least: usize) -> usize {
+/// The length of a panel's row in bytes. Panels of few rows have longer rows: at least `least` bytes, and if
+/// the row pitch is whole pages, as many as make a panel of `large` bytes.
+fn width(knobs: &Knobs, plane: &Plane, height: usize, least: usize, large: usize) -> usize {
     if plane.rows.are_multiples_of(PAGE) {
-        (4 * SMALL_PANEL / height).clamp(2 * knobs.panel_width, PAGE).min(knobs.panel / height)
+        (large / height).clamp(2 * knobs.panel_width, PAGE).min(knobs.panel / height)
     } else {
         (SMALL_PANEL / height).clamp(least, 4 * knobs.panel_width)
     }
