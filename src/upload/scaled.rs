@@ -81,7 +81,10 @@ impl<'a> ScaledTensor<'a> {
     ///
     /// The errors of [`pack_buffer`].
     pub fn pack(&self, limits: &DeviceLimits) -> Result<PackedBuffer, Error> {
-        let layouts: Vec<&dyn ToIndexMap> = self.layouts.iter().map(|&layout| -> &dyn ToIndexMap { layout }).collect();
+        let mut layouts: Vec<&dyn ToIndexMap> = Vec::new();
+        for &layout in &self.layouts {
+            layouts.push(layout);
+        }
         pack_buffer(&layouts, limits)
     }
 
