@@ -209,7 +209,7 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
         .map_err(refused(&pair))?;
     #[cfg(feature = "transfers")]
     if arguments.transfers {
-        return crate::transfers::list([&from.text, &to.text], &plan, arguments.loops, &arguments.limits, output);
+        return crate::transfers::list([&from.text, &to.text], &[&plan], arguments.loops, &arguments.limits, output);
     }
     if arguments.explain && !output.is_json() {
         output.line(format_args!("from {}\nto   {}", from.text, to.text))?;

@@ -51,6 +51,7 @@ impl Tables {
     }
 
     /// The texts of both sides.
+    #[cfg(feature = "transfers")]
     pub(crate) fn texts(&self) -> [&str; 2] {
         [&self.from, &self.to]
     }
