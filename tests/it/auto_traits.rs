@@ -65,6 +65,7 @@ fn public_types_are_send_and_sync() {
     shared::<relayout::Caches>();
     shared::<relayout::Destination<'_>>();
     shared::<relayout::DestinationMemory>();
+    shared::<relayout::Effort>();
     shared::<relayout::Settings>();
     shared::<relayout::Stores>();
     shared::<relayout::Strided<'_, usize>>();
