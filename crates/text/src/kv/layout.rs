@@ -11,7 +11,9 @@ use tensor_layout::strided::Slice;
 
 use crate::named::LayoutPart;
 
-use super::{KvCache, refused};
+pub(super) fn refused(reason: impl Into<String>) -> Error {
+    Error::not_expressible("KV cache", reason.into())
+}
 
 /// What the text says of one axis, or of pages.
 pub(super) struct Field<'t> {
@@ -96,7 +98,8 @@ impl Written<'_> {
         self.field(name).map(|field| field.size)
     }
 
-    pub(super) fn cache(self) -> Result<KvCache, Error> {
+    /// Returns the canonical text, the logical axes and the parts of the cache.
+    pub(super) fn cache(self) -> Result<(String, String, Vec<LayoutPart>), Error> {
         let digits = self.digits()?;
         let (strides, elements) = self.strides(&digits)?;
         let has = |axis: char| digits.iter().any(|digit| digit.0 == axis);
@@ -169,7 +172,7 @@ impl Written<'_> {
         }
         let sizes: Vec<String> = FIELDS.iter().filter_map(|name| Some(self.field(name)?.to_string())).collect();
         let text = format!("kv:{}:{}[{}]", self.name, self.data_type, sizes.join(","));
-        Ok(KvCache { text, order: self.letters.to_owned(), axes, parts })
+        Ok((text, axes, parts))
     }
 
     /// Returns the digits of an offset in memory order, the slowest first: the letter of the axis, and the

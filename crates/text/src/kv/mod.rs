@@ -64,7 +64,7 @@ use tensor_layout::{Error, IndexMap, ToIndexMap};
 
 use crate::named::LayoutPart;
 
-use layout::{Field, Written};
+use layout::{Field, Written, refused};
 pub use pairs::pairs;
 pub use recognise::{Recognised, recognise};
 
@@ -219,7 +219,8 @@ impl FromStr for KvCache {
             }
         }
         let layers = row.map_or(1, |row| row.layers);
-        Written { data_type, name, letters: &letters, layers, fields }.cache()
+        let (text, axes, parts) = Written { data_type, name, letters: &letters, layers, fields }.cache()?;
+        Ok(KvCache { text, order: letters, axes, parts })
     }
 }
 
@@ -251,7 +252,3 @@ impl ToIndexMap for KvCache {
 }
 
 impl Besides for KvCache {}
-
-fn refused(reason: impl Into<String>) -> Error {
-    Error::not_expressible("KV cache", reason.into())
-}

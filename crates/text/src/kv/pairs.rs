@@ -16,7 +16,7 @@ use tensor_layout::{Error, IndexMap};
 
 use crate::named::LayoutPart;
 
-use super::refused;
+use super::layout::refused;
 
 /// Returns pairs of views with equal sizes. The copies of all pairs are the copy of one layout to the other.
 /// The parts of a cache are [`KvCache::parts`](super::KvCache::parts); any other layout is one part,
