@@ -114,13 +114,13 @@ pub(crate) const TLB_PITCH: usize = 1 << 16;
 
 /// The length of a destination run, in bytes, and twice [`PANEL_WIDTH`] that of a source run, in a panel
 /// whose source rows are whole pages apart and whose destination is streamed. Of all powers of two, 512 by
-/// 512 is best or within 1.1 of it (Zen 5). With 256 rows by 128 bytes, `transpose_f64_4096` takes 1.5 times
+/// 512 is best or within 1.15 of it (Zen 5). With 256 rows by 128 bytes, `transpose_f64_4096` takes 1.5 times
 /// as long.
 pub(crate) const PANEL_RUN: usize = 1 << 9;
 
 /// The shorter side of a plane of units of 1 or 2 bytes, in bytes, up to which panels take registers of half
-/// a line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8 0.7
-/// to 0.8.
+/// a line with non-temporal stores. On a Zen 5, `chw32_s8` takes 0.4 to 0.6 of the time, 24 channels of u8
+/// 0.7 to 0.8.
 pub(crate) const THIN: usize = LINE / 2;
 
 /// The most source rows of a panel at a multiple of eight times [`TLB_PITCH`]: the TLB holds this many rows
