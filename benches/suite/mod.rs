@@ -143,8 +143,8 @@ pub(crate) fn run(options: &Options, others: impl Fn(&Case) -> Vec<Contestant<'s
     }
 }
 
-/// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio and that
-/// of its measured plan, which is the last contestant.
+/// Times a case, prints a line for this crate and for each contestant, and returns this crate's ratio and
+/// that of its measured plan, which is the last contestant.
 fn run_case(case: &Case, options: &Options, others: Vec<Contestant<'static>>) -> (f64, Option<f64>) {
     let threads = Threads::new(options.threads);
     let mut others: Vec<Contestant<'_>> = others;
