@@ -8,7 +8,7 @@ use tensor_layout::{Error, IndexMap};
 use super::nest::{Loop, NEST_LIMIT, Nest, join_last};
 
 /// The most table entries and single indices that are read for a copy without loops.
-const ENTRY_LIMIT: u64 = 1 << 17;
+const ENTRY_LIMIT: u64 = 1 << 16;
 
 const QUESTION: &str = "the least transfers of layouts whose blocks do not divide each other";
 
