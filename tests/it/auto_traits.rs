@@ -42,10 +42,12 @@ fn public_types_are_send_and_sync() {
     shared::<tiled::TpuGeneration>();
     shared::<tiled::TpuTiles>();
     shared::<tiled::UnboundedArray>();
+    shared::<map::Fingerprint>();
     shared::<map::Mode>();
     shared::<plan::BufferBoxes>();
     shared::<plan::Chain>();
     shared::<plan::Component>();
+    shared::<plan::Stride>();
     shared::<plan::CopyBox>();
     shared::<plan::Digit>();
     shared::<plan::DigitPlace>();

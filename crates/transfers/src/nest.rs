@@ -19,7 +19,7 @@ pub struct Loop {
 
 /// The most loop nests that a copy may come to, and the most nests that are unrolled to visit the destination
 /// in order. Nearly every copy has one nest.
-pub const NEST_LIMIT: usize = 1 << 16;
+pub const NEST_LIMIT: usize = 1 << 15;
 
 /// Some bytes of a copy: the offsets where it begins, and its loops by descending stride of the destination.
 ///

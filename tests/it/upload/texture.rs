@@ -156,9 +156,9 @@ fn rules_that_were_run() {
     }
 }
 
-/// The extent of a level, and the one that a copy names: blocks on WebGPU (*physical miplevel-specific texture
-/// extent*) and Direct3D 12 (the footprint), texels on Vulkan and Metal (a region ends at the edge of the
-/// level).
+/// The extent of a level, and the one that a copy names: blocks on WebGPU (*physical miplevel-specific
+/// texture extent*) and Direct3D 12 (the footprint), texels on Vulkan and Metal (a region ends at the edge of
+/// the level).
 #[test]
 fn small_levels_are_copied_in_blocks_or_texels() {
     for (name, copied) in [("webgpu", 4), ("webgpu-write", 4), ("d3d12", 4), ("vulkan", 2), ("metal", 2)] {

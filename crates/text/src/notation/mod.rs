@@ -110,8 +110,9 @@ impl Notation {
     /// ```
     /// use tensor_layout_text::Notation;
     ///
-    /// assert_eq!((Notation::OneDnn.to_string().as_str(), Notation::OneDnn.title()), ("onednn", "oneDNN
-    /// tag")); assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
+    /// assert_eq!(Notation::OneDnn.to_string(), "onednn");
+    /// assert_eq!(Notation::OneDnn.title(), "oneDNN tag");
+    /// assert_eq!("onednn".parse::<Notation>()?, Notation::OneDnn);
     /// # Ok::<(), tensor_layout::Error>(())
     /// ```
     #[must_use]
