@@ -14,8 +14,8 @@
 //! relayout_reversed.tsv. `level` is the kernel level in use (see TENSOR_LAYOUT_LEVEL). With `--threads`,
 //! `run_parallel` is compared with copies that use the same number of threads.
 //!
-//! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column `level`
-//! then has its choice, such as `v1 stores=cached`. The default is `estimate`.
+//! `--effort measure` measures a plan for each case, and adds a line for it (see `Effort`). The column
+//! `level` then has its choice, such as `v1 stores=cached`. The default is `estimate`.
 //!
 //! `--memory` compares ordinary and non-temporal stores, by size, into memory that was never touched and into
 //! memory that was just written. `DestinationMemory` chooses between these cases.

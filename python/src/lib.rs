@@ -1,7 +1,8 @@
 //! The Python module `relayout`: the layouts of `tensor-layout` for arrays of NumPy, PyTorch and JAX.
 //!
 //! Each file is a thin layer over one part of the project: `layout` over notations and index maps, `copy`
-//! over relayouts, `program` over HLO texts, `transfers` over lists for RDMA and DMA, `commands` over the command line. Only `memory` uses pointers.
+//! over relayouts, `program` over HLO texts, `transfers` over lists for RDMA and DMA, `commands` over the
+//! command line. Only `memory` uses pointers.
 
 mod commands;
 mod copy;

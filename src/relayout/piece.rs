@@ -91,8 +91,8 @@ impl Relayout {
     /// pieces would have more than 16,384 boxes. There is one piece if `pieces` is 0, if the copy takes
     /// several passes, or if the copy has more than 4,096 boxes. There are never more than 16,384 pieces.
     ///
-    /// **Post-condition** (`pieces_together_are_the_whole_copy`): in any order, the pieces write the bytes that the
-    /// whole copy writes, each byte once.
+    /// **Post-condition** (`pieces_together_are_the_whole_copy`): in any order, the pieces write the bytes
+    /// that the whole copy writes, each byte once.
     ///
     /// # Errors
     ///

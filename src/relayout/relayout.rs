@@ -301,8 +301,8 @@ impl Relayout {
     /// written, such as a mapped GPU buffer ([`Destination::write_only`]). `bytemuck::cast_slice` gives the
     /// bytes of numbers.
     ///
-    /// **Post-condition** (`every_pair_copies_as_the_literal_one`): the element at each index of the destination
-    /// is the element at this index of the source, or at the mirrored index of a reversed axis.
+    /// **Post-condition** (`every_pair_copies_as_the_literal_one`): the element at each index of the
+    /// destination is the element at this index of the source, or at the mirrored index of a reversed axis.
     ///
     /// # Errors
     ///

@@ -71,9 +71,9 @@ impl<'a> Binding<'a> {
 ///   other binding whose range overlaps its own.
 /// * For other limits, only the elements count, and of layouts without strides (tiles) all bytes. Two outputs
 ///   that are interleaved columns of one matrix do not clash. Two outputs do clash if they have elements in
-///   the same unit of [`write_granularity`](DeviceLimits::write_granularity) bytes, as two rows of an odd number of `u4`
-///   have. If the device [overwrites](DeviceLimits::overwrites_units) these units, an output also clashes with
-///   an input that has elements in them.
+///   the same unit of [`write_granularity`](DeviceLimits::write_granularity) bytes, as two rows of an odd
+///   number of `u4` have. If the device [overwrites](DeviceLimits::overwrites_units) these units, an output
+///   also clashes with an input that has elements in them.
 ///
 /// An input may share memory with an output only if the operator allows it and one of the bindings says so
 /// ([`in_place_with`](Binding::in_place_with)). Under `one_usage` this permission has no effect: a tensor

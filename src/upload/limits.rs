@@ -67,8 +67,8 @@ macro_rules! limit_fields {
             /// Whether each stride must be at least the next stride times the next size. Then the axes are in
             /// memory in their order, and no bytes are shared.
             ordered_strides: bool = false;
-            /// Whether the axes may be in memory in any order. The rules on strides then hold from the axis of
-            /// the largest stride to that of the smallest, as for matrices that are row- or column-major.
+            /// Whether the axes may be in memory in any order. The rules on strides then hold from the axis
+            /// of the largest stride to that of the smallest, as for matrices that are row- or column-major.
             any_order: bool = false;
             /// The number of innermost axes whose strides may leave a gap. Every other stride must be the
             /// next stride times the next size. With 1, the tensor is packed except for the last stride. With
@@ -118,8 +118,8 @@ macro_rules! limit_fields {
             /// device [overwrites](Self::overwrites_units) them, else with their own, if a shader reads them
             /// first.
             write_granularity: u64 = 1;
-            /// Whether an output overwrites every unit of [`write_granularity`](Self::write_granularity) bytes
-            /// that holds one of its elements, as engines do that store whole chunks or texels.
+            /// Whether an output overwrites every unit of [`write_granularity`](Self::write_granularity)
+            /// bytes that holds one of its elements, as engines do that store whole chunks or texels.
             overwrites_units: bool = false;
         }
     };

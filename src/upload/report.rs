@@ -1,5 +1,5 @@
-//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Warning`: facts that a check
-//! accepts. `Errors`: all errors of a check.
+//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Warning`: facts that a
+//! check accepts. `Errors`: all errors of a check.
 
 use crate::checked::Exact;
 use alloc::borrow::Cow;

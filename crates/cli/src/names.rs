@@ -13,8 +13,8 @@ use crate::table::Table;
 pub(crate) struct Arguments {
     /// List only the names that contain this text, in upper or lower case. A single match is described fully.
     word: Option<String>,
-    /// Instead, say which caches of keys and values a tensor may be (layout `kv:..`), by its sizes and strides,
-    /// and what would tell them apart.
+    /// Instead, say which caches of keys and values a tensor may be (layout `kv:..`), by its sizes and
+    /// strides, and what would tell them apart.
     #[arg(long, value_name = "LAYOUT", conflicts_with = "word")]
     kv: Option<String>,
     /// With --kv, sizes that are known, by the letters of the axes, and the bytes of the buffer: H=8,N=16.

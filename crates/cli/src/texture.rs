@@ -20,9 +20,9 @@ pub(crate) struct Arguments {
     /// vulkan:64 with a row length in texels.
     #[arg(long, value_name = "API", required_unless_present = "limits")]
     api: Option<String>,
-    /// Limits of the device at hand: row_multiple, offset_multiple, max_side and max_buffer, or their names in
-    /// an API, as in max_buffer=1GiB, perhaps after the name of an API (metal-linear:row_multiple=16), or the
-    /// numbers of `adapter.limits` in a JSON file, by its name.
+    /// Limits of the device at hand: row_multiple, offset_multiple, max_side and max_buffer, or their names
+    /// in an API, as in max_buffer=1GiB, perhaps after the name of an API (metal-linear:row_multiple=16), or
+    /// the numbers of `adapter.limits` in a JSON file, by its name.
     #[arg(long, value_name = "NAME")]
     limits: Option<String>,
     /// Array layers: 6 for a cube.

@@ -73,8 +73,8 @@ pub(crate) mod cpuid {
 
     /// Returns the caches of this CPU. `None` if the CPU does not describe an L1 data cache and an L2 cache.
     ///
-    /// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM vol.
-    /// 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
+    /// Two leaves describe caches, and they have one format: Intel SDM vol. 2, CPUID leaf 04H, and AMD APM
+    /// vol. 3, function 8000_001Dh, which exists on CPUs with the feature TopologyExtensions.
     pub(crate) fn caches_of_this_cpu() -> Option<Caches> {
         let has_intel = leaf(0, 0).eax >= 4;
         let has_amd = leaf(0x8000_0000, 0).eax >= 0x8000_001d && leaf(0x8000_0001, 0).ecx & 1 << 22 != 0;
@@ -120,8 +120,8 @@ pub(crate) mod cpuid {
 
     fn leaf(number: u32, subleaf: u32) -> CpuidResult {
         #[allow(unused_unsafe, reason = "a safe function in newer versions of Rust")]
-        // SAFETY: every x86-64 CPU has the instruction. A leaf that does not exist gives meaningless numbers and
-        // no fault.
+        // SAFETY: every x86-64 CPU has the instruction. A leaf that does not exist gives meaningless numbers
+        // and no fault.
         unsafe {
             __cpuid_count(number, subleaf)
         }

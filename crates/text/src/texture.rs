@@ -15,9 +15,10 @@
 //! | `metal-linear` (a texture over a buffer) | 256 bytes | 256 bytes | |
 //!
 //! The last row is never padded. WebGPU and Direct3D 12 refuse textures whose sides are no multiples of a
-//! block, and copy whole blocks: of a mip level of 2 x 2 texels in blocks of 4 x 4, a copy names 4 x 4 there (the
-//! *physical* extent of WebGPU, the footprint of Direct3D 12) and 2 x 2 on Vulkan and Metal. Rows, offsets, sides
-//! and buffers of the device at hand follow a colon, as in `vulkan:optimalBufferCopyRowPitchAlignment=128`.
+//! block, and copy whole blocks: of a mip level of 2 x 2 texels in blocks of 4 x 4, a copy names 4 x 4 there
+//! (the *physical* extent of WebGPU, the footprint of Direct3D 12) and 2 x 2 on Vulkan and Metal. Rows,
+//! offsets, sides and buffers of the device at hand follow a colon, as in
+//! `vulkan:optimalBufferCopyRowPitchAlignment=128`.
 //!
 //! ```text
 //! two layers, r8 100 x 3, Direct3D 12:   0 ──100   256 ──356   512 ──612    | 1024 ──1124  1280 ──1380  1536 ──1636
@@ -318,8 +319,8 @@ impl TextureApi {
         (common(rows, plane.block_bytes), if plane.is_depth { common(begin, self.depth) } else { begin })
     }
 
-    /// Returns these rules with a limit of the device at hand: `row_multiple`, `offset_multiple`, `row_length`,
-    /// `max_side`, `max_buffer`, or its name in the API.
+    /// Returns these rules with a limit of the device at hand: `row_multiple`, `offset_multiple`,
+    /// `row_length`, `max_side`, `max_buffer`, or its name in the API.
     ///
     /// # Errors
     ///

@@ -17,7 +17,8 @@ fn least(times: usize, mut run: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    // [layers, blocks, heads, tokens, content] over 8 ranks by heads, and over 4 with tokens and heads exchanged.
+    // [layers, blocks, heads, tokens, content] over 8 ranks by heads, and over 4 with tokens and heads
+    // exchanged.
     let cache = Shards::of(&[32, 4096, 8, 16, 256]).unwrap();
     let packed = |_: usize, sizes: &[u64]| BufferTensorDesc::packed(DataType::F16, sizes);
     let turned = |_: usize, sizes: &[u64]| {

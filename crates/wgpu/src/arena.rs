@@ -23,8 +23,8 @@ pub type Source<'a> = (&'a dyn ToIndexMap, &'a [u8]);
 /// # Errors
 ///
 /// [`Error::Tensor`] if the arena was made for another device and this one refuses a binding; the errors of
-/// [`Relayout::new`]; `buffer_too_short` for a source that is too short; `out_of_limits` for another number of
-/// sources than of tensors.
+/// [`Relayout::new`]; `buffer_too_short` for a source that is too short; `out_of_limits` for another number
+/// of sources than of tensors.
 ///
 /// ```no_run
 /// use tensor_layout::upload::{Role, arena};

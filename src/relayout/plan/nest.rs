@@ -197,8 +197,8 @@ pub(super) fn checked<L: AsRef<[Loop]>>(
     })
 }
 
-/// Whether a kernel transposes panels of units of 1 or 2 bytes, and one side fills at most half a line. Blocks
-/// of registers of a line would be half empty then.
+/// Whether a kernel transposes panels of units of 1 or 2 bytes, and one side fills at most half a line.
+/// Blocks of registers of a line would be half empty then.
 fn is_thin(kernel: &Kernel) -> bool {
     match kernel {
         Kernel::Transpose { plane, by: Transpose::Panels(_) } if plane.micro_tile.is_none() && plane.unit <= 2 => {

@@ -301,8 +301,8 @@ proptest! {
     }
 }
 
-/// Copies one pair of layouts as it is planned for several caches, with non-temporal and ordinary stores, with
-/// the kernels of this CPU.
+/// Copies one pair of layouts as it is planned for several caches, with non-temporal and ordinary stores,
+/// with the kernels of this CPU.
 fn check_caches(from: &Side, to: &Side, name: impl std::fmt::Display) {
     let source = noise(from.bytes(), 3);
     let mut expected = vec![0x5a; to.bytes()];

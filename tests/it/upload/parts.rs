@@ -75,7 +75,8 @@ fn offsets_in_bytes_are_judged_too() {
     assert!(report.to_string().contains("index width      i32 in elements, u32 in bytes\n"), "{report}");
 }
 
-/// What each device writes beside the elements of a part, in bits: nothing, with advice, or against its rules.
+/// What each device writes beside the elements of a part, in bits: nothing, with advice, or against its
+/// rules.
 #[test]
 fn every_set_says_what_it_writes() {
     let written = |text: &str, name: &str| {
