@@ -15,6 +15,7 @@ __all__ = [
     "explain",
     "hlo",
     "main",
+    "measure",
     "names",
     "transfers",
     "validate",

@@ -7,10 +7,8 @@
 //! which is cached, and runs with the interpreter released.
 
 use std::collections::HashMap;
-use std::ffi::CString;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use pyo3::exceptions::PyUserWarning;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -44,7 +42,9 @@ type How = (bool, Option<String>);
 /// The most bytes of memory in which plans are timed, unless the caller says otherwise.
 const MOST_MEASURED: u64 = 4 << 30;
 
-static PLANS: LazyLock<Mutex<HashMap<(Pair, How), Arc<Relayout>>>> = LazyLock::new(Mutex::default);
+type Plans = HashMap<(Pair, How), Arc<Relayout>>;
+
+static PLANS: LazyLock<Mutex<Plans>> = LazyLock::new(Mutex::default);
 
 /// Returns the plan of a copy, from the cache or new. If the cache has too many plans, it is cleared.
 fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
@@ -59,7 +59,7 @@ fn plan(py: Python<'_>, pair: Pair, how: How) -> PyResult<Arc<Relayout>> {
     let new = || Relayout::with(from, to, &settings);
     let plan = if *measures { py.detach(new) } else { new() }.map_err(refused)?;
     if let Some(reason) = plan.estimate_reason() {
-        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(reason)?, 1)?;
+        py.import("warnings")?.call_method1("warn", (reason,))?;
     }
     let plan = if *zero { plan.with_padding(Padding::Zero).map_err(refused)? } else { plan };
     let plan = Arc::new(plan);
@@ -240,7 +240,10 @@ pub(crate) fn copy<'py>(
 /// >>> choice.startswith("v1")
 /// True
 #[pyfunction]
-#[pyo3(signature = (layout, to, *, most_bytes=MOST_MEASURED))]
+#[pyo3(
+    signature = (layout, to, *, most_bytes=MOST_MEASURED),
+    text_signature = "(layout, to, *, most_bytes=4294967296)"
+)]
 pub(crate) fn measure(layout: &Bound<'_, PyAny>, to: &Bound<'_, PyAny>, most_bytes: u64) -> PyResult<String> {
     let (from, to) = (Layout::of(layout)?.notated, Layout::of(to)?.notated);
     let settings = Settings { effort: Effort::Measure { most_bytes }, ..Settings::default() };

@@ -221,8 +221,8 @@ impl Layout {
         Ok(fits && self.map.same_places(&other.map).map_err(refused)?)
     }
 
-    /// Returns the fingerprint of the layout, 32 hexadecimal digits, which is equal for layouts with one
-    /// type, sizes and normal form, in any program.
+    /// Returns the fingerprint of the layout: 32 hexadecimal digits. Layouts with the same type, sizes and
+    /// normal form have the same fingerprint, in any program.
     ///
     /// >>> Layout("f32[3,100]:[128,1]").fingerprint()
     /// '09d31ad04dad649a8140d99a2c2e0846'

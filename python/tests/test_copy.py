@@ -265,6 +265,8 @@ def test_measured_copies_and_choices():
         assert (relayout.copy(a, to, **how) == plain).all()
     with pytest.warns(UserWarning, match="the choice is ignored: its version is `v0`"):
         assert (relayout.copy(a, to, choice="v0") == plain).all()
+    with pytest.warns(UserWarning, match="the choice is ignored"):
+        assert (relayout.copy(a, to, choice="v1 \0") == plain).all()
     with pytest.raises(relayout.LayoutError, match="1 are allowed"):
         relayout.measure("f32[640,96]{1,0}", to, most_bytes=1)
     with pytest.raises(relayout.LayoutError, match="must be `estimate` or `measure`"):

@@ -2,6 +2,7 @@
 
 import copy
 import doctest
+import pathlib
 import pickle
 
 import numpy as np
@@ -20,12 +21,18 @@ def test_the_docstrings_hold():
             result = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(test)
             assert result.failed == 0, name
             tried += result.attempted
-    for method in ["lower", "same", "view", "offset", "index", "notations", "padding"]:
+    for method in ["lower", "same", "fingerprint", "view", "offset", "index", "notations", "padding"]:
         for test in doctest.DocTestFinder(recurse=False).find(getattr(Layout, method), method, globs=vars(relayout)):
             result = doctest.DocTestRunner().run(test)
             assert result.failed == 0, method
             tried += result.attempted
     assert tried > 20
+
+
+@pytest.mark.parametrize("page", ["python/README.md", "docs/PYTHON.md"])
+def test_the_pages_hold(page):
+    result = doctest.testfile(str(pathlib.Path(__file__).parents[2] / page), module_relative=False)
+    assert result.failed == 0 and result.attempted > 2
 
 
 def test_the_stubs_hold():
@@ -77,7 +84,9 @@ def test_layouts_are_values():
         layout = Layout(text)
         assert layout == Layout(text) == copy.copy(layout) == pickle.loads(pickle.dumps(layout))
         assert hash(layout) == hash(Layout(text)) and str(layout) == text and eval(repr(layout)) == layout
-    assert Layout("f32[3,100]:[128,1]").same("f32[3,100]{1,0:T(8,128)}") and not Layout("f32[3,100]{1,0}").same(texts[0])
+    rows, tiles = Layout("f32[3,100]:[128,1]"), Layout("f32[3,100]{1,0:T(8,128)}")
+    assert rows.fingerprint() != Layout("f32[3,100]{1,0}").fingerprint() and len(rows.fingerprint()) == 32
+    assert rows.same(tiles) and not Layout("f32[3,100]{1,0}").same(texts[0])
     assert Layout("tensorrt.kCHW32", sizes=(2, 33, 3, 2), dtype=np.int8) == Layout(texts[3])
     assert Layout("nchw", sizes=(2, 3, 4, 5), dtype="float16").strides == (60, 20, 5, 1)
 
