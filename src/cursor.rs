@@ -187,7 +187,7 @@ impl<'a> Cursor<'a> {
     /// Returns the error that `expected` was expected at the position of the cursor.
     pub fn error(&mut self, expected: &str) -> Error {
         let rest = self.rest();
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
         let found = match rest.chars().next() {
             None => "the end of the text".to_owned(),
             Some(first) if end == 0 => format!("`{first}`"),

@@ -324,6 +324,18 @@ errors! {
         code.at(axis, value, limit).and(bits.into())
     }
 
+    /// The other side of a copy has another data type.
+    #[cfg(any(feature = "relayout", feature = "ndarray"))]
+    fn data_type_mismatch(expected: impl Into<Cow<'static, str>>, found: impl Into<Cow<'static, str>>) {{
+        let (expected, found) = (expected.into(), found.into());
+        let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
+        let mixed = narrow(&expected) != narrow(&found);
+        let hint = " (a byte for each element of a type below a byte is said by `with_byte_elements`)";
+        let mut error = Code::DataTypeMismatch.because(if mixed { hint } else { "" }, found);
+        error.0.expected = expected;
+        error
+    }}
+
     /// A transfer begins at byte `value` of `what`, a side of the copy.
     fn transfer_unaligned(axis: usize, value: u64, limit: u64, what: &'static str) {
         Code::TransferUnaligned.at(axis, value, limit).about(what)
@@ -331,16 +343,6 @@ errors! {
 }
 
 impl Error {
-    #[cfg(any(feature = "relayout", feature = "ndarray"))]
-    pub(crate) fn data_type_mismatch(expected: &'static str, found: &'static str) -> Error {
-        let narrow = |name: &str| matches!(name, "s1" | "s2" | "s4" | "u1" | "u2" | "u4");
-        let mixed = narrow(expected) != narrow(found);
-        let hint = " (a byte for each element of a type below a byte is said by `with_byte_elements`)";
-        let mut error = Code::DataTypeMismatch.because(if mixed { hint } else { "" }, found);
-        error.0.expected = expected.into();
-        error
-    }
-
     pub(crate) fn overlapping_destination(first: &[u64], second: &[u64], offset: u64) -> Error {
         let mut error = Code::OverlappingDestination.because(format!("{first:?}"), format!("{second:?}"));
         error.0.value = Some(offset);

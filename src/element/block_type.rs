@@ -6,8 +6,7 @@
 //! * 8`: the values `k` and `k + 16` share byte `2 + k % 16`.
 //!
 //! A type without fields has values that no bits hold alone: indices into tables that the library does not
-//! know (iq1, iq2, iq3), five values in a byte (tq1_0), or places that nothing outside ggml reads (q8_1,
-//! q8_K).
+//! know (iq1, iq2, iq3), or five values in a byte (tq1_0).
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
@@ -79,13 +78,13 @@ block_types! {
     "q5_0" Q50 6 32 22 [4 bits from 48: (16, 4), (1, 8)] [1 bits from 16: (1, 1)];
     "q5_1" Q51 7 32 24 [4 bits from 64: (16, 4), (1, 8)] [1 bits from 32: (1, 1)];
     "q8_0" Q80 8 32 34 [8 bits from 16: (1, 8)];
-    "q8_1" Q81 9 32 36;
+    "q8_1" Q81 9 32 36 [8 bits from 32: (1, 8)];
     "q2_K" Q2K 10 256 84 [2 bits from 128: (128, 256), (32, 2), (1, 8)];
     "q3_K" Q3K 11 256 110 [2 bits from 256: (128, 256), (32, 2), (1, 8)] [1 bits from 0: (32, 1), (1, 8)];
     "q4_K" Q4K 12 256 144 [4 bits from 128: (64, 256), (32, 4), (1, 8)];
     "q5_K" Q5K 13 256 176 [4 bits from 384: (64, 256), (32, 4), (1, 8)] [1 bits from 128: (32, 1), (1, 8)];
     "q6_K" Q6K 14 256 210 [4 bits from 0: (128, 512), (64, 4), (1, 8)] [2 bits from 1024: (128, 256), (32, 2), (1, 8)];
-    "q8_K" Q8K 15 256 292;
+    "q8_K" Q8K 15 256 292 [8 bits from 32: (1, 8)];
     "iq2_xxs" Iq2Xxs 16 256 66;
     "iq2_xs" Iq2Xs 17 256 74;
     "iq3_xxs" Iq3Xxs 18 256 98;

@@ -109,6 +109,12 @@ fn each_bit_of_a_value_is_where_ggml_has_it() {
             if bits.is_empty() {
                 continue;
             }
+            // ggml cannot dequantise q8_1 and q8_K. Its structs have 4 bytes of scales, and then the values.
+            if record["value_bits"].is_null() {
+                assert!(matches!(block_type, BlockType::Q81 | BlockType::Q8K), "{block_type}");
+                assert_eq!(bits, Vec::from_iter((4 + k) * 8..(5 + k) * 8), "value {k} of {block_type}");
+                continue;
+            }
             let recorded = record["value_bits"][usize::try_from(k).unwrap()].as_array().unwrap();
             let recorded: Vec<u64> = recorded.iter().map(numbers).map(|bit| bit[0] * 8 + bit[1]).collect();
             assert_eq!(bits, recorded, "value {k} of {block_type}");

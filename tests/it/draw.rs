@@ -137,7 +137,18 @@ fn pictures_say_what_is_shared_folded_and_where_bytes_begin() {
     assert!(nibbles.contains("  0   0 │ 0,0 0,1 ╎ 0,2 0,3\n  4   2 │ 1,0 1,1 ╎ 1,2 1,3\n"), "{nibbles}");
     let wide = text("f32[2,40]");
     assert!(wide.contains("\n  columns 0 to 15\n") && wide.contains("\n  columns 32 to 39\n"), "{wide}");
-    assert!(wide.lines().all(|line| line.chars().count() <= 130), "{wide}");
+    assert!(wide.lines().all(|line| line.chars().count() <= 80), "{wide}");
+    for (layout, columns) in [
+        ("f32[2,32]:[1000,1]", "\n  columns 8 to 15\n"),
+        ("f32[3,33]{1,0:T(2,3)}", "\n  columns 6 to 11\n"),
+        ("u8[4,2,18]:[40,18,1]", "\n  [3,:,:], columns 16 to 17\n"),
+    ] {
+        let layout: Notated = layout.parse().unwrap();
+        let text = Picture::corner(&layout.to_index_map().unwrap(), "").unwrap().to_string();
+        assert!(text.contains(columns), "{text}");
+        let mut rows = text.split("the memory").next().unwrap().lines().filter(|line| line.contains('│'));
+        assert!(rows.all(|row| row.chars().count() <= 80), "{text}");
+    }
     let svg = picture("f32[4,3]:[0,1]").unwrap().to_svg();
     assert!(svg.contains("<desc>12 elements, 3 physical") && svg.contains("prefers-color-scheme:dark"), "{svg}");
 }

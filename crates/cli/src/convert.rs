@@ -124,6 +124,9 @@ struct Side {
     reversed: Vec<usize>,
     layout: AnyLayout,
     map: IndexMap,
+    /// The name of the data type or of the block type.
+    data_type: String,
+    is_blocks: bool,
 }
 
 impl Side {
@@ -134,8 +137,10 @@ impl Side {
             Ok((layout, reversed)) if !reversed.is_empty() => (layout, reversed),
             _ => (layout_or_rule(text, other)?, Vec::new()),
         };
-        let text = layout.text_in(notation.unwrap_or(layout.notation()))?;
-        Ok(Side { text, map: layout.to_index_map()?, layout: layout.layout().clone(), reversed })
+        let (text, map) = (layout.text_in(notation.unwrap_or(layout.notation()))?, layout.to_index_map()?);
+        let blocks = layout.blocks().map(|blocks| blocks.block_type().to_string());
+        let (is_blocks, data_type) = (blocks.is_some(), blocks.unwrap_or_else(|| map.data_type().to_string()));
+        Ok(Side { text, map, layout: layout.layout().clone(), reversed, data_type, is_blocks })
     }
 }
 
@@ -185,6 +190,12 @@ fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Resu
     let side = |text: &str, other: &str| Side::of(text, other, arguments.notation).map_err(refused(text));
     let (from, to) = (side(from, to)?, side(to, from)?);
     let pair = format!("{} -> {}", from.text, to.text);
+    // The plan sees the bytes of blocks, and would take any two types of blocks of as many bytes.
+    let is_bytes = from.is_blocks != to.is_blocks && [&from, &to].iter().any(|side| side.data_type == "u8");
+    if (from.is_blocks || to.is_blocks) && from.data_type != to.data_type && !is_bytes {
+        let error = Error::data_type_mismatch(from.data_type.clone(), to.data_type.clone());
+        return Err(refused(&pair)(error));
+    }
     for (side, expected) in [(&from, arguments.from_fingerprint), (&to, arguments.to_fingerprint)] {
         let reason = "an axis runs backwards, which no layout says";
         let forwards =

@@ -103,7 +103,11 @@ impl Layout {
         let Some(blocks) = &self.blocks else { return Ok((index, None)) };
         let (place, of) = (blocks.place(&index)?, blocks.block_type());
         let bits: Vec<String> = place.bits.iter().map(bits_in_words).collect();
-        let bits = if bits.is_empty() { "bits that it shares".into() } else { bits.join(" and ") };
+        let bits = if bits.is_empty() {
+            "it shares bits with others, so the offset is that of the block".into()
+        } else {
+            bits.join(" and ")
+        };
         let values = format!("{} is value {} of its {of} block: {bits}", write_list(&index), place.value);
         if let Some(last) = index.last_mut() {
             *last = last.div_euclid(of.values());
@@ -120,7 +124,10 @@ impl Layout {
         let is_here = |k: &u64| of.value_bits(*k).into_iter().flatten().any(|bit| bit.div_euclid(8) == *byte);
         let values: Vec<String> = (0..of.values()).filter(is_here).map(name).collect();
         Some(match values.as_slice() {
-            [] => format!("no value alone: {} to {} share byte {byte}", name(0), name(of.values().saturating_sub(1))),
+            [] => {
+                let last = name(of.values().saturating_sub(1));
+                format!("byte {byte} of the block of {} to {last}, which no value has alone", name(0))
+            }
             values => values.join(" and "),
         })
     }

@@ -69,10 +69,13 @@ pub(crate) fn first(map: &IndexMap, reversed: &[usize]) -> Option<u64> {
     map.offset(&index).ok()
 }
 
-pub(crate) fn line(map: &IndexMap, reversed: &[usize]) -> Option<String> {
+/// Says where index 0 is stored. Of a tensor of blocks, `is_blocks`, the last axis of the map is the bytes of a
+/// block, and indices count values.
+pub(crate) fn line(map: &IndexMap, reversed: &[usize], is_blocks: bool) -> Option<String> {
     let axes: Vec<u64> = reversed.iter().map(|&axis| axis as u64).collect();
-    let (first, zeros) = (first(map, reversed)?, vec![0; map.sizes().len()]);
+    let (first, unit) = (first(map, reversed)?, if is_blocks { "byte" } else { "element" });
+    let zeros = vec![0; map.sizes().len().saturating_sub(usize::from(is_blocks))];
     (!axes.is_empty()).then(|| {
-        format!("  reversed   axes {}: index {} is stored at element {first}", write_list(&axes), write_list(&zeros))
+        format!("  reversed   axes {}: index {} is stored at {unit} {first}", write_list(&axes), write_list(&zeros))
     })
 }

@@ -104,8 +104,17 @@ pub(crate) fn layout_or_rule(text: &str, other: &str) -> Result<Notated, Error> 
         Ok(layout) => return Ok(layout),
         Err(error) => error,
     };
-    match (text.parse::<Rule>(), read_signed(other).and_then(|(other, _)| other.to_index_map())) {
-        (Ok(rule), Ok(map)) => rule.layout(map.data_type(), map.sizes()),
+    let other = read_signed(other).and_then(|(other, _)| Ok((other.to_index_map()?, other)));
+    match (text.parse::<Rule>(), other) {
+        (Ok(rule), Ok((map, other))) => match (other.blocks(), rule) {
+            (None, rule) => rule.layout(map.data_type(), map.sizes()),
+            (Some(blocks), Rule::Packed) => Ok(BlockTensorDesc::packed(blocks.block_type(), blocks.sizes())?.into()),
+            (Some(blocks), _) => {
+                let reason =
+                    format!("`{text}` orders elements, and {blocks} has blocks: write the strides of its blocks");
+                Err(Error::not_expressible("tensor of blocks", reason))
+            }
+        },
         _ => Err(error),
     }
 }

@@ -92,7 +92,7 @@ fn one(layout: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdi
         _ if output.is_json() => output.line(object(&view))?,
         Ok(View { text: Some(layout), map, reversed, .. }) => {
             output.line(layout)?;
-            output.lines(reversed::line(map, reversed))?;
+            output.lines(reversed::line(map, reversed, read.blocks().is_some()))?;
         }
         Ok(view) => output.lines(view.in_words())?,
         Err((step, error)) => {
@@ -155,6 +155,11 @@ impl View {
                     _ => (text.clone(), Vec::new()),
                 };
                 reversed = text.1;
+                let innermost = sizes.len().saturating_sub(1);
+                if blocks.is_some() && reversed.contains(&innermost) {
+                    let reason = format!("axis {innermost} is stored in blocks of values, so it runs forwards");
+                    return Err(Error::not_expressible("view", reason));
+                }
                 let step = ViewStep::read_on(name, &text.0, &sizes)?;
                 let Some(tensor) = &mut blocks else { return step.apply(&layout) };
                 *tensor = step.apply_to_blocks(tensor)?;

@@ -48,6 +48,7 @@ fn prints_of_rust_libraries_and_of_ggml() {
     let fields = |printed: String| printed[printed.find("shape=").unwrap()..].to_owned();
     for (text, own) in [
         (format!("f32 {}", fields(format!("{array:?}"))), "f32[2,3]:[3,1]"),
+        (format!("f32 {array:?}"), "f32[2,3]:[3,1]"),
         (format!("f32 {}", fields(format!("{:?}", array.t()))), "f32[3,2]:[1,3]"),
         (format!("f32 {}", fields(format!("{:?}", array.clone().into_dyn()))), "f32[2,3]:[3,1]"),
         ("bf16 Layout { shape: [2, 3], stride: [1, 2], start_offset: 6 }".into(), "bf16[2,3]:[1,2]+6"),
@@ -58,6 +59,8 @@ fn prints_of_rust_libraries_and_of_ggml() {
         ("f32[8,16,3,3]:OIHW4i4o".into(), "f32[8,16,3,3]:OIhw4i4o"),
         ("f32 (8,(2,2)):(1,(16,8))".into(), "f32(8,(2,2)):(1,(16,8))"),
         ("bf16 torch.Size([2, 3]), stride=(3, 1), storage_offset=4".into(), "bf16[2,3]:[3,1]+4"),
+        ("f32 torch.Size([8, 64]) (64, 1)".into(), "f32[8,64]:[64,1]"),
+        ("f32 (torch.Size([8, 64]), (1, 8))".into(), "f32[8,64]:[1,8]"),
         ("torch.empty_strided((2, 3), stride=(4, 1), dtype=torch.int8, device='cpu')".into(), "s8[2,3]:[4,1]"),
     ] {
         let read: Notated = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -223,13 +223,22 @@ impl Description {
         ];
         lines.retain(|line| !line.is_empty());
         if let Some(blocks) = self.layout.blocks() {
-            lines.splice(2..2, blocks_in_words(blocks));
+            lines.truncate(2);
+            lines.extend(blocks_in_words(blocks));
+            lines.push(format!(
+                "  memory     {}: {}",
+                long_bytes(self.physical_size_in_bytes),
+                padding(logical, physical).replace("elements", "blocks")
+            ));
         }
         match &self.map {
             Ok(mapped) => {
-                lines.extend(mapped.lines());
+                match self.layout.blocks() {
+                    Some(blocks) => lines.push(format!("  bytes      {}", blocks.bytes())),
+                    None => lines.extend(mapped.lines()),
+                }
                 lines.extend(self.fingerprint().map(|tag| format!("  tag        {tag}, the fingerprint")));
-                lines.extend(reversed::line(&mapped.map, &self.reversed));
+                lines.extend(reversed::line(&mapped.map, &self.reversed, false));
             }
             Err(error) => lines.push(format!("  no map     {}", reason(error))),
         }
@@ -254,11 +263,14 @@ impl Description {
     fn other_notations(&self) -> (Vec<String>, Vec<String>) {
         let because = self.map.as_ref().ok().and_then(|mapped| mapped.lowering.reason());
         let (mut written, mut refused) = (Vec::new(), Vec::<(String, Vec<&str>)>::new());
-        let own = Ok(self.layout.to_string());
-        for line in self.lines.iter().filter(|line| line.text != own) {
+        let (own, is_blocks) = (Ok(self.layout.to_string()), self.layout.blocks().is_some());
+        // Of the bytes of blocks only NumPy's text is of use: it is what a file of blocks is read with.
+        let is_listed = |line: &&Line| line.text != own && (!is_blocks || line.notation == Notation::Numpy);
+        for line in self.lines.iter().filter(is_listed) {
             let title = line.notation.title();
             if let Ok(text) = &line.text {
-                written.push(format!("{title:<18} {text}{}", self.loss(line.notation, text)));
+                let column = if is_blocks { title.len() } else { 18 };
+                written.push(format!("{title:<column$} {text}{}", self.loss(line.notation, text)));
                 continue;
             }
             let reason = line.reason().unwrap_or_default();
@@ -303,7 +315,7 @@ impl Description {
     }
 }
 
-/// Says what a tensor of blocks has besides its bytes, which the lines after these describe.
+/// Says what a tensor of blocks holds and where the bits of its values are.
 fn blocks_in_words(blocks: &BlockTensorDesc) -> Vec<String> {
     let (of, sizes) = (blocks.block_type(), blocks.sizes());
     let (axis, bits) = (sizes.len().saturating_sub(1), of.bytes() as f64 * 8.0 / of.values() as f64);
@@ -311,12 +323,19 @@ fn blocks_in_words(blocks: &BlockTensorDesc) -> Vec<String> {
         let bits: Vec<String> = of.value_bits(k).iter().map(bits_in_words).collect();
         format!("  value {k:<4} {}", bits.join(" and "))
     };
+    let values: u64 = sizes.iter().product();
+    let number = values.checked_div(of.values()).unwrap_or(0);
     let mut lines = vec![
-        format!("  values     {}, {bits} bits a value with its scales", write_list(sizes)),
-        format!("  blocks     {} values of axis {axis} in {} bytes", of.values(), of.bytes()),
+        format!(
+            "  sizes      {}, {of}: {} values of axis {axis} in {} bytes",
+            write_list(sizes),
+            of.values(),
+            of.bytes()
+        ),
+        format!("  values     {values} in {}, {bits} bits each with the scales", counted(number, "block")),
     ];
     match of.value_bits(0).is_empty() {
-        true => lines.push("             no value has bits of its own".into()),
+        true => lines.push("             values share bits, so no value is stored alone".into()),
         false => lines.extend([0, 1, of.values().saturating_sub(1)].map(place)),
     }
     lines

@@ -81,6 +81,11 @@ struct LaidOut {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if arguments.out.as_deref().and_then(Path::extension).is_some_and(|name| name.eq_ignore_ascii_case("gguf")) {
+        return Err(Stop::Unusable(
+            "a model is written as safetensors: choose a name that does not end in .gguf".into(),
+        ));
+    }
     if arguments.out.as_deref().is_some_and(is_standard) {
         let sentence = "a new model is read back before it has its name, so --out must be a file";
         return Err(Stop::Unusable(sentence.into()));

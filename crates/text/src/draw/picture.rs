@@ -37,7 +37,7 @@ const CORNER_PLACES: u64 = 256;
 
 /// The most cells in one row of the picture of the memory, and the most characters of such a row.
 const ROW: u64 = 16;
-const ROW_CHARACTERS: u64 = 80;
+pub(super) const ROW_CHARACTERS: u64 = 80;
 
 /// The most columns of a matrix that are drawn side by side. Further columns are drawn below them.
 const BAND: u64 = 16;
@@ -106,6 +106,21 @@ impl Panel {
         let grid = grid.into_iter().filter(|&(real, _)| real).map(|(_, i)| i.to_string());
         let index: Vec<String> = self.leading.iter().map(u64::to_string).chain(grid).collect();
         index.join(",")
+    }
+}
+
+impl Panel {
+    /// Returns the matrix with only these columns. Its title names them.
+    pub(super) fn columns(&self, columns: Range<usize>) -> Panel {
+        let (from, size) = (self.first.1.plus(columns.start), self.columns);
+        let matrix = self.title.split("columns ").next().unwrap_or("");
+        Panel {
+            title: format!("{matrix}columns {from} to {}", from.plus(columns.len()).saturating_sub(1)),
+            first: (self.first.0, from),
+            columns: size.min(columns.end).saturating_sub(columns.start),
+            rows: self.rows.iter().map(|cells| cells.get(columns.clone()).unwrap_or(&[]).to_vec()).collect(),
+            ..self.clone()
+        }
     }
 }
 

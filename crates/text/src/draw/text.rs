@@ -2,9 +2,12 @@
 
 use core::fmt;
 
-use super::picture::{Panel, Picture, Spot};
-use tensor_layout::checked::Exact;
+use super::picture::{Panel, Picture, ROW_CHARACTERS, Spot};
+use tensor_layout::checked::{self, Exact};
 use tensor_layout::plan::counted;
+
+/// The most columns side by side where 16 would pass the end of a line.
+const MOST_OF_LONG_ROWS: usize = 8;
 
 /// The label of padding in the picture of the memory.
 const PADDING: &str = "··";
@@ -21,13 +24,15 @@ impl fmt::Display for Picture {
         let has_padding = spots.into_iter().any(|spot| matches!(spot, Spot::Padding { .. }));
         let key = if has_padding { ", and padding in parentheses" } else { "" };
         lines.push(format!("the tensor: where each element is stored{key}"));
-        let width = decimal_width(self.last_offset()).plus(2);
-        for panel in &self.panels {
+        let columns = self.panels.iter().map(|panel| panel.first.1.plus(panel.columns)).max().unwrap_or(0);
+        let width = decimal_width(self.last_offset()).plus(if has_padding { 2 } else { 0 });
+        let width = width.max(columns.saturating_sub(1).to_string().len());
+        for panel in self.panels.iter().flat_map(|panel| narrow(panel, width)) {
             lines.push(String::new());
             if !panel.title.is_empty() {
                 lines.push(format!("  {}", panel.title));
             }
-            lines.extend(panel_lines(panel, width));
+            lines.extend(panel_lines(&panel, width));
         }
         lines.push(String::new());
         let padding = if self.memory.iter().any(|cell| cell.index.is_none()) { "; ·· is padding" } else { "" };
@@ -76,6 +81,18 @@ impl Picture {
 /// Whether a tile begins at this position. The first tile, at position 0, does not count.
 pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
     tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
+}
+
+/// Returns the matrix in parts of at most 8 columns, of whole tiles if they fit, if its rows would be too long.
+fn narrow(panel: &Panel, width: usize) -> Vec<Panel> {
+    let all = panel.rows.first().map_or(0, Vec::len);
+    let bars = (1..all).filter(|&column| begins_tile(column, panel.tile.1)).count();
+    if checked::count(all.times(width.plus(1)).plus(bars.times(2)).plus(6)) <= ROW_CHARACTERS {
+        return vec![panel.clone()];
+    }
+    let tiles = MOST_OF_LONG_ROWS.checked_div(panel.tile.1).unwrap_or(0).times(panel.tile.1);
+    let step = if tiles > 0 { tiles } else { MOST_OF_LONG_ROWS };
+    (0..all).step_by(step).map(|start| panel.columns(start..start.plus(step).min(all))).collect()
 }
 
 fn panel_lines(panel: &Panel, width: usize) -> Vec<String> {

@@ -41,13 +41,13 @@ const NO_LAYOUT: [(&str, &str); 6] = [
 const SWIZZLE: &str = "a swizzle combines bits of the offset by XOR, which strides and tiles cannot";
 const TRITON: &str = "Triton's encoding divides a tensor among threads, and says nothing about memory";
 
-/// The libraries whose text is a list of fields: the beginning, the closing token, and the names of sizes,
-/// strides and offset.
-const FIELDS: [Fields; 8] = [
+/// The texts that are lists of fields: the beginning, the closing token, the names of sizes, strides, offset.
+const FIELDS: [Fields; 9] = [
     (Notation::Numpy, "ndarray(", ")", ["shape", "strides", "offset"]),
     (Notation::Numpy, "np.ndarray(", ")", ["shape", "strides", "offset"]),
     (Notation::Numpy, "numpy.ndarray(", ")", ["shape", "strides", "offset"]),
     (Notation::Torch, "torch.Size(", "", ["", "stride", "storage_offset"]),
+    (Notation::Torch, "(torch.Size(", ")", ["", "stride", "storage_offset"]),
     (Notation::Torch, "torch.empty_strided(", ")", ["size", "stride", ""]),
     (Notation::Candle, "Layout {", "}", ["shape", "stride", "start_offset"]),
     (Notation::Ndarray, "shape=", "", ["shape", "strides", ""]),
@@ -70,8 +70,14 @@ pub fn lacks_type(text: &str) -> bool {
     let text = text.trim_start();
     let is_cute =
         text.starts_with('(') && text.trim_start_matches(['(', '_', ' ']).starts_with(|c: char| c.is_ascii_digit());
-    let in_text = FIELDS.iter().any(|(_, beginning, ..)| text.starts_with(beginning)) && !text.contains("dtype");
+    let fields = text.get(fields_start(text)..).unwrap_or(text);
+    let in_text = FIELDS.iter().any(|(_, beginning, ..)| fields.starts_with(beginning)) && !text.contains("dtype");
     in_text || is_cute && text.contains(':') || text.starts_with("Layout(")
+}
+
+/// Returns where the fields of ndarray's text begin, after its elements: `[[1, 2]], shape=[1, 2]`.
+fn fields_start(text: &str) -> usize {
+    text.find("], shape=[").filter(|_| text.starts_with('[')).map_or(0, |end| end.plus("], ".len()))
 }
 
 /// Reads the layout of a text in one of these notations. `None` for a text in none of them.
@@ -88,6 +94,8 @@ pub(super) fn read(text: &str) -> Result<Option<(Notation, Signed)>, Error> {
     if data_type.is_none() {
         cursor.move_to(0);
     }
+    let start = fields_start(cursor.rest()).plus(cursor.position());
+    cursor.move_to(start);
     let rest = cursor.rest();
     refuse_without_layout(rest)?;
     let read = if let Some(row) = FIELDS.iter().find(|(_, beginning, ..)| rest.starts_with(beginning)) {
@@ -144,8 +152,7 @@ fn refuse_without_layout(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Returns the type with this name in any of the libraries. `b8` is PyTorch's name of its truth values, `i1`
-/// MLIR's.
+/// Returns the type with this name in any of the libraries: PyTorch's truth values are `b8`, MLIR's `i1`.
 fn element_type(name: &str) -> Option<DataType> {
     match name {
         "b8" | "i1" => Some(DataType::Pred),
@@ -195,10 +202,11 @@ fn fields(
     }
     if notation == Notation::Torch {
         sizes = Some(read_tuple(cursor, size)?);
-        if close.is_empty() {
+        if beginning.ends_with("Size(") {
             cursor.expect(")", "`)`")?;
         }
-        if cursor.eat(",") && cursor.peek() == Some(b'(') {
+        cursor.eat(",");
+        if cursor.peek() == Some(b'(') {
             strides = Some((cursor.position(), read_tuple(cursor, signed)?));
             cursor.eat(",");
         }
