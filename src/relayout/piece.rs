@@ -222,7 +222,7 @@ impl Relayout {
         let bits = self.destination.element_bits();
         let narrow = |bytes: u64| checked::narrow(bytes, checked::BYTES);
         let count = parts.len();
-        let piece = |Clipped { elements, boxes, fill }: Clipped| {
+        let piece = |Clipped { elements, boxes, fill }: Clipped| -> Result<Piece, Error> {
             let (first, last) = (checked::bytes_for(elements.start, bits)?, checked::bytes_for(elements.end, bits)?);
             let is_last = elements.end == self.destination.physical_elements();
             let end = if is_last { self.written_size() } else { last };
@@ -232,7 +232,11 @@ impl Relayout {
             let part = Part { bytes, source_needs: self.source_needs, program, fill };
             Ok(Piece { range: narrow(first)?..narrow(end)?, reads, needs, copy: PieceCopy::Part(Box::new(part)) })
         };
-        parts.into_iter().map(piece).collect()
+        let mut pieces = Vec::with_capacity(count);
+        for part in parts {
+            pieces.push(piece(part)?);
+        }
+        Ok(pieces)
     }
 
     /// The boxes of a program and the boxes of the padding, to be cut into pieces. `None` if there are too
@@ -266,8 +270,11 @@ impl Spans<'_> {
     /// The parts between these bounds. `None` if they would have too many boxes.
     fn cut(&self, bounds: &[u64]) -> Option<Vec<Clipped>> {
         let mut room = Room::new();
-        let parts = bounds.iter().zip(bounds.iter().skip(1));
-        parts.map(|(&start, &end)| self.clipped(start..end, &mut room)).collect()
+        let mut parts = Vec::with_capacity(bounds.len());
+        for (&start, &end) in bounds.iter().zip(bounds.iter().skip(1)) {
+            parts.push(self.clipped(start..end, &mut room)?);
+        }
+        Some(parts)
     }
 
     /// The part of the copy whose destination is in `elements`. `None` if there is no room for its boxes.

@@ -87,7 +87,7 @@ fn run_rows(rows: &Rows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
 fn change_width(rows: &WidthRows, source: &[u8], copies: &mut Copies<'_>, at: Bits) {
     let WidthRows { loops, row, change, wholes } = rows;
     // All offsets count elements. One side has a byte for each element, and the other side packs them.
-    let packed = u64::try_from(change.bits).unwrap_or(8);
+    let packed = u64::from(change.bits);
     let sides = change.sides((packed, 8));
     let start = (at.0.div_euclid(sides.0), at.1.div_euclid(sides.1));
     each_element(loops, start.0, start.1, &mut |from, to| {

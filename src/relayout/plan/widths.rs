@@ -56,7 +56,7 @@ impl Widths {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change {
-    pub(crate) bits: usize,
+    pub(crate) bits: u16,
     /// The least number of packed elements that fill whole bytes.
     pub(crate) group: u64,
     /// The number of bytes that `group` packed elements fill.
@@ -73,7 +73,7 @@ impl Change {
             6 => (4, 3),
             _ => return None,
         };
-        Some(Change { bits: usize::try_from(bits).ok()?, group, group_bytes, change })
+        Some(Change { bits: u16::try_from(bits).ok()?, group, group_bytes, change })
     }
 
     pub(crate) fn unpacks(&self) -> bool {
@@ -91,7 +91,7 @@ impl Change {
     }
 
     pub(crate) fn row(&self, packed: usize) -> WidthRow {
-        WidthRow { bits: self.bits, change: self.change, packed }
+        WidthRow { bits: self.bits.into(), change: self.change, packed }
     }
 
     /// How many bytes `elements` packed elements fill. `None` if they are not whole bytes.
