@@ -319,6 +319,13 @@ errors! {
         Code::Negative.at(axis, 0, 0).about(what)
     }
 
+    /// Two indices of a destination are both stored at element `offset`.
+    fn overlapping_destination(first: &[u64], second: &[u64], offset: u64) {{
+        let mut error = Code::OverlappingDestination.because(format!("{first:?}"), format!("{second:?}"));
+        error.0.value = Some(offset);
+        error
+    }}
+
     /// The error with this code for `value` elements of `bits` bits.
     fn in_bits(code: Code, axis: usize, value: u64, limit: u64, bits: u32) {
         code.at(axis, value, limit).and(bits.into())
@@ -343,12 +350,6 @@ errors! {
 }
 
 impl Error {
-    pub(crate) fn overlapping_destination(first: &[u64], second: &[u64], offset: u64) -> Error {
-        let mut error = Code::OverlappingDestination.because(format!("{first:?}"), format!("{second:?}"));
-        error.0.value = Some(offset);
-        error
-    }
-
     pub(crate) fn inside_block(name: &'static str, what: &'static str, axis: usize, value: u64, values: u64) -> Error {
         let mut error = Code::InsideBlock.because(what, name).on(axis).to(values);
         error.0.value = Some(value);

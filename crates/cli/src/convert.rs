@@ -91,6 +91,20 @@ enum UpperBits {
 pub(crate) struct Fill(pub(crate) Padding);
 
 impl Arguments {
+    /// Refuses what only a layout in one place has: a layout with a block table or of several parts follows.
+    fn refuse_in_parts(&self, transfers: bool) -> Result<(), Stop> {
+        let given = [
+            (self.from_fingerprint.is_some(), "--from-fingerprint"),
+            (self.to_fingerprint.is_some(), "--to-fingerprint"),
+            (self.measure, "--measure"),
+            (self.notation.is_some(), "--as"),
+            (transfers, "--transfers"),
+        ];
+        given.into_iter().find(|(is_given, _)| *is_given).map_or(Ok(()), |(_, name)| {
+            Err(Stop::Unusable(format!("{name} is for layouts in one place, and this one lies in several")))
+        })
+    }
+
     fn files(&self) -> Result<Option<(&Path, &Path)>, Stop> {
         let Some((input, target)) = self.input.as_deref().zip(self.output.as_deref()) else { return Ok(None) };
         if self.overwrite || !is_same_file(input, target) {
@@ -145,6 +159,9 @@ impl Side {
 }
 
 pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    if !arguments.transfers && (arguments.loops.is_some() || arguments.limits.is_some()) {
+        return Err(Stop::Unusable("--loops and --limits are for --transfers".into()));
+    }
     let from = match (&arguments.from, &arguments.input) {
         (Some(from), _) => from.clone(),
         (None, Some(input)) if is_npy(input) => npy_layout(input)?,
@@ -174,11 +191,39 @@ pub(crate) fn run(arguments: &Arguments, output: &mut Output) -> Result<Verdict,
     })
 }
 
+/// Whether two caches count blocks, at least one of them, and the blocks or the axes differ.
+fn is_by_blocks(from: &str, to: &str) -> bool {
+    let has = |name: &str| {
+        [from, to].map(|cache| cache.split(['[', ',', ']']).find_map(|field| field.trim().strip_prefix(name)))
+    };
+    let ([own, other], tokens) = (has("N="), has("T=").map(|tokens| tokens.is_some()));
+    [from, to].iter().all(|text| text.starts_with("kv:"))
+        && tokens.contains(&false)
+        && (own != other || tokens[0] != tokens[1])
+}
+
 fn one(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
+    match copy(from, to, arguments, output) {
+        Err(Stop::Refused(pair, error))
+            if !output.is_json()
+                && ["size_mismatch", "rank_mismatch", "not_expressible"].contains(&error.code())
+                && is_by_blocks(from, to) =>
+        {
+            output.refuse(&pair, &error)?;
+            output.error_line("  caches whose blocks differ are copied by tokens: write T= on both sides");
+            Ok(Verdict::Failed)
+        }
+        done => done,
+    }
+}
+
+fn copy(from: &str, to: &str, arguments: &Arguments, output: &mut Output) -> Result<Verdict, Stop> {
     if let Some(parts) = crate::parts::Parts::of(from, to) {
+        arguments.refuse_in_parts(arguments.transfers)?;
         return parts.map_err(refused(&format!("{from} -> {to}")))?.run(arguments.files()?, arguments.explain, output);
     }
     if let Some(tables) = Tables::of(from, to) {
+        arguments.refuse_in_parts(false)?;
         let tables = tables.map_err(refused(&format!("{from} -> {to}")))?;
         #[cfg(feature = "transfers")]
         if arguments.transfers {

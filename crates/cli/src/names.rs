@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tensor_layout_text::Notated;
-use tensor_layout_text::kv::{KvCache, Recognised, orders, recognise};
+use tensor_layout_text::kv::{KvCache, Order, Recognised, orders, recognise};
 use tensor_layout_text::named::{Row, rows};
 
 use crate::output::{Output, Stop, Verdict, joined, refused};
@@ -30,12 +30,21 @@ fn caches(layout: &str, known: &str, output: &mut Output) -> Result<Verdict, Sto
     };
     let known: Option<Vec<_>> = known.split(',').filter(|text| !text.is_empty()).map(size).collect();
     let known = known.ok_or_else(|| Stop::Unusable("--known takes sizes such as H=8,N=16 or bytes=4096".into()))?;
+    if let Some((name, _)) =
+        known.iter().find(|(name, _)| !["L", "B", "H", "N", "C", "D", "2", "bytes"].contains(&&**name))
+    {
+        let sentence = format!("--known takes L, B, H, N, C, D, 2 and bytes, and `{name}` is none of them");
+        return Err(Stop::Unusable(sentence));
+    }
     let known: Vec<(&str, u64)> = known.iter().map(|(name, size)| (name.as_str(), *size)).collect();
     let tensor = layout.parse::<Notated>().map_err(refused(layout))?;
     let Recognised { caches, apart, .. } = recognise(&tensor, &known).map_err(refused(layout))?;
-    let names = |cache: &KvCache| -> Vec<&str> {
-        let same = orders().iter().filter(|row| row.letters == cache.order());
-        same.map(|row| row.name.as_str()).collect()
+    let names = |cache: &KvCache| -> Vec<String> {
+        let same = orders().iter().filter(|row| row.letters == cache.order()).map(|row| row.name.clone());
+        let of_layer = |row: &&Order| row.letters.contains('L') && row.letters.replace('L', "") == cache.order();
+        let layers = orders().iter().filter(of_layer).map(|row| format!("a layer of {}", row.name));
+        let names: Vec<String> = same.collect();
+        if names.is_empty() { layers.collect() } else { names }
     };
     let found = !caches.is_empty();
     if output.is_json() {

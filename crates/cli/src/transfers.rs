@@ -12,6 +12,9 @@ use crate::table::{Table, counted, long_bytes};
 /// The most transfers that are printed for people.
 const SHOWN: usize = 8;
 
+/// The most runs that are visited to count a list that is not printed whole.
+const VISITS: u64 = 1 << 24;
+
 pub(crate) fn list(
     [from, to]: [&str; 2],
     plans: &[&Relayout],
@@ -25,37 +28,42 @@ pub(crate) fn list(
     };
     executor.loops = loops.or(executor.loops);
     let list = Transfers::of(plans, &executor).map_err(refused(&format!("{from} -> {to}")))?;
-    let summary = list.summary();
-    let others: Vec<(Option<usize>, u64)> = [Some(0), Some(1), Some(2), None]
-        .into_iter()
-        .filter_map(|loops| {
-            let mut executor = executor.clone();
-            executor.loops = loops;
-            Some((loops, Transfers::of(plans, &executor).ok()?.count()))
-        })
-        .collect();
+    let others = [Some(0), Some(1), Some(2), None].into_iter().filter_map(|loops| {
+        let mut executor = executor.clone();
+        executor.loops = loops;
+        let list = Transfers::of(plans, &executor).ok()?;
+        Some((loops, list.summary_within(VISITS).map(|summary| summary.count).ok_or_else(|| list.count_at_most())))
+    });
+    let others: Vec<(Option<usize>, Result<u64, u64>)> = others.collect();
     // What would help is known of one copy, not of a list of them.
     let changes = if let [plan] = plans { fewer(plan, &executor) } else { Vec::new() };
     if output.is_json() {
-        return print_json([from, to], &list, &summary, &others, &changes, output);
+        return print_json([from, to], &list, &others, &changes, output);
     }
     output.line(format_args!("from {from}\nto   {to}"))?;
-    let kind = match executor.loops {
-        Some(0) => "plain ranges".into(),
-        Some(loops) => format!("up to {}", counted(loops as u64, "loop")),
-        None => "any loops".into(),
+    let kind = |count| match executor.loops {
+        Some(0) => counted(count, "plain range"),
+        Some(loops) => format!("{} of up to {}", counted(count, "transfer"), counted(loops as u64, "loop")),
+        None => format!("{} of any loops", counted(count, "transfer")),
     };
-    let Summary { bytes, count, shortest_bytes, longest_bytes } = summary;
-    let runs = match shortest_bytes == longest_bytes {
-        true => long_bytes(longest_bytes),
-        false => format!("{shortest_bytes} to {}", long_bytes(longest_bytes)),
-    };
-    output.sentence(format_args!(
-        "{} of {kind}: {} in runs of {runs}",
-        counted(count, "transfer"),
-        long_bytes(bytes)
-    ))?;
-    let others = others.iter().map(|(loops, count)| format!("{count} with {}", loops_name(*loops)));
+    let summary = list.summary_within(VISITS);
+    match summary {
+        Some(Summary { count: 0, .. }) => {
+            return output.line("0 transfers: there is nothing to copy").map(|()| Verdict::Well);
+        }
+        Some(Summary { bytes, count, shortest_bytes, longest_bytes }) => {
+            let runs = match shortest_bytes == longest_bytes {
+                true => long_bytes(longest_bytes),
+                false => format!("{shortest_bytes} to {}", long_bytes(longest_bytes)),
+            };
+            output.sentence(format_args!("{}: {} in runs of {runs}", kind(count), long_bytes(bytes)))?;
+        }
+        None => output.sentence(format_args!("up to {}, too many to count here", kind(list.count_at_most())))?,
+    }
+    let others = others.iter().map(|(loops, count)| match count {
+        Ok(count) => format!("{count} with {}", loops_name(*loops)),
+        Err(most) => format!("up to {most} with {}", loops_name(*loops)),
+    });
     output.sentence(format_args!("by loops   {}", others.collect::<Vec<_>>().join(", ")))?;
     for change in changes.iter().take(3) {
         let side = if change.is_destination { "to" } else { "from" };
@@ -79,8 +87,12 @@ pub(crate) fn list(
     }
     output.line("")?;
     output.lines(table.lines())?;
-    if count > SHOWN as u64 {
-        output.line(format_args!("and {} more, which --json lists", count - SHOWN as u64))?;
+    match summary {
+        Some(summary) if summary.count > SHOWN as u64 => {
+            output.line(format_args!("and {} more, which --json lists", summary.count - SHOWN as u64))?;
+        }
+        Some(_) => {}
+        None => output.line("and more, which --json lists")?,
     }
     Ok(Verdict::Well)
 }
@@ -102,12 +114,11 @@ fn text(map: &IndexMap) -> String {
 fn print_json(
     [from, to]: [&str; 2],
     list: &Transfers,
-    summary: &Summary,
-    others: &[(Option<usize>, u64)],
+    others: &[(Option<usize>, Result<u64, u64>)],
     changes: &[Fewer],
     output: &mut Output,
 ) -> Result<Verdict, Stop> {
-    let Summary { bytes, count, shortest_bytes, longest_bytes } = summary;
+    let Summary { bytes, count, shortest_bytes, longest_bytes } = list.summary();
     let head = json!({
         "type": "transfers", "bytes": bytes, "count": count,
         "shortest_bytes": shortest_bytes, "longest_bytes": longest_bytes,
@@ -123,7 +134,8 @@ fn print_json(
         let comma = if place == 0 { "" } else { "," };
         output.bytes(format!("{comma}{transfer}").as_bytes())?;
     }
-    let counts: Vec<Value> = others.iter().map(|(loops, count)| json!({ "loops": loops, "count": count })).collect();
+    let counts: Vec<Value> =
+        others.iter().filter_map(|(loops, count)| Some(json!({ "loops": loops, "count": count.ok()? }))).collect();
     let fewer: Vec<Value> = changes
         .iter()
         .map(|change| {

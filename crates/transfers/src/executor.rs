@@ -93,12 +93,17 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// `unknown_limits` for another name. `parse` if the value cannot be read.
+    /// `unknown_limits` for another name, or for a `pitched` that is not true or false. `parse` if a number
+    /// cannot be read.
     pub fn with(mut self, field: &str, value: &str) -> Result<Executor, Error> {
         match field {
             "loops" if value == "any" => self.loops = None,
             "loops" => self.loops = Some(usize::try_from(read_size(value)?).unwrap_or(usize::MAX)),
-            "pitched" => self.pitched = value == "true",
+            "pitched" if ["true", "false"].contains(&value) => self.pitched = value == "true",
+            "pitched" => {
+                let reason = format!("is true or false for an executor, and not `{value}`");
+                return Err(Code::UnknownLimits.because(field.to_owned(), reason));
+            }
             "offset_alignment" => self.offset_alignment = read_size(value)?,
             "run_multiple" => self.run_multiple = read_size(value)?,
             "max_run" => self.max_run = read_size(value)?,
@@ -154,8 +159,13 @@ impl FromStr for Executor {
         })?;
         let mut executor = Executor { name: text.to_owned().into(), ..Executor::of(*row) };
         for change in changes.split(',').filter(|change| !change.is_empty()) {
-            let (field, value) = change.split_once('=').unwrap_or((change, ""));
-            executor = executor.with(field, value)?;
+            executor = match change.split_once('=') {
+                Some((field, value)) => executor.with(field, value)?,
+                None => {
+                    let reason = "needs a value after it, as in max_run=1MiB";
+                    return Err(Code::UnknownLimits.because(change.to_owned(), reason));
+                }
+            };
         }
         executor.piece()?;
         Ok(executor)

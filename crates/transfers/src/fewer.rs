@@ -52,6 +52,9 @@ const DIGITS: usize = 8;
 /// The most nests of a copy that is changed.
 const NESTS: usize = 64;
 
+/// The most runs that are visited to count a list.
+const VISITS: u64 = 1 << 16;
+
 /// The digits of a layout, from outer to inner: the axis and the number of values.
 type Digits = Vec<(usize, u64)>;
 
@@ -67,14 +70,14 @@ pub fn fewer(plan: &Relayout, executor: &Executor) -> Vec<Fewer> {
     let settings = Settings { reversed: plan.reversed_axes().to_vec(), ..Settings::default() };
     let count = |from: &IndexMap, to: &IndexMap| {
         let plan = Relayout::with(from, to, &settings).ok()?;
-        Transfers::of(&[&plan], executor).ok()?.quick_count()
+        Some(Transfers::of(&[&plan], executor).ok()?.summary_within(VISITS)?.count)
     };
     let list = match Transfers::of(&[plan], executor) {
         // Blocks that do not divide each other do not in another order either.
         Ok(list) if list.nests().count() <= NESTS => list,
         _ => return Vec::new(),
     };
-    let now = list.quick_count().unwrap_or(u64::MAX);
+    let now = list.summary_within(VISITS).map_or(u64::MAX, |summary| summary.count);
     let mut found: Vec<Fewer> = Vec::new();
     for (place, (side, other)) in [(sides[0], sides[1]), (sides[1], sides[0])].into_iter().enumerate() {
         let (Some(own), is_destination) = (digits(side), place == 1) else { continue };
@@ -97,6 +100,9 @@ pub fn fewer(plan: &Relayout, executor: &Executor) -> Vec<Fewer> {
     };
     let all = found.clone();
     found.retain(|of| of.change == Change::Padding || !all.iter().any(|one| padding(of, one)));
+    found.sort_by_key(|one| (one.is_destination, one.count, one.change));
+    // Two changes may end in one layout.
+    found.dedup_by(|next, one| next.is_destination == one.is_destination && next.layout == one.layout);
     found.sort_by_key(|one| (one.count, one.change));
     found
 }

@@ -211,14 +211,23 @@ impl Transfers {
         self.summary().count
     }
 
-    /// Returns the number of transfers, if they can be counted without a visit to more than 65,536.
-    pub(crate) fn quick_count(&self) -> Option<u64> {
-        let is_short = || self.nests().map(Nest::runs).fold(0, u64::saturating_add) <= 1 << 16;
+    /// Returns what the list comes to, or `None` if that takes a visit to more than `runs` runs.
+    #[must_use]
+    pub fn summary_within(&self, runs: u64) -> Option<Summary> {
+        let is_short = || self.nests().map(Nest::runs).fold(0, u64::saturating_add) <= runs;
         let is_quick = match (self.ranges, self.nests.as_slice()) {
             (Some((piece, _)), [Listed { nest, .. }]) => is_even(nest, piece) || is_short(),
             (ranges, _) => ranges.is_none() || is_short(),
         };
-        is_quick.then(|| self.count())
+        is_quick.then(|| self.summary())
+    }
+
+    /// Returns a bound on the number of transfers, which takes no visit: neighbours may still be merged.
+    #[must_use]
+    pub fn count_at_most(&self) -> u64 {
+        let Some((piece, _)) = self.ranges else { return self.count() };
+        let pieces = |nest: &Nest| nest.runs().saturating_mul(nest.run().div_ceil(piece));
+        self.nests().map(pieces).fold(0, u64::saturating_add)
     }
 
     /// What the list comes to. It takes as long as [`count`](Self::count).

@@ -34,8 +34,38 @@ fn a_block_table_is_read_from_a_file_and_written_to_one() {
         run(&["--json", "convert", "--transfers", "--loops", "0", "--from", table, "--to", "u8[11,1,2]:[2,2,1]"])
             .object();
     assert_eq!((&list["count"], &list["bytes"]), (&json!(2), &json!(22)));
+    let twice = "kv:BNHC:u8[B=[3,4,3]/5,T=11,H=1,N=4,C=2]";
+    let refused = convert("u8[11,1,2]:[2,2,1]", twice, [&dense, &back]);
+    let sentence = "the destination overlaps itself: indices [0, 0, 0] and [8, 0, 0] are both stored at element 24";
+    assert!(refused.status == 1 && refused.stderr.contains(sentence), "{refused:?}");
+    assert_eq!(convert(twice, "u8[11,1,2]:[2,2,1]", [&pool, &dense]).status, 0);
     let whole = run(&["--json", "convert", "--explain", "--from", table, "--to", "u8[11,1,2]:[2,2,1]"]).object();
     assert_eq!((&whole["parts"], &whole["source_bytes"]), (&json!(2), &json!(40)));
+}
+
+#[test]
+fn caches_of_other_blocks_are_copied_by_tokens() {
+    let list = |from: &str, to: &str| run(&["convert", "--transfers", "--from", from, "--to", to]);
+    let blocks = "kv:LBHNC:u8[L=2,B=8,H=2,N=4,C=2]";
+    for other in ["kv:LBHNC:u8[L=2,B=4,H=2,N=8,C=2]", "kv:LBHNC:u8[L=2,T=32,H=2,N=8,C=2]"] {
+        let refused = list(blocks, other);
+        assert!(refused.status == 1 && refused.stderr.contains("write T= on both sides"), "{refused:?}");
+    }
+    let heads = list(blocks, "kv:LBHNC:u8[L=2,B=8,H=3,N=4,C=2]");
+    assert!(heads.status == 1 && !heads.stderr.contains("T="), "{heads:?}");
+    assert_eq!(list("kv:LBHNC:u8[L=2,T=32,H=2,N=4,C=2]", "kv:LBHNC:u8[L=2,T=32,H=2,N=8,C=2]").status, 0);
+    let none = list("kv:LBNHC:u8[L=2,B=0,H=2,N=4,C=2]", "kv:LBHNC:u8[L=2,B=0,H=2,N=4,C=2]");
+    assert!(none.status == 0 && none.stdout.ends_with("0 transfers: there is nothing to copy\n"), "{none:?}");
+    let empty = list("kv:LBNHC:u8[L=2,B=[]/8,H=2,N=4,C=2]", "u8[2,8,2,4,2]");
+    assert!(empty.status == 1 && empty.stderr.contains("expected the number of a block"), "{empty:?}");
+    // What only a layout in one place has is refused, not passed over.
+    let tag = "09d31ad04dad649a8140d99a2c2e0846";
+    let table = "kv:BNHC:u8[B=[3,4,0]/5,H=1,N=4,C=2]";
+    let refused = run(&["convert", "--explain", "--from", table, "--to", "u8[3,1,4,2]", "--from-fingerprint", tag]);
+    assert!(
+        refused.status == 2 && refused.stderr.contains("--from-fingerprint is for layouts in one place"),
+        "{refused:?}"
+    );
 }
 
 #[test]
@@ -47,6 +77,10 @@ fn caches_are_recognised() {
     assert_eq!(object["caches"][1]["layout"], "kv:B2NHD:bf16[B=2,H=3,N=4,D=6]");
     assert_eq!(object["apart"], json!(["B=0,H=0,N=0,C=6 is at element 144 in 2BNHD and 72 in B2NHD"]));
     assert_eq!(run(&["names", "--kv", "bf16[5,4,3,12]:[168,42,14,1]"]).status, 1);
+    let other = run(&["names", "--kv", "bf16[5,4,3,12]:[144,36,12,1]", "--known", "X=3"]);
+    assert!(other.status == 2 && other.stderr.contains("`X` is none of them"), "{other:?}");
+    let layer = run(&["names", "--kv", "bf16[5,4,3,12]:[144,36,12,1]", "--known", "H=5,C=12"]);
+    assert!(layer.stdout.contains("a layer of vllm.LHBNC"), "{layer:?}");
     assert_eq!(run(&["names", "--kv", "bf16[5,4,3,12]:[144,36,12,1]", "--known", "H"]).status, 2);
 }
 

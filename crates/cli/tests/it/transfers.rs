@@ -55,6 +55,22 @@ fn people_see_how_many_how_long_and_what_would_help() {
 }
 
 #[test]
+fn lists_that_are_too_long_to_count_are_bounded() {
+    let size = 1_000_003;
+    let [from, to] = ["1,0", "0,1"].map(|order| format!("f32[{size},{size}]{{{order}:T(8,128)}}"));
+    let words = convert(&from, &to, &["--loops", "0"]);
+    let text = run(&words.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    assert!(text.contains("\nup to 1000006000009 plain ranges, too many to count here\n"), "{text}");
+    assert!(
+        text.contains("\nby loops   up to 1000006000009 with 0, ")
+            && text.ends_with("\nand more, which --json lists\n")
+    );
+    let words = convert("f32[0,3]", "f32[0,3]{0,1}", &[]);
+    let text = run(&words.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    assert!(text.ends_with("\n0 transfers: there is nothing to copy\n"), "{text}");
+}
+
+#[test]
 fn what_an_executor_does_not_take_is_refused() {
     for (from, to, more, status, sentence) in [
         (
@@ -66,6 +82,7 @@ fn what_an_executor_does_not_take_is_refused() {
         ),
         ("s4[3,5]:[5,1]", "s4[3,5]:[8,1]", &[], 1, "begin or end inside a byte"),
         ("u8[4]:[1]", "u8[4]:[1]", &["--limits", "opengl"], 2, "names no executor of transfers: expected any, rdma"),
+        ("u8[4]:[1]", "u8[4]:[1]", &["--limits", "rdma:max_run"], 2, "`max_run` needs a value after it"),
         ("u8[4]:[1]", "u8[4]:[1]", &["in", "out"], 2, "cannot be used with"),
     ] {
         let words = convert(from, to, more);

@@ -43,7 +43,11 @@ impl<'t> Field<'t> {
         let mut field = Field { name, column, size: 0, part: None, table: Vec::new(), bytes: None };
         let of_whole = "`/` and the size of the whole axis";
         if name == "B" && cursor.eat("[") {
+            let at = cursor.position();
             field.table = cursor.list("]", |cursor| cursor.number("the number of a block"))?;
+            if field.table.is_empty() {
+                return Err(cursor.error_at(at, "the number of a block"));
+            }
             cursor.expect("/", of_whole)?;
             field.size = cursor.number("the number of all blocks")?;
         } else {
@@ -272,7 +276,8 @@ impl Written<'_> {
                 )));
             }
             end = if page == Some(*stride) && Some(place) == innermost { *stride } else { end };
-            next = checked::mul(*stride, size, PHYSICAL)?;
+            // Without elements, the strides are those of one.
+            next = checked::mul(*stride, size.max(1), PHYSICAL)?;
             end = checked::add(checked::mul(*stride, size.saturating_sub(1), PHYSICAL)?, end, PHYSICAL)?;
         }
         Ok((strides, end))

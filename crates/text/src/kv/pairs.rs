@@ -24,8 +24,9 @@ use super::layout::refused;
 ///
 /// # Errors
 ///
-/// `not_expressible` if the parts have not the same number of blocks or tokens, and `not_a_view` for a layout
-/// whose tiles cannot be cut where the parts end.
+/// `not_expressible` if the parts have not the same number of blocks or tokens, `overlapping_destination` if
+/// a block of `to` is there twice, and `not_a_view` for a layout whose tiles cannot be cut where the parts
+/// end.
 ///
 /// ```
 /// use tensor_layout::{relayout::Relayout, BufferTensorDesc, DataType, ToIndexMap};
@@ -53,6 +54,7 @@ pub fn pairs(from: &[LayoutPart], to: &[LayoutPart]) -> Result<Vec<(IndexMap, In
     if end(from) != end(to) {
         return Err(refused(format!("one side has {} indices on axis {axis} and the other {}", end(from), end(to))));
     }
+    refuse_repeated(to, axis)?;
     let (mut pairs, mut at) = (Vec::new(), 0_u64);
     let (mut sources, mut destinations) = (from.iter().peekable(), to.iter().peekable());
     while let (Some(&source), Some(&destination)) = (sources.peek(), destinations.peek()) {
@@ -93,4 +95,27 @@ pub fn pairs(from: &[LayoutPart], to: &[LayoutPart]) -> Result<Vec<(IndexMap, In
         destinations.next_if(|_| range(destination).1 == at);
     }
     Ok(pairs)
+}
+
+/// Refuses parts of a destination that share a block. A part is a range of blocks, so if parts share a block,
+/// then two that are neighbours in the order of their first offsets do.
+fn refuse_repeated(parts: &[LayoutPart], axis: usize) -> Result<(), Error> {
+    let first = |part: &LayoutPart| part.map.offset(&vec![0; part.map.sizes().len()]);
+    let stored = parts.iter().filter(|part| parts.len() > 1 && part.map.element_count() > 0);
+    let mut starts = stored.map(|part| Ok((first(part)?, part))).collect::<Result<Vec<_>, Error>>()?;
+    starts.sort_by_key(|start| start.0);
+    let index = |part: &LayoutPart, mut index: Vec<u64>| {
+        let start = part.slices.get(axis).map_or(0, |slice| slice.start);
+        index.get_mut(axis).into_iter().for_each(|at| *at = at.saturating_add(start));
+        index
+    };
+    for (&(_, before), &(offset, part)) in starts.iter().zip(starts.iter().skip(1)) {
+        if offset < before.map.physical_elements()
+            && let Some(found) = before.map.inverse(offset)?
+        {
+            let own = index(part, vec![0; found.len()]);
+            return Err(Error::overlapping_destination(&index(before, found), &own, offset));
+        }
+    }
+    Ok(())
 }
