@@ -49,6 +49,13 @@ impl Parts {
         let (source, destination) = (named(from, to), named(to, from));
         let copy = |named: NamedLayout, other: &str, is_source: bool| {
             let plain: Notated = other.parse()?;
+            // Blocks of another type may have as many bytes.
+            if let (Some(expected), Some(found)) = (named.blocks(), plain.blocks()) {
+                let (expected, found) = (expected.block_type().to_string(), found.block_type().to_string());
+                if expected != found {
+                    return Err(Error::data_type_mismatch(expected, found));
+                }
+            }
             let copy = if is_source { named.copy_to(&plain) } else { named.copy_from(&plain) }?;
             let mut texts = [named.to_string(), plain.to_string()];
             texts.rotate_left(usize::from(!is_source));

@@ -69,8 +69,8 @@ pub(crate) fn first(map: &IndexMap, reversed: &[usize]) -> Option<u64> {
     map.offset(&index).ok()
 }
 
-/// Says where index 0 is stored. Of a tensor of blocks, `is_blocks`, the last axis of the map is the bytes of a
-/// block, and indices count values.
+/// Says where index 0 is stored. Of a tensor of blocks, `is_blocks`, the last axis of the map is the bytes of
+/// a block, and indices count values.
 pub(crate) fn line(map: &IndexMap, reversed: &[usize], is_blocks: bool) -> Option<String> {
     let axes: Vec<u64> = reversed.iter().map(|&axis| axis as u64).collect();
     let (first, unit) = (first(map, reversed)?, if is_blocks { "byte" } else { "element" });

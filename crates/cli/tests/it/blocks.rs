@@ -45,7 +45,13 @@ fn every_command_answers_for_blocks() {
     assert_eq!(backwards, "q4_0[4,64]:[36,18]\n  reversed   axes [0]: index [0,0] is stored at byte 108\n");
     let plan = of(&["convert", "--explain", "--from", "q4_0[3,64]:[40,18]", "--to", "packed"]);
     assert!(plan.contains("to   q4_0[3,64]:[36,18]\n"), "{plan}");
-    let refusals: [(&[&str], &str); 12] = [
+    let refusals: [(&[&str], &str); 15] = [
+        (&["convert", "--explain", "--from", "iq4_nl[4,64]", "--to", "ggml.q4_0x8:q4_0[8,64]"], "iq4_nl, but q4_0"),
+        (&["convert", "--explain", "--from", "q4_0[4,32]", "--to", "ggml.q4_0x4<8>:q4_0[4,64]"], "size 2 was expected"),
+        (
+            &["convert", "--explain", "--from", "u8[4,2,20]", "--to", "ggml.q4_0x4<8>:q4_0[4,64]"],
+            "size 18 was expected",
+        ),
         // The rank of the bytes is 4, but C is not the rows of blocks.
         (&["convert", "--explain", "--from", "q4_0[2,3,64]", "--to", "nhwc"], "`nhwc` orders elements"),
         (&["describe", "q4_2[2,64]"], "found `q4_2`"),

@@ -7,6 +7,7 @@
 //! while its lines are in the cache.
 
 use tensor_layout::checked;
+use tensor_layout::plan::Code;
 use tensor_layout::relayout::{Piece, Relayout, Settings};
 use tensor_layout::{Error, ToIndexMap};
 
@@ -37,7 +38,7 @@ impl NamedLayout {
     ///
     /// # Errors
     ///
-    /// The errors of [`Relayout::new`].
+    /// `size_mismatch` for other sizes, and the errors of [`Relayout::new`].
     ///
     /// ```
     /// use tensor_layout::strided::BlockTensorDesc;
@@ -64,13 +65,21 @@ impl NamedLayout {
     ///
     /// # Errors
     ///
-    /// The errors of [`Relayout::new`].
+    /// The errors of [`copy_from`](Self::copy_from).
     pub fn copy_to(&self, destination: &(impl ToIndexMap + ?Sized)) -> Result<PartsCopy, Error> {
         self.copy(destination, true)
     }
 
     fn copy(&self, other: &(impl ToIndexMap + ?Sized), to_other: bool) -> Result<PartsCopy, Error> {
         let other = other.to_index_map()?;
+        if other.sizes().len() != self.sizes().len() {
+            let reason = format!("one side has {} axes and the other {}", self.sizes().len(), other.sizes().len());
+            return Err(Error::not_expressible("copy", reason));
+        }
+        let mut sizes = other.sizes().iter().zip(self.sizes()).enumerate();
+        if let Some((axis, (&size, &expected))) = sizes.find(|(_, (size, expected))| size != expected) {
+            return Err(Code::SizeMismatch.at(axis, size, expected));
+        }
         let settings = Settings { least_piece: Some(1), ..Settings::default() };
         let mut bytes = [self.size_in_bytes(), other.physical_size_in_bytes()];
         bytes.rotate_left(usize::from(to_other).saturating_add(1) & 1);
