@@ -75,7 +75,7 @@ pub(crate) fn list(
         let text = text(&change.layout);
         output.sentence(format_args!("fewer      {} if --{side} had {what}: {text}", change.count))?;
     }
-    let mut table = Table::new(">source|>destination|>bytes|loops: count (source stride, destination stride)");
+    let mut table = Table::new(">source|>destination|>bytes|loops: count (source, destination stride)");
     for Transfer { source, destination, bytes, loops } in list.iter().take(SHOWN) {
         let loops: Vec<String> = loops
             .iter()
@@ -83,7 +83,11 @@ pub(crate) fn list(
                 format!("{count} ({source_stride}, {destination_stride})")
             })
             .collect();
-        table.row([source.to_string(), destination.to_string(), bytes.to_string(), loops.join(" ")]);
+        // Two loops a row: more would not fit in 80 columns.
+        let mut rows = loops.chunks(2).map(|loops| loops.join(" "));
+        let first = rows.next().unwrap_or_default();
+        table.row([source.to_string(), destination.to_string(), bytes.to_string(), first]);
+        rows.for_each(|loops| table.row([String::new(), String::new(), String::new(), loops]));
     }
     output.line("")?;
     output.lines(table.lines())?;

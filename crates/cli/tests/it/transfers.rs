@@ -65,6 +65,9 @@ fn lists_that_are_too_long_to_count_are_bounded() {
         text.contains("\nby loops   up to 1000006000009 with 0, ")
             && text.ends_with("\nand more, which --json lists\n")
     );
+    let words = convert(&from, &to, &[]);
+    let text = run(&words.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
+    assert!(text.lines().count() > 20 && text.lines().skip(5).all(|line| line.len() <= 80), "{text}");
     let words = convert("f32[0,3]", "f32[0,3]{0,1}", &[]);
     let text = run(&words.iter().map(String::as_str).collect::<Vec<_>>()).stdout;
     assert!(text.ends_with("\n0 transfers: there is nothing to copy\n"), "{text}");
