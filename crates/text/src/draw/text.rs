@@ -83,7 +83,7 @@ pub(super) fn begins_tile(position: usize, tile: usize) -> bool {
     tile > 1 && position > 0 && position.checked_rem(tile) == Some(0)
 }
 
-/// Returns the matrix in parts of at most 8 columns, of whole tiles if they fit, if its rows would be too long.
+/// Returns the matrix in parts of at most 8 columns, of whole tiles if they fit, if its rows are too long.
 fn narrow(panel: &Panel, width: usize) -> Vec<Panel> {
     let all = panel.rows.first().map_or(0, Vec::len);
     let bars = (1..all).filter(|&column| begins_tile(column, panel.tile.1)).count();
