@@ -61,6 +61,16 @@ pub struct BlockTensorDesc {
 }
 
 /// The place of a value, as [`BlockTensorDesc::place`] returns it.
+///
+/// ```
+/// use tensor_layout::strided::{BlockPlace, BlockTensorDesc};
+///
+/// let weights: BlockTensorDesc = "q8_0[2,64]".parse()?;
+/// let BlockPlace { block, value, bits, .. } = weights.place(&[1, 33])?;
+/// // The last block of the second row, behind the scale of its values.
+/// assert_eq!((block, value, bits), (102, 1, vec![24..32]));
+/// # Ok::<(), tensor_layout::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockPlace {

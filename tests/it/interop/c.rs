@@ -72,7 +72,7 @@ fn pjrt_fields_are_checked() {
     assert_eq!(code(PjrtFields::Strides(&[24, -4])), "negative");
     let odd = PjrtFields::Strides(&[24, 3]).to_layout(DataType::F32, &[4, 6]).unwrap_err();
     assert!(
-        odd.to_string().contains("axis 1 has a stride of 3 bytes, which is not a multiple of the 32 bits"),
+        odd.to_string().contains("axis 1 has a byte stride of 3, which is not a multiple of the 32 bits"),
         "{odd}"
     );
     assert_eq!(code(PjrtFields::Strides(&[i64::MAX - 3, 4])), "overflow");
