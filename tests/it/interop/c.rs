@@ -71,10 +71,7 @@ fn pjrt_fields_are_checked() {
     assert_eq!(code(PjrtFields::Strides(&[24])), "rank_mismatch");
     assert_eq!(code(PjrtFields::Strides(&[24, -4])), "negative");
     let odd = PjrtFields::Strides(&[24, 3]).to_layout(DataType::F32, &[4, 6]).unwrap_err();
-    assert!(
-        odd.to_string().contains("axis 1 has a byte stride of 3, which is not a multiple of the 32 bits"),
-        "{odd}"
-    );
+    assert!(odd.to_string().contains("axis 1 has a byte stride of 3, which is not a multiple of the 32 bits"), "{odd}");
     assert_eq!(code(PjrtFields::Strides(&[i64::MAX - 3, 4])), "overflow");
     let tiled_is_not_signed = tiled(&[1, 0], &[], &[]).to_signed(DataType::F32, &[4, 6]).unwrap_err();
     assert_eq!(tiled_is_not_signed.code(), "not_expressible");
