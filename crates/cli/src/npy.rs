@@ -55,6 +55,11 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
             *letter = b' ';
         }
     }
+    if depth(&head) > MOST_NESTED {
+        return Err(format!(
+            "has a header that nests brackets more than {MOST_NESTED} deep, which no array of plain elements does"
+        ));
+    }
     let mut rest = &*head;
     let raw = RawHeader::from_reader(&mut rest).map_err(|error| {
         // The crate shows the whole header below a syntax error.
@@ -70,6 +75,29 @@ pub(crate) fn read_header(file: &[u8]) -> Result<(Header, usize), String> {
     let sizes = raw.shape.iter().map(|&size| size as u64).collect();
     let header = Header { data_type, opaque, fortran_order: raw.layout.is_fortran(), sizes };
     Ok((header, head.len().saturating_sub(rest.len())))
+}
+
+/// The deepest brackets in a header. The time in which it is parsed doubles, and more, with each level.
+const MOST_NESTED: usize = 8;
+
+/// How deep the brackets of the header are nested. The header follows its length, of 2 bytes in version 1.
+fn depth(head: &[u8]) -> usize {
+    let (text, length) = match *head {
+        [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ref text @ ..] => (text, u32::from_le_bytes([a, b, c, d])),
+        [_, _, _, _, _, _, _, _, a, b, ref text @ ..] => (text, u16::from_le_bytes([a, b]).into()),
+        _ => return 0,
+    };
+    let length = usize::try_from(length).unwrap_or(usize::MAX);
+    let (mut depth, mut deepest) = (0_usize, 0);
+    for byte in text.iter().take(length) {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// Returns the type that a text of `numpy.dtype` means. A type that NumPy does not know, which is written as

@@ -184,6 +184,7 @@ fn strange_npy_files_are_refused_in_words() {
     for (bytes, complaint) in [
         (npy("'>f4'", "False", "(2,)", &[0; 8]), "big-endian"),
         (npy("[('a', '<f4')]", "False", "(2,)", &[0; 8]), "several fields"),
+        (npy("'<f4'", "False", "((((((((2,))))))))", &[0; 8]), "more than 8 deep"),
         (npy("'|O'", "False", "(2,)", &[0; 8]), "no counterpart"),
         (npy("'<f4'", "False", "(2,)", &[0; 7]), "its shape takes 8 bytes"),
         (npy("'<f4'", "Perhaps", "(2,)", &[0; 8]), "is not a .npy file that can be read"),
