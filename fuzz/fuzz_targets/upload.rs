@@ -185,6 +185,12 @@ impl Told<'_> {
         for axis in (0..rank).rev().filter(|&axis| limits.sizes_only && (empty || sizes[axis] == 1)) {
             strides[axis] = if axis + 1 == rank { 1 } else { strides[axis + 1].saturating_mul(sizes[axis + 1].max(1)) };
         }
+        // The rules are those of the axes in memory order where a device takes any order.
+        let mut order: Vec<usize> = (0..rank).collect();
+        if limits.any_order {
+            order.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
+        }
+        let (strides, sizes): (Vec<u64>, Vec<u64>) = order.iter().map(|&axis| (strides[axis], sizes[axis])).unzip();
         assert!(strides.iter().all(|&stride| stride <= limits.max_stride));
         assert!(strides.iter().all(|&stride| stride * bits <= limits.max_stride_bytes.saturating_mul(8)));
         assert!(!limits.unit_inner_stride || strides.last().is_none_or(|&stride| stride == 1));
