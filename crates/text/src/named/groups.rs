@@ -9,15 +9,9 @@
 //! row 2   s2 | c0 c1 c2 ..
 //! ```
 //!
-//! A copy of each part by itself visits every cache line twice, and moves scales of two bytes one by one:
-//! 8.2 times as long as a plain copy, where this takes 2.4 (`q8_0x4<4>` of 8192 x 8192 values, Zen 5). The
-//! four numbers are constants, so that the compiler unrolls a group and needs no check inside it.
-
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "offsets are below the sizes of checked layouts, and constants index a group of a constant length"
-)]
+//! A copy of each part by itself visits every cache line twice, and moves scales of two bytes one by one.
+//! This takes 2.3 to 3.0 times as long as a plain copy (`q8_0x4`, 4096 x 4096 and 8192 x 8192 values, Zen
+//! 5). The four numbers are constants, so that the compiler unrolls a group and needs no check inside it.
 
 use tensor_layout::checked::{Dims, next_index};
 use tensor_layout::{IndexMap, LayoutClass};
