@@ -1,6 +1,7 @@
 //! What the program does, as a shell sees it: a module a topic.
 #![allow(clippy::disallowed_methods, reason = "tests know what they do to their own files")]
 
+mod answers;
 mod blocks;
 mod command_line;
 mod damaged_models;

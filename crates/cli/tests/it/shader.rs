@@ -3,48 +3,6 @@
 use crate::command_line::run;
 
 #[test]
-fn index_functions_are_printed_ready_for_a_shader() {
-    let text = run(&["shader", "bf16[4,300]{1,0:T(8,128)(2,1)}", "--name", "x", "--walk", "1", "--buffer", "weights"]);
-    println!("{}", text.stdout);
-    assert_eq!(text.status, 0, "{text:?}");
-    for line in [
-        "fn x_offset(i0: u32, i1: u32) -> u32 {",
-        "fn x_index(offset: u32) -> XIndex {",
-        "fn x_step_1(at: XWalk1) -> XWalk1 {",
-        "    return (weights[offset >> 1u] >> shift) & 0xffffu;",
-        "fn x_store_at(i0: u32, i1: u32, value: f32) {",
-    ] {
-        assert!(text.stdout.lines().any(|printed| printed == line), "{line} in\n{}", text.stdout);
-    }
-    let read_only = run(&["shader", "bf16[4]", "--buffer", "weights", "--read-only"]).stdout;
-    assert!(read_only.contains("fn load(") && !read_only.contains("fn store("));
-    let object = run(&["--json", "shader", "f32[4,6]", "--base-argument"]).object();
-    assert!(object["wgsl"].as_str().unwrap().contains("fn offset(base: u32, i0: u32, i1: u32) -> u32 {"));
-}
-
-#[test]
-fn what_no_shader_can_say_is_refused_in_a_sentence() {
-    for (arguments, status, sentence) in [
-        (
-            &["shader", "u8[65536,65537]"][..],
-            1,
-            "spans 4295032832 elements, but the device addresses at most 4294967296",
-        ),
-        (&["shader", "f64[4]", "--buffer", "b"], 1, "64 bits"),
-        (&["shader", "f32[4]", "--walk", "1"], 1, "axis 1"),
-        (&["shader", "f32[4]", "--name", "9"], 1, "a name of letters"),
-        (&["shader", "f32[4", "--walk", "1"], 1, "expected"),
-    ] {
-        let run = run(arguments);
-        assert!(run.status == status && run.stderr.contains(sentence), "{run:?}");
-    }
-    // Overlapping strides that do not nest: everything but the way back.
-    let run = run(&["shader", "f32[300,300,300,300]:[7,5,3,2]"]);
-    assert!(run.status == 0 && run.stdout.starts_with("// No function from offsets to indices:"), "{run:?}");
-    assert!(run.stdout.contains("return i0 * 7u + i1 * 5u + i2 * 3u + (i3 << 1u);"), "{run:?}");
-}
-
-#[test]
 fn programs_are_printed_pass_by_pass() {
     let call = ["shader", "--from", "bf16[30,200]{1,0}", "--to", "bf16[30,200]{1,0:T(8,128)(2,1)}"];
     let text = run(&call).stdout;
@@ -64,17 +22,6 @@ fn programs_are_printed_pass_by_pass() {
     );
     let object = run(&[&["--json"], &call[..]].concat()).object();
     assert_eq!((object["form"].as_str(), object["target"].as_str()), (Some("interleave"), Some("wgsl")));
-    for (arguments, status, sentence) in [
-        (&["shader", "--from", "f32[4]", "--to", "f32[5]"][..], 1, "axis 0"),
-        (&["shader", "--from", "f32[4]:[1]", "--to", "f32[4]:[2]", "--form", "transpose"], 1, "transpose"),
-        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--form", "fast"], 2, "linear, rows"),
-        (&["shader", "--from", "f32[4]", "--to", "f32[4]", "--target", "glow"], 2, "wgsl, cuda, hlsl"),
-        (&["shader", "--from", "f32[4]"], 2, "--to"),
-        (&["shader"], 2, "LAYOUT"),
-    ] {
-        let run = run(arguments);
-        assert!(run.status == status && run.stderr.contains(sentence), "{run:?}");
-    }
 }
 
 /// What docs/GPU.md says of the bindings of an engine that takes another language.
@@ -150,8 +97,6 @@ fn cuda_is_printed_as_one_file_or_as_one_for_each_pass() {
         assert_eq!(pass["bindings"].as_array().unwrap().len(), 3);
         assert_eq!(pass["uniforms"][0]["name"], "groups_x");
     }
-    let functions = run(&["shader", "bf16[4,300]{1,0:T(8,128)(2,1)}", "--target", "cuda", "--buffer", "words"]).stdout;
-    assert!(functions.contains("static __device__ float load(const unsigned* words, const unsigned offset) {"));
 }
 
 /// A build without naga says how to get one with it.
@@ -168,12 +113,4 @@ fn another_language_needs_a_build_with_naga() {
         );
     }
     assert_eq!(run(&[&layouts[..], &["--language", "wgsl"]].concat()).status, 0);
-}
-
-#[test]
-fn index_functions_are_in_wgsl() {
-    let run = run(&["shader", "f32[64,64]", "--target", "hlsl"]);
-    let expected =
-        "error: index functions are written in WGSL and CUDA alone; --target hlsl requires --from and --to\n";
-    assert_eq!((run.status, run.stderr.as_str()), (2, expected));
 }
