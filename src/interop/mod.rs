@@ -17,9 +17,7 @@ pub mod directml;
 #[cfg(feature = "dlpack")]
 pub mod dlpack;
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
-mod foreign_list;
-#[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
-mod lent;
+mod foreign;
 pub mod native;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -29,4 +27,4 @@ pub mod pjrt;
 pub mod serde;
 
 #[cfg(any(feature = "directml", feature = "dlpack", feature = "pjrt"))]
-pub use lent::Lent;
+pub use foreign::Lent;

@@ -43,8 +43,7 @@ use crate::error::{Error, counted};
 use crate::strided::{BufferTensorDesc, SignedDesc};
 use crate::tiled::{ArrayShape, Layout, Tile, TileSize};
 
-use super::foreign_list::list;
-use super::lent::Lent;
+use super::foreign::{Lent, list};
 use raw::{LAYOUT_SIZE, STRIDES_SIZE, TILED_SIZE};
 
 mod raw;

@@ -28,27 +28,25 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod limits;
-#[cfg(feature = "relayout")]
-mod padding;
-mod report;
-
 use alloc::borrow::Cow;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
-use ::serde::de::{Deserialize, Deserializer, Error as _, Visitor};
+use ::serde::de::{Deserialize, Deserializer, Error as _, Unexpected, Visitor};
 use ::serde::ser::{Error as _, Serialize, Serializer};
 
 use crate::bridge::AnyLayout;
 use crate::element::DataType;
 use crate::error::Error;
 use crate::map::LayoutClass;
+#[cfg(feature = "relayout")]
+use crate::relayout::{KernelLevel, Padding};
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
-use crate::upload::FeatureLevel;
+use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, Warning, limit_fields};
 
 /// Reads a string, borrowed or owned, and parses the string by `FromStr`.
 struct Text<T>(PhantomData<T>);
@@ -71,14 +69,12 @@ fn read_text<'de, T: FromStr<Err = Error>, D: Deserializer<'de>>(deserializer: D
 
 macro_rules! by_text {
     ($($name:ident),* $(,)?) => {$(
-        /// The value is written as its text.
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
-        /// The value is read from its text.
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 read_text(deserializer)
@@ -105,6 +101,8 @@ by_text!(
     LayoutClass,
     FeatureLevel,
 );
+#[cfg(feature = "relayout")]
+by_text!(KernelLevel);
 
 impl Serialize for AnyLayout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -205,7 +203,6 @@ impl TryFrom<Fields> for BufferTensorDesc {
     }
 }
 
-/// The value is written as a map of its fields. Fields that hold the default are left out.
 impl Serialize for BufferTensorDesc {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let total = self.total_tensor_size_in_bytes();
@@ -223,9 +220,98 @@ impl Serialize for BufferTensorDesc {
     }
 }
 
-/// The value is read from its fields, with all checks of the constructors.
 impl<'de> Deserialize<'de> for BufferTensorDesc {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Fields::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+/// Defines the fields of [`DeviceLimits`], as they are written, from the table of limits.
+macro_rules! limits {
+    ($($(#[$doc:meta])* $field:ident: $type:ty = $none:expr;)*) => {
+        #[derive(::serde::Serialize, ::serde::Deserialize)]
+        #[serde(
+            remote = "DeviceLimits",
+            default = "DeviceLimits::none",
+            deny_unknown_fields,
+            expecting = "the fields of DeviceLimits"
+        )]
+        struct LimitsFields {
+            name: Cow<'static, str>,
+            $($field: $type,)*
+        }
+    };
+}
+
+limit_fields!(limits);
+
+impl Serialize for DeviceLimits {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        LimitsFields::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for DeviceLimits {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let limits = LimitsFields::deserialize(deserializer)?;
+        limits.check().map_err(D::Error::custom)?;
+        Ok(limits)
+    }
+}
+
+/// An error or a warning: a code for programs, a sentence for people, and the numbers of the broken rule.
+#[derive(::serde::Serialize)]
+struct Finding {
+    code: &'static str,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    axis: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<u64>,
+}
+
+impl Serialize for Error {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (code, message) = (self.code(), self.to_string());
+        Finding { code, message, axis: self.axis(), value: self.value(), limit: self.limit() }.serialize(serializer)
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (code, message) = (self.code(), self.to_string());
+        Finding { code, message, axis: None, value: None, limit: None }.serialize(serializer)
+    }
+}
+
+/// The value is written as `"keep"`, `"zero"`, or the bits of an element in hexadecimal: `"0x7f"`.
+#[cfg(feature = "relayout")]
+impl Serialize for Padding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Padding::Keep => serializer.serialize_str("keep"),
+            Padding::Zero => serializer.serialize_str("zero"),
+            Padding::Fill(pattern) => serializer.collect_str(&format_args!("{pattern:#x}")),
+        }
+    }
+}
+
+#[cfg(feature = "relayout")]
+impl<'de> Deserialize<'de> for Padding {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let pattern = |digits: &str| {
+            let hexadecimal = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            hexadecimal.then(|| u128::from_str_radix(digits, 16).ok()).flatten()
+        };
+        match &*text {
+            "keep" => Ok(Padding::Keep),
+            "zero" => Ok(Padding::Zero),
+            other => other.strip_prefix("0x").and_then(pattern).map(Padding::Fill).ok_or_else(|| {
+                D::Error::invalid_value(Unexpected::Str(other), &"keep, zero or at most 128 bits as 0x...")
+            }),
+        }
     }
 }

@@ -192,6 +192,7 @@ limit_fields!(define);
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(deny_unknown_fields))]
 pub struct TypeLimits {
     /// The types that these rules apply to.
     pub data_types: Cow<'static, [DataType]>,

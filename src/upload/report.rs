@@ -29,6 +29,7 @@ use super::limits::DeviceLimits;
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize))]
 #[non_exhaustive]
 pub struct UploadReport {
     /// The name of the limits that the tensor was checked against.
@@ -286,6 +287,7 @@ fn in_bytes(bits: u128) -> String {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize))]
 #[non_exhaustive]
 pub struct Errors {
     errors: Vec<Error>,

@@ -15,6 +15,7 @@ use super::tensor::Tensor;
 
 /// The way in which a device uses a binding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Role {
     /// The binding is only read.
@@ -25,10 +26,12 @@ pub enum Role {
 
 /// A buffer on the device, and the offset in it at which a tensor is bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(::serde::Serialize, ::serde::Deserialize), serde(deny_unknown_fields))]
 pub struct UploadBuffer {
     /// The length of the whole buffer, in bytes.
     pub len: u64,
     /// The offset of the tensor's buffer, in bytes. The tensor's own base offset is added to this offset.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub offset: u64,
     /// Whether the tensor is read or written.
     pub role: Role,

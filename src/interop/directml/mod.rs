@@ -36,14 +36,12 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 #![allow(unsafe_code, reason = "raw pointers of a C interface; each block says why it is sound")]
 
-mod lend;
+mod convert;
 mod raw;
-mod read;
 #[cfg(all(windows, feature = "windows"))]
 mod windows;
 
-pub use lend::{DirectmlTensor, DirectmlTensorDesc};
+pub use convert::{DirectmlFields, DirectmlTensor, DirectmlTensorDesc};
 pub use raw::{
     DML_TENSOR_FLAG_OWNED_BY_DML, DML_TENSOR_TYPE_BUFFER, RawBufferBinding, RawBufferTensorDesc, RawTensorDesc,
 };
-pub use read::DirectmlFields;

@@ -1,10 +1,37 @@
-//! Lists of C interfaces: a pointer and a length.
+//! C interfaces: structures with pointers to lists that belong to a value of this crate, and lists that are a
+//! pointer and a length.
 #![allow(unsafe_code, reason = "a list of a C interface is a raw pointer")]
 
+use core::marker::PhantomData;
+use core::ops::Deref;
 use core::slice;
 
 use crate::checked::{count, narrow};
 use crate::error::{Code, Error};
+
+/// A C structure whose pointers are valid while the value that lent it is borrowed.
+///
+/// A copy of the structure may outlive the lists, so reading through its pointers is unsafe.
+#[derive(Debug, Clone, Copy)]
+pub struct Lent<'a, T> {
+    raw: T,
+    owner: PhantomData<&'a ()>,
+}
+
+impl<T> Lent<'_, T> {
+    pub(super) fn new(raw: T) -> Self {
+        Lent { raw, owner: PhantomData }
+    }
+}
+
+/// The structure to pass to a C function, by pointer.
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.raw
+    }
+}
 
 /// The most numbers of a list that is read. A longer list is refused.
 const MAX_LENGTH: usize = 1 << 16;
