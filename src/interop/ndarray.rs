@@ -1,5 +1,4 @@
-//! `ndarray`: descriptors of arrays, arrays over buffers, copies between arrays and buffers of any layout,
-//! and the offsets of a layout as an array.
+//! `ndarray`: descriptors of arrays, arrays over buffers, and copies between arrays and buffers of any layout.
 //!
 //! The module needs the feature `ndarray`, which is on by default.
 //!
@@ -20,14 +19,12 @@
 #![deny(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::as_conversions)]
 
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
 
-use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
+use ndarray::{ArrayRef, ArrayView, ArrayViewD, ArrayViewMutD, Axis, Dimension, IxDyn, ShapeBuilder};
 
-use crate::checked::{ELEMENTS, Exact, OFFSET, narrow, next_index};
-use crate::error::{Code, Error};
-use crate::map::ToIndexMap;
+use crate::checked::{ELEMENTS, Exact, OFFSET, narrow};
+use crate::error::Error;
 use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap};
 
 use super::native::NativeElement;
@@ -36,7 +33,7 @@ use super::native::NativeElement;
 mod relayout;
 
 #[cfg(feature = "relayout")]
-pub use relayout::{array_from, array_from_bytes, relayout_array};
+pub use relayout::{array_from_bytes, relayout_array};
 
 /// Returns the descriptor of an array (or of a view), for a buffer that begins with the first element.
 ///
@@ -66,37 +63,6 @@ fn forwards<A, D: Dimension>(mut view: ArrayView<'_, A, D>) -> (ArrayView<'_, A,
     let axes: Vec<usize> = backwards.map(|(axis, _)| axis).collect();
     axes.iter().for_each(|&axis| view.invert_axis(Axis(axis)));
     (view, axes)
-}
-
-/// Returns the descriptor of an array as a part of `buffer`. The index of its first element in `buffer`
-/// becomes the base offset. An array that leaves out elements of the buffer [is a
-/// part](BufferTensorDesc::is_part) of it, even if it begins at the start of the buffer.
-///
-/// # Errors
-///
-/// The errors of [`describe`]; `offset_out_of_range` if the array is not in `buffer`.
-///
-/// ```
-/// use ndarray::{s, Array2};
-/// use tensor_layout::interop::ndarray::describe_in;
-///
-/// let array = Array2::<u16>::zeros((4, 6));
-/// let part = array.slice(s![1..3, 2..]);
-/// assert_eq!(describe_in(&part, array.as_slice().unwrap())?.to_string(), "u16[2,4]:[6,1]+8");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn describe_in<A: NativeElement, D: Dimension>(
-    array: &ArrayRef<A, D>,
-    buffer: &[A],
-) -> Result<BufferTensorDesc, Error> {
-    let desc = describe(array)?;
-    let elements: u64 = narrow(buffer.len(), ELEMENTS)?;
-    let outside = |offset| Code::OffsetOutOfRange.by(offset, elements);
-    let distance = array.as_ptr().addr().checked_sub(buffer.as_ptr().addr()).ok_or(outside(0))?;
-    let offset: u64 = narrow(distance.div_euclid(size_of::<A>()), OFFSET)?;
-    let is_whole = offset == 0 && desc.element_count() == elements;
-    let desc = if is_whole { desc } else { desc.with_base_offset(offset)? };
-    if desc.span_elements() > elements { Err(outside(desc.span_elements().minus(1))) } else { Ok(desc) }
 }
 
 /// Returns a read-only array over a buffer of elements with the layout `desc`. Indices may share elements.
@@ -158,38 +124,6 @@ pub fn view_mut<'a, A: NativeElement>(
         let reason = String::from("no two indices share an element, but ndarray's own quick test cannot tell");
         Error::not_expressible("mutable array view", reason)
     })
-}
-
-/// Returns the offset of every index, in elements, for any tiled or strided layout. The array takes 8 bytes
-/// for each element.
-///
-/// # Errors
-///
-/// `overflow` if there are more elements than fit in memory, and the errors of
-/// [`ToIndexMap::to_index_map`].
-///
-/// ```
-/// use tensor_layout::{interop::ndarray::offsets, ArrayShape};
-///
-/// let tiled: ArrayShape = "f32[2,3]{1,0:T(2,2)}".parse()?;
-/// assert_eq!(offsets(&tiled)?, ndarray::arr2(&[[0, 1, 4], [2, 3, 6]]).into_dyn());
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-pub fn offsets(layout: &impl ToIndexMap) -> Result<ArrayD<u64>, Error> {
-    let map = layout.to_index_map()?;
-    let sizes = to_usize(map.sizes())?;
-    let count: usize = narrow(map.element_count(), ELEMENTS)?;
-    let mut index = vec![0_u64; sizes.len()];
-    let mut offsets = Vec::new();
-    // A layout may describe more elements than fit in memory. That must be an error, not the end of the
-    // process.
-    offsets.try_reserve_exact(count).map_err(|_| Error::overflow(ELEMENTS, usize::BITS))?;
-    for _ in 0..count {
-        offsets.push(map.offset(&index)?);
-        next_index(&mut index, map.sizes());
-    }
-    ArrayD::from_shape_vec(IxDyn(&sizes), offsets)
-        .map_err(|error| Error::not_expressible("array of offsets", error.to_string()))
 }
 
 struct Shape {

@@ -6,9 +6,9 @@ use crate::checked::{self, Dims, Exact, OFFSET, zeros};
 use crate::element::DataType;
 use crate::error::{Code, Error};
 
-use super::extent::{extent, pack, size_in_bytes};
 use super::integers::{Integer, first_that_does_not_fit, index_of, natural};
 use super::owns::Owns;
+use super::size::{extent, pack, size_in_bytes};
 
 /// A tensor in a buffer: the data type, the sizes, and the distance between neighbours on each axis.
 ///
@@ -396,12 +396,12 @@ impl BufferTensorDesc {
         self.base_offset_alignment
     }
 
-    /// The guaranteed alignment of the first element, in bytes: the promised alignment of the buffer, reduced
-    /// by the base offset. 0 means that nothing is guaranteed.
-    pub(crate) fn first_element_alignment(&self) -> u32 {
+    /// The guaranteed alignment of a place some elements after the start of the buffer, in bytes: the promised
+    /// alignment, reduced by this distance. 0 means that nothing is guaranteed.
+    pub(crate) fn alignment_after(&self, elements: u64) -> u32 {
         let (promise, bits) = (self.base_offset_alignment, self.data_type.bits());
-        let base_bits = checked::wide_product(self.base_offset, bits);
-        let had = 1_u128.checked_shl(base_bits.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
+        let distance = checked::wide_product(elements, bits);
+        let had = 1_u128.checked_shl(distance.trailing_zeros()).map_or(u128::MAX, |had| had.div_euclid(8));
         let least = u32::try_from(u128::from(promise).min(had)).unwrap_or(promise);
         if least < bits.div_ceil(8) { 0 } else { least }
     }

@@ -9,8 +9,8 @@ use alloc::format;
 use alloc::string::String;
 
 use super::desc::BufferTensorDesc;
-use super::extent::size_in_bytes;
 use super::owns::Owns;
+use super::size::size_in_bytes;
 
 impl BufferTensorDesc {
     /// Returns the descriptor. In a debug build, a descriptor that breaks an invariant stops the program.

@@ -22,7 +22,6 @@
 // This module comes first, so that the constructors come first on the page of `BufferTensorDesc`.
 mod desc;
 mod equality;
-mod extent;
 
 mod axes;
 mod blocks;
@@ -33,7 +32,6 @@ mod integers;
 mod invariants;
 mod offsets;
 mod overlap;
-mod owned_gaps;
 mod owns;
 mod pair_overlap;
 mod shapes;

@@ -22,6 +22,14 @@
 //! if some axes keep one index, one axis keeps a range of neighbouring indices, and all smaller axes are
 //! whole. Other slices of a tensor own their elements alone.
 
+use smallvec::SmallVec;
+
+use crate::checked::{Exact, wide_product};
+use crate::short_sort::sort_by_key;
+
+use super::desc::BufferTensorDesc;
+use super::slice::Taken;
+
 /// What a tensor owns of its buffer, and so may overwrite when it is written.
 ///
 /// It matters where a tensor is written. [`Relayout::with_padding`](crate::relayout::Relayout::with_padding)
@@ -49,4 +57,105 @@ pub enum Owns {
     Gaps,
     /// The whole buffer.
     Buffer,
+}
+
+impl BufferTensorDesc {
+    /// What the tensor owns of its buffer.
+    #[must_use]
+    pub fn owns(&self) -> Owns {
+        self.owns
+    }
+
+    /// Returns this tensor as the owner of these bytes of its buffer, for engines that know better than the
+    /// views that made the tensor. A tensor with a base offset never owns the whole buffer: it gets
+    /// [`Owns::Gaps`].
+    ///
+    /// ```
+    /// use tensor_layout::{strided::Owns, BufferTensorDesc, DataType};
+    ///
+    /// let own = BufferTensorDesc::new(DataType::U8, &[2, 3, 4], Some(&[32, 4, 1]))?;
+    /// assert_eq!(own.as_part().with_owned(Owns::Buffer), own);
+    /// // The engine keeps nothing else between these elements.
+    /// let tokens = own.with_base_offset(256)?;
+    /// assert_eq!((tokens.owns(), tokens.with_owned(Owns::Buffer).owns()), (Owns::Elements, Owns::Gaps));
+    /// # Ok::<(), tensor_layout::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_owned(self, owned: Owns) -> Self {
+        let owns = if self.base_offset == 0 { owned } else { owned.min(Owns::Gaps) };
+        BufferTensorDesc { owns, ..self }
+    }
+
+    /// Whether this tensor is a part of a larger buffer: it does not [own](Self::owns) the whole buffer. A
+    /// slice that leaves out elements is a part, and every view of the slice is a part too. A tensor with a
+    /// base offset is also a part, even if the offset was set to 0. The text of a part has a base offset,
+    /// even if the offset is `+0`, and a part that is read from a text owns its elements alone.
+    #[must_use]
+    pub fn is_part(&self) -> bool {
+        self.owns != Owns::Buffer
+    }
+
+    /// Returns this tensor as a part of a larger buffer that owns its elements alone. The inverse is
+    /// [`with_owned`](Self::with_owned).
+    #[must_use]
+    pub fn as_part(&self) -> Self {
+        self.clone().with_owned(Owns::Elements)
+    }
+
+    /// Returns what a slice of this tensor owns. `taken` returns the indices that the slice keeps of an axis,
+    /// or `None` for a whole axis.
+    pub(super) fn owned_by_slice(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> Owns {
+        if self.owns != Owns::Elements && self.holds_no_other(taken) { Owns::Gaps } else { Owns::Elements }
+    }
+
+    /// Whether the bytes from the first element of a slice to its last, rounded up to 4 bytes, hold no
+    /// element of this tensor that is not in the slice. `false` if the slice is empty, or if the strides do
+    /// not nest.
+    fn holds_no_other(&self, taken: &dyn Fn(usize) -> Option<Taken>) -> bool {
+        let of = |axis: usize, size: u64| taken(axis).unwrap_or(Taken { start: 0, step: 1, length: size });
+        let misses = |(axis, (size, stride))| {
+            let length = of(axis, size).length;
+            // The indices of a repeated axis are the same elements.
+            length == 0 || stride == 0 && length != size
+        };
+        if self.axes().enumerate().any(misses) {
+            return false;
+        }
+        let axes = self.axes().enumerate().rev().filter(|&(_, (size, stride))| size > 1 && stride != 0);
+        let axes = axes.map(|(axis, (size, stride))| (stride, size, of(axis, size)));
+        if axes.clone().is_sorted_by_key(|(stride, ..)| stride) {
+            return self.holds_neighbours(axes);
+        }
+        let mut sorted: SmallVec<[(u64, u64, Taken); 8]> = axes.collect();
+        sort_by_key(&mut sorted, |&(stride, ..)| stride);
+        self.holds_neighbours(sorted.into_iter())
+    }
+
+    /// Does the work of [`holds_no_other`](Self::holds_no_other) for the stride, the size and the indices of
+    /// each axis longer than 1, the smallest stride first.
+    #[inline]
+    fn holds_neighbours(&self, axes: impl Iterator<Item = (u64, u64, Taken)>) -> bool {
+        // The largest offset of the axes so far, the offsets of the first and the last element of the slice,
+        // whether the axes so far are whole, and the distance from the last element to the next element of
+        // the tensor. Invariant 3 of the descriptor bounds every sum.
+        let (mut largest, mut first, mut last, mut whole, mut next) = (0_u64, 0_u64, 0_u64, true, None);
+        for (stride, size, Taken { start, step, length }) in axes {
+            let neighbours = length == 1 || whole && (step == 1 || length == size);
+            if stride <= largest || !neighbours {
+                return false;
+            }
+            let end = start.plus(length.minus(1).times(step));
+            if next.is_none() && end < size.minus(1) {
+                next = Some(stride.minus(last));
+            }
+            first = first.plus(start.times(stride));
+            last = last.plus(end.times(stride));
+            largest = largest.plus(size.minus(1).times(stride));
+            whole &= length == size;
+        }
+        let at = |elements: u64| wide_product(self.base_offset.plus(elements), self.data_type.bits());
+        let (begin, end) = (at(first), at(last.plus(1)));
+        let rounded = end.next_multiple_of(32).max(begin.plus(end.minus(begin).next_multiple_of(32)));
+        next.is_none_or(|next: u64| at(last.plus(next)) >= rounded)
+    }
 }

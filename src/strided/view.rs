@@ -6,7 +6,6 @@
 
 mod reinterpret;
 mod reshape;
-mod slice;
 
 use crate::checked::{self, Dims, Exact};
 use crate::error::{Code, Error};

@@ -1,6 +1,6 @@
 //! Computes the number of elements and bytes of an array with its padding.
 
-use crate::checked::{self, Dims, Exact, PHYSICAL};
+use crate::checked::{self, BYTES, Dims, Exact, PHYSICAL};
 use crate::error::Error;
 
 use super::array::ArrayShape;
@@ -63,6 +63,16 @@ impl ArrayShape {
     /// `overflow` if the size passes 64 bits.
     pub fn physical_size_in_bytes(&self) -> Result<u64, Error> {
         checked::bytes_for(self.physical_elements()?, self.element_bits())
+    }
+
+    /// The size of the whole buffer in bytes: the prefix `M(n)` in front of the data, and the [physical
+    /// size](ArrayShape::physical_size_in_bytes).
+    ///
+    /// # Errors
+    ///
+    /// `overflow` if the size passes 64 bits.
+    pub fn buffer_size_in_bytes(&self) -> Result<u64, Error> {
+        checked::add(self.layout().metadata_prefix_bytes, self.physical_size_in_bytes()?, BYTES)
     }
 
     /// The size of the elements alone, in bytes, without any padding, rounded up to a whole byte.

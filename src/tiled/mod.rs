@@ -26,18 +26,16 @@
 
 mod array;
 mod expand;
-mod facts;
 mod layout;
 mod parse;
 mod parse_layout;
-mod parse_sizes;
 mod print;
 mod shape;
 mod tpu;
 
 pub use array::ArrayShape;
 #[cfg(feature = "plan")]
-pub use facts::memory_space_name;
+pub use layout::memory_space_name;
 pub use layout::{Layout, SplitConfig, Tile, TileSize};
 pub use parse::MAX_TUPLE_DEPTH;
 pub use parse_layout::MAX_TILE_ENTRIES;

@@ -8,6 +8,7 @@
 //! ```
 
 use alloc::format;
+use alloc::vec::Vec;
 use core::str::FromStr;
 
 use smallvec::SmallVec;
@@ -16,11 +17,11 @@ use crate::checked::{Dims, Exact};
 use crate::cursor::Cursor;
 use crate::element::DataType;
 use crate::error::Error;
+use crate::typed_sizes::{MAX_RANK, check_sizes, read_type};
 
 use super::array::ArrayShape;
 use super::layout::Layout;
 use super::parse_layout::read_layout;
-use super::parse_sizes::read_type_and_extents;
 use super::shape::{Extent, Shape, UnboundedArray};
 
 /// The deepest nesting of tuples in a text. A deeper text is refused, because the reader calls itself once
@@ -129,4 +130,40 @@ fn bounded(data_type: DataType, extents: &[Extent], layout: Layout) -> Result<Ar
 
 fn read_optional_layout(cursor: &mut Cursor<'_>, rank: usize) -> Result<Layout, Error> {
     if cursor.peek() == Some(b'{') { read_layout(cursor, rank) } else { Ok(Layout::row_major(rank)) }
+}
+
+/// Reads `f32[2,<=3,?]`, the beginning of an XLA shape.
+pub(super) fn read_type_and_extents(cursor: &mut Cursor<'_>) -> Result<(DataType, Vec<Extent>), Error> {
+    let data_type = read_type(cursor)?;
+    cursor.expect("[", "`[` and the sizes")?;
+    let start = cursor.position();
+    let extents = cursor.list("]", read_extent)?;
+    let sizes: Dims = extents.iter().filter_map(Extent::bound).collect();
+    check_sizes(cursor, start, &sizes)?;
+    if extents.len() > MAX_RANK {
+        return Err(cursor.error_at(start, &format!("at most {MAX_RANK} sizes")));
+    }
+    Ok((data_type, extents))
+}
+
+fn read_extent(cursor: &mut Cursor<'_>) -> Result<Extent, Error> {
+    if cursor.eat("?") {
+        return Ok(Extent::Unbounded);
+    }
+    if cursor.eat("<=") {
+        return cursor.number("a bound").map(Extent::Bounded);
+    }
+    cursor.number("a size, `<=` and a bound, or `?`").map(Extent::Static)
+}
+
+impl FromStr for Extent {
+    type Err = Error;
+
+    /// Reads the size of a dimension: `5`, `<=5` or `?`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut cursor = Cursor::new(text);
+        let extent = read_extent(&mut cursor)?;
+        cursor.end("nothing more")?;
+        Ok(extent)
+    }
 }

@@ -4,13 +4,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Exact};
 use crate::error::{Code, Error};
 use crate::map::ToIndexMap;
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::report::{Errors, UploadReport};
-use super::split::{PieceLayout, split_binding};
+use super::split::split_binding;
 use super::tensor::Tensor;
 use super::validate::{Role, UploadBuffer, check_unplaced, validate, validate_description};
 
@@ -69,7 +70,7 @@ pub struct ArenaBinding {
     /// The indices of each axis of the tensor that the binding covers.
     pub indices: Vec<Range<u64>>,
     /// The layout of these indices: the destination of an upload, or the source of a download.
-    pub layout: PieceLayout,
+    pub layout: AnyLayout,
 }
 
 /// Places tensors, in any layouts, in as few buffers as they fit, by the rules of a device. A tensor that is

@@ -106,14 +106,12 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
             Ok(tensor) => validate_tensor(tensor, &binding.buffer, limits),
             Err(error) => Err(Errors::new(vec![error.clone()], UploadReport::of_nothing(limits))),
         };
-        let mut clashes = Vec::new();
-        for (first, (earlier, report)) in bindings.iter().zip(results.iter().map(report_of)).enumerate() {
-            let pair = Pair { places: (first, second), bindings: (earlier, binding) };
-            if earlier.id == binding.id && pair.has_output() {
-                let in_place = earlier.in_place_with == Some(second) || binding.in_place_with == Some(first);
-                clashes.extend(pair.clash((&report.bound, &report_of(&result).bound), in_place, limits));
-            }
-        }
+        let bound = &report_of(&result).bound;
+        let earlier = bindings.iter().zip(results.iter().map(report_of)).enumerate();
+        let clashes = earlier.filter_map(|(first, (earlier, report))| {
+            clash((first, earlier, &report.bound), (second, binding, bound), limits)
+        });
+        let clashes: Vec<Error> = clashes.collect();
         results.push(match result {
             Ok(report) if clashes.is_empty() => Ok(report),
             Ok(report) => Err(Errors::new(clashes, report)),
@@ -126,54 +124,49 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     results
 }
 
-/// Two bindings of one buffer, and their positions in the list.
-struct Pair<'a> {
-    places: (usize, usize),
-    bindings: (&'a Binding<'a>, &'a Binding<'a>),
-}
-
-impl Pair<'_> {
-    fn has_output(&self) -> bool {
-        [self.bindings.0, self.bindings.1].iter().any(|binding| binding.buffer.role == Role::Output)
+/// Returns the error if two bindings must not be used together. Each has its position in the list and its bound
+/// range.
+fn clash(
+    (first, earlier, a): (usize, &Binding<'_>, &Range<u64>),
+    (second, later, b): (usize, &Binding<'_>, &Range<u64>),
+    limits: &DeviceLimits,
+) -> Option<Error> {
+    let roles = [earlier.buffer.role, later.buffer.role];
+    if earlier.id != later.id || !roles.contains(&Role::Output) {
+        return None;
     }
-
-    /// Returns the error if two bindings must not be used together. At least one of them is written. `a` and
-    /// `b` are their bound ranges.
-    fn clash(&self, (a, b): (&Range<u64>, &Range<u64>), in_place: bool, limits: &DeviceLimits) -> Option<Error> {
-        let ((first, second), (earlier, later)) = (self.places, self.bindings);
-        let both_written = earlier.buffer.role == later.buffer.role;
-        if !both_written && limits.one_usage {
-            return Some(Code::BufferReadAndWritten.by(count(first), count(second)));
-        }
-        if !both_written && in_place {
-            return None;
-        }
-        let (from, to) = (earlier.buffer.offset, later.buffer.offset);
-        // A layout without a map is an error of its own binding.
-        let of = |binding: &Binding<'_>| binding.tensor.as_ref().ok()?.strided_or_bytes().ok();
-        let (first_desc, second_desc) = (of(earlier)?, of(later)?);
-        let shared = if limits.writes_padding || limits.exclusive_ranges {
-            let start = a.start.max(b.start);
-            if start < a.end.min(b.end) { Shared::Byte(start) } else { Shared::No }
-        } else if both_written || limits.overwrites_units {
-            shared_unit((&first_desc, from), (&second_desc, to), limits.write_granularity)
-        } else {
-            // An input is read correctly although its unit is written, because the write keeps the bits of
-            // the input.
-            match first_desc.overlap_with_at(from, &second_desc, to) {
-                Overlap::No => Shared::No,
-                Overlap::Yes { offset, .. } => {
-                    let bits = wide_product(offset, first_desc.data_type().bits());
-                    Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok()).saturating_add(from))
-                }
-                Overlap::Undecided => Shared::Undecided,
+    let both_written = !roles.contains(&Role::Input);
+    if !both_written && limits.one_usage {
+        return Some(Code::BufferReadAndWritten.by(count(first), count(second)));
+    }
+    if !both_written && (earlier.in_place_with == Some(second) || later.in_place_with == Some(first)) {
+        return None;
+    }
+    let (from, to) = (earlier.buffer.offset, later.buffer.offset);
+    // A layout without a map is an error of its own binding.
+    let of = |binding: &Binding<'_>| binding.tensor.as_ref().ok()?.strided_or_bytes().ok();
+    let (first_desc, second_desc) = (of(earlier)?, of(later)?);
+    let shared = if limits.writes_padding || limits.exclusive_ranges {
+        let start = a.start.max(b.start);
+        if start < a.end.min(b.end) { Shared::Byte(start) } else { Shared::No }
+    } else if both_written || limits.overwrites_units {
+        shared_unit((&first_desc, from), (&second_desc, to), limits.write_granularity)
+    } else {
+        // An input is read correctly although its unit is written, because the write keeps the bits of
+        // the input.
+        match first_desc.overlap_with_at(from, &second_desc, to) {
+            Overlap::No => Shared::No,
+            Overlap::Yes { offset, .. } => {
+                let bits = wide_product(offset, first_desc.data_type().bits());
+                Shared::Byte(exact(u64::try_from(bits.div_euclid(8)).ok()).saturating_add(from))
             }
-        };
-        match shared {
-            Shared::No => None,
-            Shared::Byte(byte) => Some(Code::BindingsOverlap.by(count(first), count(second)).and(byte)),
-            Shared::Undecided => Some(Error::undecided("whether two bindings overlap", OVERLAP_WORK_LIMIT)),
+            Overlap::Undecided => Shared::Undecided,
         }
+    };
+    match shared {
+        Shared::No => None,
+        Shared::Byte(byte) => Some(Code::BindingsOverlap.by(count(first), count(second)).and(byte)),
+        Shared::Undecided => Some(Error::undecided("whether two bindings overlap", OVERLAP_WORK_LIMIT)),
     }
 }
 

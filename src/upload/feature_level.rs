@@ -4,14 +4,26 @@ use core::fmt;
 
 use crate::element::DataType::{self, F16, F32, F64, S4, S8, S16, S32, S64, U4, U8, U16, U32, U64};
 
-/// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL` and the name of its limits.
+/// Lists each level once, with its name in Rust, its value of `DML_FEATURE_LEVEL`, the name of its limits, and
+/// what came with it.
 macro_rules! levels {
-    ($(#[$about:meta])* pub enum FeatureLevel {
-        $($(#[$doc:meta])* $level:ident = $value:literal, $limits:literal;)*
-    }) => {
-        $(#[$about])*
+    ($($level:ident = $value:literal, $limits:literal $(, $about:literal)?;)*) => {
+        /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept everything that earlier levels
+        /// accept.
+        ///
+        /// ```
+        /// use tensor_layout::upload::FeatureLevel;
+        ///
+        /// let level: FeatureLevel = "5.0".parse()?;
+        /// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
+        /// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
+        /// assert!(level < FeatureLevel::LATEST);
+        /// # Ok::<(), tensor_layout::Error>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum FeatureLevel {
-            $($(#[$doc])* $level,)*
+            $(#[doc = concat!($limits, $(", ", $about,)? ".")] $level,)*
         }
 
         impl FeatureLevel {
@@ -39,52 +51,21 @@ macro_rules! levels {
 }
 
 levels! {
-    /// A DirectML feature level (`DML_FEATURE_LEVEL`). Later levels accept everything that earlier levels
-    /// accept.
-    ///
-    /// ```
-    /// use tensor_layout::upload::FeatureLevel;
-    ///
-    /// let level: FeatureLevel = "5.0".parse()?;
-    /// assert_eq!((level, u32::from(level)), (FeatureLevel::V5_0, 0x5000));
-    /// assert_eq!(FeatureLevel::try_from(0x5000)?, level);
-    /// assert!(level < FeatureLevel::LATEST);
-    /// # Ok::<(), tensor_layout::Error>(())
-    /// ```
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[non_exhaustive]
-    pub enum FeatureLevel {
-        /// The DirectML of Windows 10 version 1903.
-        V1_0 = 0x1000, "DirectML 1.0";
-        /// Level 2.0.
-        V2_0 = 0x2000, "DirectML 2.0";
-        /// Level 2.1.
-        V2_1 = 0x2100, "DirectML 2.1";
-        /// Level 3.0, the first with ranks 1 to 8 and the 64-bit types.
-        V3_0 = 0x3000, "DirectML 3.0";
-        /// Level 3.1.
-        V3_1 = 0x3100, "DirectML 3.1";
-        /// Level 4.0.
-        V4_0 = 0x4000, "DirectML 4.0";
-        /// Level 4.1.
-        V4_1 = 0x4100, "DirectML 4.1";
-        /// Level 5.0.
-        V5_0 = 0x5000, "DirectML 5.0";
-        /// Level 5.1.
-        V5_1 = 0x5100, "DirectML 5.1";
-        /// Level 5.2.
-        V5_2 = 0x5200, "DirectML 5.2";
-        /// Level 6.0.
-        V6_0 = 0x6000, "DirectML 6.0";
-        /// Level 6.1.
-        V6_1 = 0x6100, "DirectML 6.1";
-        /// Level 6.2.
-        V6_2 = 0x6200, "DirectML 6.2";
-        /// Level 6.3, the first with the 4-bit types.
-        V6_3 = 0x6300, "DirectML 6.3";
-        /// Level 6.4.
-        V6_4 = 0x6400, "DirectML 6.4";
-    }
+    V1_0 = 0x1000, "DirectML 1.0", "of Windows 10 version 1903";
+    V2_0 = 0x2000, "DirectML 2.0";
+    V2_1 = 0x2100, "DirectML 2.1";
+    V3_0 = 0x3000, "DirectML 3.0", "the first with ranks 1 to 8 and the 64-bit types";
+    V3_1 = 0x3100, "DirectML 3.1";
+    V4_0 = 0x4000, "DirectML 4.0";
+    V4_1 = 0x4100, "DirectML 4.1";
+    V5_0 = 0x5000, "DirectML 5.0";
+    V5_1 = 0x5100, "DirectML 5.1";
+    V5_2 = 0x5200, "DirectML 5.2";
+    V6_0 = 0x6000, "DirectML 6.0";
+    V6_1 = 0x6100, "DirectML 6.1";
+    V6_2 = 0x6200, "DirectML 6.2";
+    V6_3 = 0x6300, "DirectML 6.3", "the first with the 4-bit types";
+    V6_4 = 0x6400, "DirectML 6.4";
 }
 
 /// The data types in the order in which levels accepted them: 8 at level 1.0, 11 at 3.0, all at 6.3.

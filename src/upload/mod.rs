@@ -49,6 +49,6 @@ pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
 pub use report::{Errors, UploadReport, Warning};
 pub use scaled::ScaledTensor;
-pub use split::{BindingPiece, PieceLayout, split_binding};
+pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};
 pub use validate::{Role, UploadBuffer, validate, validate_description};

@@ -23,10 +23,11 @@ use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::bridge::AnyLayout;
 use crate::checked::{self, BYTES, Dims, Exact, OFFSET, at, gcd, wide_product};
 use crate::error::{Code, Error};
-use crate::map::{IndexMap, StorageRule, ToIndexMap};
-use crate::strided::{BufferTensorDesc, Owns, Slice};
+use crate::map::ToIndexMap;
+use crate::strided::{Owns, Slice};
 
 use super::limits::{DeviceLimits, common_multiple};
 use super::strides::bits_to;
@@ -52,50 +53,11 @@ const MOST_PIECES: usize = 1 << 14;
 pub struct BindingPiece {
     /// The indices of each axis that the piece covers.
     pub indices: Vec<Range<u64>>,
-    /// The piece as a tensor whose offsets count from the start of `bound`.
-    pub layout: PieceLayout,
+    /// The piece as a tensor whose offsets count from the start of `bound`: a descriptor if the whole tensor
+    /// has one, else an index map.
+    pub layout: AnyLayout,
     /// The bytes to bind, counted from the start of the tensor's buffer.
     pub bound: Range<u64>,
-}
-
-/// The layout of a piece: a descriptor if the whole tensor has one, else an index map.
-///
-/// ```
-/// use tensor_layout::upload::{split_binding, DeviceLimits, PieceLayout};
-/// use tensor_layout::{ArrayShape, ToIndexMap};
-///
-/// let tiled: ArrayShape = "f32[64,128]{1,0:T(8,128)}".parse()?;
-/// let limits = DeviceLimits::webgpu().with("max_binding", "16KiB")?;
-/// let last: PieceLayout = split_binding(&tiled, &limits)?.pop().unwrap().layout;
-/// assert!(last.as_descriptor().is_none());
-/// assert_eq!(last.to_index_map()?.sizes(), [32, 128]);
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum PieceLayout {
-    /// Sizes and strides.
-    Strided(BufferTensorDesc),
-    /// Any other layout.
-    Mapped(IndexMap),
-}
-
-impl crate::map::Besides for PieceLayout {}
-
-impl ToIndexMap for PieceLayout {
-    fn to_index_map(&self) -> Result<IndexMap, Error> {
-        match self {
-            PieceLayout::Strided(desc) => desc.to_index_map(),
-            PieceLayout::Mapped(map) => Ok(map.clone()),
-        }
-    }
-
-    fn as_descriptor(&self) -> Option<&BufferTensorDesc> {
-        match self {
-            PieceLayout::Strided(desc) => Some(desc),
-            PieceLayout::Mapped(_) => None,
-        }
-    }
 }
 
 /// Divides a tensor into pieces that each fit one binding, along axes that are found. A tensor that fits is
@@ -131,18 +93,14 @@ impl ToIndexMap for PieceLayout {
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn split_binding<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<Vec<BindingPiece>, Error> {
-    let (whole, promise) = match layout.as_descriptor() {
-        Some(desc) => (PieceLayout::Strided(desc.clone()), desc.base_offset_alignment().into()),
-        None => (PieceLayout::Mapped(layout.to_index_map()?), layout.storage_rule().alignment),
-    };
-    let tensor = whole.tensor();
+    let tensor = Tensor::of(layout)?;
     let (bits, size_multiple) = (tensor.element_bits(), limits.size_multiple.max(1));
     let device = common_multiple(limits.offset_alignment_of(tensor.data_type(), bits), size_multiple)?;
-    let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, promise)?;
+    let alignment = common_multiple(common_multiple(device, tensor.element_bytes())?, tensor.promise())?;
     let room = wide_product(limits.max_binding.minus(limits.max_binding.modulo(size_multiple)), 8_u64);
     let mut split = Split { limits, bits, alignment, size_multiple, room, pieces: Vec::new() };
     let indices = tensor.sizes().iter().map(|&size| 0..size).collect();
-    split.add(whole, indices)?;
+    split.add(tensor, indices)?;
     Ok(split.pieces)
 }
 
@@ -167,22 +125,21 @@ impl Split<'_> {
         Err(Code::BindingLimit.by(checked::narrow(bits.div_ceil(8), BYTES)?, self.limits.max_binding))
     }
 
-    fn add(&mut self, part: PieceLayout, indices: Vec<Range<u64>>) -> Result<(), Error> {
-        let tensor = part.tensor();
+    fn add(&mut self, part: Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let align_bits = wide_product(self.alignment, 8_u64).max(1);
-        let base_bits = wide_product(tensor.base_offset(), self.bits);
+        let base_bits = wide_product(part.base_offset(), self.bits);
         let lead = base_bits.modulo(align_bits);
         let exact_starts = self.limits.base_offset_in_binding && self.limits.takes_strides;
         if exact_starts && lead > 0 {
             return Err(Code::OffsetUnaligned.by(bits_to(Some(base_bits.div_euclid(8))), self.alignment));
         }
-        let length = lead.saturating_add(self.length(&tensor));
-        if tensor.element_count() == 0 || length <= self.room {
+        let length = lead.saturating_add(self.length(&part));
+        if part.element_count() == 0 || length <= self.room {
             return self.push(part, indices);
         }
         let Some((axis, unit, stride)) = part.widest_axis() else { return self.too_large(length) };
-        let (size, first) = (at(tensor.sizes(), axis), part.slice(axis, 0..unit)?);
-        let (row_bits, stride_bits) = (self.length(&first.tensor()), wide_product(stride, self.bits));
+        let (size, first) = (at(part.sizes(), axis), part.slice(axis, 0..unit)?);
+        let (row_bits, stride_bits) = (self.length(&first), wide_product(stride, self.bits));
         // The number of units that a piece begins at a multiple of, and the most bits between the start of a
         // binding and its first element.
         let step = gcd(align_bits, stride_bits).max(1);
@@ -205,12 +162,12 @@ impl Split<'_> {
         while start < size {
             let end = start.saturating_add(step).min(size);
             let mut piece = part.slice(axis, start..end)?;
-            if let (PieceLayout::Mapped(map), PieceLayout::Mapped(whole)) = (&mut piece, &part)
+            if let Tensor::Mapped(map, _) = &mut piece
                 && row_bits <= stride_bits
             {
                 // No other piece reaches in, so the piece owns what is between its elements if the whole
                 // does.
-                *map = map.clone().with_owned(whole.owns().min(Owns::Gaps));
+                *map = Cow::Owned(map.clone().into_owned().with_owned(part.owns().min(Owns::Gaps)));
             }
             let mut indices = indices.clone();
             if let Some(range) = indices.get_mut(axis) {
@@ -227,58 +184,61 @@ impl Split<'_> {
         Ok(())
     }
 
-    fn push(&mut self, part: PieceLayout, indices: Vec<Range<u64>>) -> Result<(), Error> {
+    fn push(&mut self, part: Tensor<'_>, indices: Vec<Range<u64>>) -> Result<(), Error> {
         let count = self.pieces.len().saturating_add(1);
         if count > MOST_PIECES {
             let most = checked::count(MOST_PIECES);
             return Err(Error::out_of_limits("the number of bindings", checked::count(count), 1, most));
         }
-        let first: u64 = checked::narrow(wide_product(part.tensor().base_offset(), self.bits).div_euclid(8), BYTES)?;
+        let first: u64 = checked::narrow(wide_product(part.base_offset(), self.bits).div_euclid(8), BYTES)?;
         let start = first.minus(first.modulo(self.alignment.max(1)));
         // The bytes in front of the first element are whole elements, because the alignment is a multiple of
         // an element's bytes.
         let skipped = wide_product(start, 8_u64).divided_by(self.bits.into());
         let layout = part.after(checked::narrow(skipped, OFFSET)?)?;
-        let exact = checked::bytes_for(layout.tensor().span_elements(), self.bits)?;
+        let exact = checked::bytes_for(layout.span_elements(), self.bits)?;
         let length = checked::round_up(exact, self.size_multiple, BYTES)?;
-        self.pieces.push(BindingPiece { indices, layout, bound: start..checked::add(start, length, BYTES)? });
+        self.pieces.push(BindingPiece {
+            indices,
+            layout: layout.into_layout(),
+            bound: start..checked::add(start, length, BYTES)?,
+        });
         Ok(())
     }
 }
 
-impl PieceLayout {
-    /// The layout with what the checks read of it.
-    fn tensor(&self) -> Tensor<'_> {
+impl Tensor<'_> {
+    fn into_layout(self) -> AnyLayout {
         match self {
-            PieceLayout::Strided(desc) => Tensor::Strided(desc, None),
-            PieceLayout::Mapped(map) => Tensor::Mapped(Cow::Borrowed(map), StorageRule::NONE),
+            Tensor::Strided(desc, _) => AnyLayout::Strided(desc.into_owned()),
+            Tensor::Mapped(map, _) => AnyLayout::Mapped(map.into_owned()),
         }
     }
 
-    fn slice(&self, axis: usize, indices: Range<u64>) -> Result<PieceLayout, Error> {
+    fn slice(&self, axis: usize, indices: Range<u64>) -> Result<Tensor<'static>, Error> {
         match self {
-            PieceLayout::Strided(desc) => desc.slice_axis(axis, indices).map(PieceLayout::Strided),
-            PieceLayout::Mapped(map) => {
+            Tensor::Strided(desc, _) => Ok(Tensor::Strided(Cow::Owned(desc.slice_axis(axis, indices)?), None)),
+            Tensor::Mapped(map, rule) => {
                 let mut slices: Vec<Slice> = map.sizes().iter().map(|&size| (0..size).into()).collect();
                 if let Some(slice) = slices.get_mut(axis) {
                     *slice = indices.into();
                 }
-                Ok(PieceLayout::Mapped(map.slice(&slices)?.with_owned(Owns::Elements)))
+                Ok(Tensor::Mapped(Cow::Owned(map.slice(&slices)?.with_owned(Owns::Elements)), *rule))
             }
         }
     }
 
-    /// The layout with offsets that count from a later element of the buffer.
-    fn after(self, skipped: u64) -> Result<PieceLayout, Error> {
+    /// The tensor with offsets that count from a later element of the buffer.
+    fn after(self, skipped: u64) -> Result<Tensor<'static>, Error> {
+        let (base, end) = (self.base_offset(), self.span_elements());
         match self {
-            PieceLayout::Strided(desc) => {
-                let base = desc.base_offset().minus(skipped);
-                desc.beginning_at(base).map(PieceLayout::Strided)
+            Tensor::Strided(desc, _) => {
+                let desc = desc.into_owned().beginning_at(base.minus(skipped))?;
+                Ok(Tensor::Strided(Cow::Owned(desc), None))
             }
-            PieceLayout::Mapped(map) => {
-                let end = Tensor::Mapped(Cow::Borrowed(&map), StorageRule::NONE).span_elements();
-                let base = map.base().minus(skipped);
-                Ok(PieceLayout::Mapped(map.with_base(base)?.ending_at(end.minus(skipped))))
+            Tensor::Mapped(map, rule) => {
+                let map = map.into_owned().with_base(base.minus(skipped))?;
+                Ok(Tensor::Mapped(Cow::Owned(map.ending_at(end.minus(skipped))), rule))
             }
         }
     }
@@ -287,20 +247,19 @@ impl PieceLayout {
     /// block of it, and the distance between blocks, in elements.
     fn widest_axis(&self) -> Option<(usize, u64, u64)> {
         let mut widest: Option<(usize, u64, u64)> = None;
-        let tensor = self.tensor();
-        let sizes = tensor.sizes();
+        let sizes = self.sizes();
         let mut look = |axis: usize, unit: u64, stride: u64| {
             if at(sizes, axis) > unit && stride > widest.map_or(0, |(_, _, widest)| widest) {
                 widest = Some((axis, unit, stride));
             }
         };
         match self {
-            PieceLayout::Strided(desc) => {
+            Tensor::Strided(desc, _) => {
                 for (axis, &stride) in desc.strides().iter().enumerate() {
                     look(axis, 1, stride);
                 }
             }
-            PieceLayout::Mapped(map) => {
+            Tensor::Mapped(map, _) => {
                 for component in &map.components {
                     let Some((&axis, fused)) = component.dims().split_first() else { continue };
                     let minor: Dims = fused.iter().map(|&dim| at(sizes, dim)).collect();

@@ -16,14 +16,14 @@ use super::write_units::bits_in_units;
 #[derive(Debug, Clone)]
 pub(super) enum Tensor<'a> {
     /// The descriptor, and the type of the blocks whose bytes it describes, if it is a tensor of blocks.
-    Strided(&'a BufferTensorDesc, Option<BlockType>),
+    Strided(Cow<'a, BufferTensorDesc>, Option<BlockType>),
     Mapped(Cow<'a, IndexMap>, StorageRule),
 }
 
 impl<'a> Tensor<'a> {
     pub(super) fn of<L: ToIndexMap + ?Sized>(layout: &'a L) -> Result<Tensor<'a>, Error> {
         match layout.as_descriptor() {
-            Some(desc) => Ok(Tensor::Strided(desc, layout.block_type())),
+            Some(desc) => Ok(Tensor::Strided(Cow::Borrowed(desc), layout.block_type())),
             None => Ok(Tensor::Mapped(Cow::Owned(layout.to_index_map()?), layout.storage_rule())),
         }
     }
@@ -143,24 +143,21 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// The alignment that was promised for the start of the binding, in bytes, or 0 without a promise. If the
-    /// base offset is part of the binding's offset, the promise is reduced by the base offset.
-    pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
+    /// The alignment that was promised for the tensor's buffer, in bytes, or 0 without a promise.
+    pub(super) fn promise(&self) -> u64 {
         match self {
-            Tensor::Strided(desc, _) if limits.takes_strides && limits.base_offset_in_binding => {
-                desc.first_element_alignment().into()
-            }
-            Tensor::Strided(desc, _) => {
-                let (promise, moved) = (u64::from(desc.base_offset_alignment()), self.base_in_binding(limits));
-                let moved = moved.saturating_mul(desc.data_type().bits().into()).div_euclid(8);
-                if moved == 0 {
-                    promise
-                } else {
-                    promise.min(1_u64.checked_shl(moved.trailing_zeros()).unwrap_or(promise))
-                }
-            }
+            Tensor::Strided(desc, _) => desc.base_offset_alignment().into(),
             Tensor::Mapped(_, rule) if rule.alignment > 1 => rule.alignment,
             Tensor::Mapped(..) => 0,
+        }
+    }
+
+    /// The alignment that was promised for the start of the binding, in bytes, or 0 without a promise. The
+    /// promise is reduced by the base offset that is part of the binding's offset.
+    pub(super) fn promised_alignment(&self, limits: &DeviceLimits) -> u64 {
+        match self {
+            Tensor::Strided(desc, _) => desc.alignment_after(self.base_in_binding(limits)).into(),
+            Tensor::Mapped(..) => self.promise(),
         }
     }
 
@@ -223,7 +220,7 @@ impl Tensor<'_> {
     /// Returns the tensor as sizes and strides.
     pub(super) fn strided(&self) -> Result<BufferTensorDesc, Error> {
         if let Tensor::Strided(desc, _) = self {
-            return Ok((*desc).clone());
+            return Ok(desc.clone().into_owned());
         }
         let strides = self.strides().filter(|_| self.element_bits() == self.data_type().bits());
         let strides = strides.ok_or_else(|| self.has_no_strides())?;

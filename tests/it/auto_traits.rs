@@ -78,7 +78,6 @@ fn public_types_are_send_and_sync() {
     shared::<upload::Arena>();
     shared::<upload::ArenaBinding>();
     shared::<upload::BindingPiece>();
-    shared::<upload::PieceLayout>();
     shared::<upload::Binding<'_>>();
     shared::<upload::UploadBuffer>();
     shared::<upload::FeatureLevel>();

@@ -79,7 +79,7 @@ impl DirectmlTensor {
             sizes,
             strides: strides.map_err(give_up)?,
             total_size_in_bytes: report.total_bytes,
-            alignment: desc.first_element_alignment(),
+            alignment: desc.alignment_after(desc.base_offset()),
             offset_in_bytes: report.bound.start,
         })
     }

@@ -50,7 +50,8 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
     run(&BufferTensorDesc::packed(A::DATA_TYPE, &sizes)?, &[], &packed, layout)
 }
 
-/// Copies the tensor in a buffer with the layout `layout` to a new array in standard (row-major) order.
+/// Copies the tensor in a buffer with the layout `layout` to a new array in standard (row-major) order. The
+/// bytes may begin at any address; `bytemuck::cast_slice` makes bytes of elements.
 ///
 /// # Errors
 ///
@@ -58,23 +59,12 @@ pub fn relayout_array<A: NativeElement, D: Dimension>(
 ///
 /// ```
 /// use ndarray::arr2;
-/// use tensor_layout::{interop::ndarray::array_from, ArrayShape};
+/// use tensor_layout::{interop::ndarray::array_from_bytes, ArrayShape};
 ///
-/// let tiled: ArrayShape = "f32[2,3]{1,0:T(2,2)}".parse()?;
-/// let buffer = [1.0_f32, 3.0, 2.0, 4.0, 5.0, 0.0, 6.0, 0.0];
-/// assert_eq!(array_from(&tiled, &buffer)?, arr2(&[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]).into_dyn());
+/// let tiled: ArrayShape = "u8[2,3]{1,0:T(2,2)}".parse()?;
+/// assert_eq!(array_from_bytes(&tiled, &[1, 3, 2, 4, 5, 0, 6, 0])?, arr2(&[[1_u8, 3, 5], [2, 4, 6]]).into_dyn());
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
-pub fn array_from<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[A]) -> Result<ArrayD<A>, Error> {
-    array_from_bytes(layout, bytemuck::cast_slice(buffer))
-}
-
-/// Copies the tensor from the bytes of a buffer, which may begin at any address, to a new array: see
-/// [`array_from`].
-///
-/// # Errors
-///
-/// The errors of [`array_from`].
 pub fn array_from_bytes<A: NativeElement>(layout: &impl ToIndexMap, buffer: &[u8]) -> Result<ArrayD<A>, Error> {
     let map = layout.to_index_map()?;
     // The array has the elements alone. The size of a descriptor may be rounded up.

@@ -22,7 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("map", &["element", "strided"]),
     ("bridge", &["element", "typed_sizes", "strided", "tiled", "map"]),
     ("relayout", &["element", "strided", "map"]),
-    ("upload", &["element", "strided", "map"]),
+    ("upload", &["element", "strided", "map", "bridge"]),
     // Re-exports for authors of back ends.
     ("plan", &["element", "typed_sizes", "strided", "map", "relayout"]),
     // The rim may use everything, and no folder inside uses it.

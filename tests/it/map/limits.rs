@@ -60,15 +60,6 @@ fn the_largest_offset_of_many_digits_needs_no_search() {
     assert!(map.span_elements() <= map.physical_elements() && map.span_elements() >= size);
 }
 
-/// This call once ended the process.
-#[cfg(feature = "ndarray")]
-#[test]
-fn offsets_of_more_elements_than_memory_holds_are_an_error() {
-    use tensor_layout::interop::ndarray::offsets;
-    assert_eq!(offsets(&map("u8[1152921504606846976]")).unwrap_err().code(), "overflow");
-    assert_eq!(offsets(&map("u8[2,3]{0,1}")).unwrap().into_raw_vec_and_offset().0, [0, 2, 4, 1, 3, 5]);
-}
-
 /// Tiles in tiles. Each tile is smaller than the tile around it by a factor of 1.6, and the size cuts every
 /// tile.
 fn tiles_that_do_not_divide(digits: usize) -> (u64, String) {

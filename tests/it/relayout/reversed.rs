@@ -107,7 +107,7 @@ proptest! {
         sizes in prop::collection::vec(1..=5_usize, 0..=4), order: u32, turned: u8, broadcast: bool, tiled: bool,
     ) {
         use ndarray::{ArrayD, Axis, IxDyn, Slice};
-        use tensor_layout::interop::ndarray::{array_from, relayout_array, view as view_of};
+        use tensor_layout::interop::ndarray::{array_from_bytes, relayout_array, view as view_of};
 
         let count = sizes.iter().product::<usize>() as u16;
         let array = ArrayD::from_shape_vec(IxDyn(&sizes), (0..count).collect()).unwrap();
@@ -129,7 +129,7 @@ proptest! {
         let tiles = if tiled { ":T(2,3)" } else { "" };
         let layout: ArrayShape = format!("u16[{}]{{{}{tiles}}}", shape.join(","), order.join(",")).parse().unwrap();
         let buffer = relayout_array(&view, &layout).unwrap();
-        prop_assert_eq!(array_from(&layout, &buffer).unwrap(), view);
+        prop_assert_eq!(array_from_bytes::<u16>(&layout, bytemuck::cast_slice(&buffer)).unwrap(), view);
     }
 }
 
