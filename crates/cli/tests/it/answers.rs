@@ -1,11 +1,11 @@
-//! Pages of commands and their answers: each `$` line of a `console` block is run and must print what follows it.
+//! Pages of commands and their answers: each `$` line of a `console` block is run and prints what follows.
 //!
-//! `printf 'TEXT' |` in front is standard input. Both outputs are shown, the errors last, then a status that the
-//! output does not tell: `error:` and `no:` are 1, clap's hint at `--help` is 2, everything else is 0. `...` stands
-//! for lines that are left out.
+//! `printf 'TEXT' |` in front is standard input. Both outputs are shown, the errors last, then a status that
+//! the output does not tell: `error:` and `no:` are 1, clap's hint at `--help` is 2, everything else is 0.
+//! `...` stands for lines that are left out.
 //!
-//! `TENSOR_LAYOUT_WRITE_PAGES=1 cargo test -p tensor-layout-cli --test it` writes the answers of today into the
-//! pages; read the diff.
+//! `TENSOR_LAYOUT_WRITE_PAGES=1 cargo test -p tensor-layout-cli --test it` writes the answers of today into
+//! the pages; read the diff.
 
 use crate::command_line::{in_repository, run_with_input};
 
@@ -23,7 +23,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Runs the commands of a page, compares what they print with what it shows, and returns how many there are.
+/// Runs the commands of a page, compares what they print with what it shows, and returns their number.
 #[track_caller]
 pub(crate) fn answers(page: &str) -> usize {
     let path = in_repository(page);
