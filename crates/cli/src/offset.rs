@@ -78,14 +78,7 @@ impl Layout {
             Err(error) => error,
         };
         let named = text.parse::<NamedLayout>().ok().filter(|named| named.parts.len() > 1).ok_or(error)?;
-        let end = |axis: usize| {
-            let ends = named.parts.iter().filter_map(|part| {
-                let start = part.slices.get(axis)?.start;
-                start.checked_add(*part.map.sizes().get(axis)?)
-            });
-            ends.max().unwrap_or(0)
-        };
-        let sizes = (0..named.parts.first().map_or(0, |part| part.slices.len())).map(end).collect();
+        let sizes = named.sizes().to_vec();
         let text = named.to_string();
         let part = |part: LayoutPart| Part { layout: part.map.clone().into(), map: part.map, slices: part.slices };
         let blocks = named.blocks().cloned();
