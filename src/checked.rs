@@ -132,19 +132,40 @@ fn bits_of<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(u32::MAX).saturating_mul(8)
 }
 
+/// Refuses an order that does not name each of `rank` axes once. There are as many entries as axes.
+#[inline]
+pub(crate) fn check_permutation(what: &'static str, order: &[usize], rank: usize) -> Result<(), Error> {
+    // Each axis is one bit. An order of up to 64 axes sets one bit for each axis, and needs no search.
+    let seen = order.iter().fold(0_u64, |seen, &axis| {
+        let bit = u32::try_from(axis).ok().filter(|_| axis < rank).and_then(|axis| 1_u64.checked_shl(axis));
+        seen | bit.unwrap_or(0)
+    });
+    if usize::try_from(seen.count_ones()) == Ok(rank) { Ok(()) } else { search_permutation(what, order, rank) }
+}
+
+#[cold]
+fn search_permutation(what: &'static str, order: &[usize], rank: usize) -> Result<(), Error> {
+    let mut seen = SmallVec::<[bool; 8]>::from_elem(false, rank);
+    for (position, &axis) in order.iter().enumerate() {
+        match seen.get_mut(axis) {
+            None => return Err(Error::axis_out_of_range(axis, rank)),
+            Some(true) => return Err(Code::NotAPermutation.at(axis, count(position), 0).about(what)),
+            Some(seen) => *seen = true,
+        }
+    }
+    Ok(())
+}
+
 /// Returns the position of each of `rank` axes in `order`, which must name every axis once.
 pub(crate) fn inverse_permutation(order: &[usize], rank: usize) -> Result<SmallVec<[usize; 8]>, Error> {
     if order.len() != rank {
         return Err(Error::rank_mismatch("axes in the order", rank, order.len()));
     }
-    let mut place_of: SmallVec<[usize; 8]> = SmallVec::from_elem(usize::MAX, rank);
+    check_permutation("the order", order, rank)?;
+    let mut place_of: SmallVec<[usize; 8]> = SmallVec::from_elem(0, rank);
     for (position, &axis) in order.iter().enumerate() {
-        match place_of.get_mut(axis) {
-            None => return Err(Error::axis_out_of_range(axis, rank)),
-            Some(place) if *place != usize::MAX => {
-                return Err(Code::NotAPermutation.at(axis, count(position), 0).about("the order"));
-            }
-            Some(place) => *place = position,
+        if let Some(place) = place_of.get_mut(axis) {
+            *place = position;
         }
     }
     Ok(place_of)

@@ -204,17 +204,7 @@ impl Layout {
     }
 
     pub(crate) fn with_minor_to_major(self, minor_to_major: &[usize]) -> Result<Layout, Error> {
-        let rank = minor_to_major.len();
-        let mut seen: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank);
-        for (position, &axis) in minor_to_major.iter().enumerate() {
-            match seen.get_mut(axis) {
-                None => return Err(Error::axis_out_of_range(axis, rank)),
-                Some(true) => {
-                    return Err(Code::NotAPermutation.at(axis, checked::count(position), 0).about("minor_to_major"));
-                }
-                Some(seen) => *seen = true,
-            }
-        }
+        checked::check_permutation("minor_to_major", minor_to_major, minor_to_major.len())?;
         Ok(Layout { minor_to_major: SmallVec::from_slice(minor_to_major), ..self })
     }
 

@@ -13,7 +13,7 @@ use super::limits::{DeviceLimits, common_multiple};
 use super::report::{Errors, UploadReport};
 use super::split::split_binding;
 use super::tensor::Tensor;
-use super::validate::{Role, UploadBuffer, check_unplaced, validate, validate_description};
+use super::validate::{Role, UploadBuffer, check, validate, validate_description};
 
 /// Buffers for many tensors, and where each tensor is in them, from [`arena`].
 ///
@@ -213,7 +213,7 @@ pub fn pack_buffer(layouts: &[&dyn ToIndexMap], limits: &DeviceLimits) -> Result
 /// the end of its binding.
 fn place(layout: &dyn ToIndexMap, used: u64, role: Role, limits: &DeviceLimits) -> Result<(u64, u64), Error> {
     let tensor = Tensor::of(layout)?;
-    let (report, _) = check_unplaced(&tensor, limits);
+    let (report, _) = check(&tensor, None, limits);
     if report.total_bytes > limits.max_binding {
         return Err(Code::BindingLimit.by(report.total_bytes, limits.max_binding));
     }

@@ -14,7 +14,7 @@ use super::report::{Errors, UploadReport};
 use super::tensor::Tensor;
 #[cfg(doc)]
 use super::validate::validate;
-use super::validate::{Role, UploadBuffer, validate_tensor};
+use super::validate::{Role, UploadBuffer, check, outcome};
 use super::write_units::{Shared, shared_unit};
 
 /// One tensor of a dispatch, with the buffer that it is bound to and the offset in that buffer.
@@ -103,7 +103,7 @@ pub fn validate_bindings(bindings: &[Binding<'_>], limits: &DeviceLimits) -> Vec
     let mut results: Vec<Result<UploadReport, Errors>> = Vec::new();
     for (second, binding) in bindings.iter().enumerate() {
         let result = match &binding.tensor {
-            Ok(tensor) => validate_tensor(tensor, &binding.buffer, limits),
+            Ok(tensor) => outcome(check(tensor, Some(&binding.buffer), limits)),
             Err(error) => Err(Errors::new(vec![error.clone()], UploadReport::of_nothing(limits))),
         };
         let bound = &report_of(&result).bound;

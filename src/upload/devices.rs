@@ -5,6 +5,7 @@ use alloc::borrow::{Cow, ToOwned};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 use core::str::FromStr;
 
 use crate::error::{Code, Error};
@@ -155,14 +156,9 @@ impl DeviceLimits {
     ) -> Result<(DeviceLimits, Vec<String>), Error> {
         let numbers: Vec<(N, u64)> = numbers.into_iter().collect();
         let known = |row: &Row, name: &str| aliases(row[4]).any(|(alias, _)| alias == name);
-        let mut best: Option<(usize, Row)> = None;
-        for row in rows() {
-            let count = numbers.iter().filter(|(name, _)| known(&row, name.as_ref())).count();
-            if count > best.map_or(0, |(most, _)| most) {
-                best = Some((count, row));
-            }
-        }
-        let (_, row) = best.ok_or_else(|| unknown_limits("a list of numbers of a device"))?;
+        let count = |row: &Row| numbers.iter().filter(|(name, _)| known(row, name.as_ref())).count();
+        let best = rows().min_by_key(|row| Reverse(count(row))).filter(|row| count(row) > 0);
+        let row = best.ok_or_else(|| unknown_limits("a list of numbers of a device"))?;
         let (mut limits, mut ignored) = (named(row[0])?, Vec::new());
         for (name, number) in &numbers {
             if known(&row, name.as_ref()) {

@@ -6,7 +6,7 @@ use crate::checked::{self, Dims, Exact, wide_product};
 use crate::element::{BlockType, DataType};
 use crate::error::Error;
 use crate::map::{IndexMap, LayoutClass, StorageRule, ToIndexMap};
-use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags};
+use crate::strided::{BufferTensorDesc, OVERLAP_WORK_LIMIT, Overlap, Owns, TensorFlags, set_free_strides};
 
 use super::limits::{DeviceLimits, binding_unit, whole_elements};
 use super::write_units::bits_in_units;
@@ -67,15 +67,10 @@ impl<'a> Tensor<'a> {
         match self {
             Tensor::Strided(desc, _) => Some(Dims::from_slice(desc.strides())),
             Tensor::Mapped(map, _) => {
-                // The strides of axes of size 1 are unused. Each gets the stride that continues the axes
-                // after it, which obeys every rule that the strides of these axes obey.
-                let (sizes, mut strides, mut next) = (map.sizes(), Dims::from_vec(map.strides()?), 1_u64);
-                for (stride, &size) in strides.iter_mut().zip(sizes).rev() {
-                    if size == 1 {
-                        *stride = next;
-                    }
-                    next = stride.saturating_mul(size);
-                }
+                // The stride of an axis of size 1 is unused. It gets the stride that continues the axes after it,
+                // which obeys every rule that the strides of these axes obey.
+                let mut strides = Dims::from_vec(map.strides()?);
+                set_free_strides(map.sizes(), &mut strides, |_, inside, _| inside);
                 Some(strides)
             }
         }

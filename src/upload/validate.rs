@@ -97,21 +97,32 @@ pub fn validate<L: ToIndexMap + ?Sized>(
     buffer: &UploadBuffer,
     limits: &DeviceLimits,
 ) -> Result<UploadReport, Errors> {
-    validate_tensor(&tensor(layout, limits)?, buffer, limits)
+    outcome(check(&tensor(layout, limits)?, Some(buffer), limits))
 }
 
-pub(super) fn validate_tensor(
+pub(super) fn outcome((report, errors): (UploadReport, Vec<Error>)) -> Result<UploadReport, Errors> {
+    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
+}
+
+/// Makes all checks of a tensor, or those that need no buffer.
+pub(super) fn check(
     tensor: &Tensor<'_>,
-    buffer: &UploadBuffer,
+    buffer: Option<&UploadBuffer>,
     limits: &DeviceLimits,
-) -> Result<UploadReport, Errors> {
+) -> (UploadReport, Vec<Error>) {
     let mut errors = Vec::new();
     check_description(tensor, limits, &mut errors);
-    let mut report = check_binding(tensor, Some(buffer), limits, &mut errors);
-    if check_role(tensor, buffer.role, &mut errors) {
-        check_written(tensor, buffer.offset, limits, (&mut report, &mut errors));
+    let mut report = check_binding(tensor, buffer, limits, &mut errors);
+    if let Some(output) = buffer.filter(|buffer| buffer.role == Role::Output) {
+        if tensor.is_owned() {
+            errors.push(Code::OwnedOutput.by(0, 0));
+        }
+        match tensor.check_output() {
+            Ok(()) => check_written(tensor, output.offset, limits, (&mut report, &mut errors)),
+            Err(error) => errors.push(error),
+        }
     }
-    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
+    (report, errors)
 }
 
 /// Finds what an output writes beside its elements. No two indices share an offset, so that the gaps are all
@@ -182,15 +193,7 @@ fn check_written(
 /// # Ok::<(), tensor_layout::Error>(())
 /// ```
 pub fn validate_description<L: ToIndexMap + ?Sized>(layout: &L, limits: &DeviceLimits) -> Result<UploadReport, Errors> {
-    let (report, errors) = check_unplaced(&tensor(layout, limits)?, limits);
-    if errors.is_empty() { Ok(report) } else { Err(Errors::new(errors, report)) }
-}
-
-/// Makes the checks of a tensor that is not in a buffer yet.
-pub(super) fn check_unplaced(tensor: &Tensor<'_>, limits: &DeviceLimits) -> (UploadReport, Vec<Error>) {
-    let mut errors = Vec::new();
-    check_description(tensor, limits, &mut errors);
-    (check_binding(tensor, None, limits, &mut errors), errors)
+    outcome(check(&tensor(layout, limits)?, None, limits))
 }
 
 pub(super) fn tensor<'a, L: ToIndexMap + ?Sized>(layout: &'a L, limits: &DeviceLimits) -> Result<Tensor<'a>, Errors> {
@@ -315,23 +318,6 @@ fn check_binding(
         warnings: (byte_index_width > index_width).then_some(wide).into_iter().collect(),
         copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
         ..UploadReport::of_nothing(limits)
-    }
-}
-
-/// Checks the tensor as an output. Returns true for an output in which no two indices share an offset.
-fn check_role(tensor: &Tensor<'_>, role: Role, errors: &mut Vec<Error>) -> bool {
-    if role != Role::Output {
-        return false;
-    }
-    if tensor.is_owned() {
-        errors.push(Code::OwnedOutput.by(0, 0));
-    }
-    match tensor.check_output() {
-        Ok(()) => true,
-        Err(error) => {
-            errors.push(error);
-            false
-        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::checked::{self, Dims, ELEMENTS, Exact};
 use crate::error::{Code, Error};
 use crate::strided::BufferTensorDesc;
 use crate::strided::axes::packed_strides;
+use crate::strided::free_strides::set_free_strides;
 use crate::strided::integers::{Integer, sizes_of};
 use alloc::format;
 
@@ -81,21 +82,8 @@ impl BufferTensorDesc {
                 }
             }
         }
-        settle_unit_strides(&view.sizes, &mut view.strides);
+        set_free_strides(&view.sizes, &mut view.strides, |_, inside, _| inside);
         // Every element keeps its offset, so the number of elements and the largest offset do not change.
         Ok(view.checked())
-    }
-}
-
-/// Gives axes of size 1 the stride that a packed tensor would have there. No element uses this stride, but
-/// some readers look at it.
-fn settle_unit_strides(sizes: &[u64], strides: &mut [u64]) {
-    let mut next = 1_u64;
-    for (&size, stride) in sizes.iter().zip(strides).rev() {
-        if size == 1 {
-            *stride = next;
-        } else {
-            next = stride.checked_mul(size).unwrap_or(0);
-        }
     }
 }
