@@ -92,6 +92,9 @@ pub enum ErrorKind {
     Overlap,
     /// A device does not accept the tensor, the buffer or the binding.
     DeviceLimit,
+    /// What a check accepts and a caller should look at:
+    /// [`UploadReport::warnings`](crate::upload::UploadReport::warnings).
+    Warning,
 }
 
 impl Error {

@@ -203,4 +203,16 @@ rows! {
         "no_pieces" NoPieces
             "a piece of at most {value} bytes cannot be followed by one that begins at a multiple of {limit}";
     }
+    Warning {
+        "gaps_may_be_overwritten" GapsMayBeOverwritten
+            "the device may overwrite the {what} between the elements of this output: if they are not its own padding, say so, with \
+             `as_part` or a base offset"
+            "An output that has its buffer to itself has gaps between its elements. The value is their number of bits.";
+        "whole_units_written" WholeUnitsWritten
+            "the device writes whole units of {limit} bytes: a shader keeps the {what} around these elements only if it reads a unit, \
+             changes its own part and writes it back, or stores narrower types where the device has them (`write_granularity=1`)"
+            "Units of memory hold bits of an output and bits around it. The value is the most bits around it.";
+        "wide_byte_offsets" WideByteOffsets
+            "offsets fit {what} in elements and need {found} in bytes: a kernel that multiplies by the size of an element first overflows";
+    }
 }

@@ -7,7 +7,7 @@
 //! | [`AnyLayout`] | the text of its descriptor or shape; an index map has none and is refused |
 //! | [`BufferTensorDesc`] | its fields: `{"data_type":"f32","sizes":[2,3],"strides":[5,1]}` and, where they are not the default, `base_offset`, `flags`, `total_tensor_size_in_bytes`, `base_offset_alignment` |
 //! | [`Padding`](crate::relayout::Padding) | `"keep"`, `"zero"` or the bits of an element, `"0x7f"` |
-//! | [`Error`] and [`Warning`](crate::upload::Warning), written only | `code` and `message`, and for some errors `axis`, `value` and `limit` |
+//! | [`Error`], written only | `code` and `message`, and for some errors `axis`, `value` and `limit` |
 //! | [`UploadReport`](crate::upload::UploadReport) and [`Errors`](crate::upload::Errors), written only | their fields, and the errors as a list beside the report |
 //! | [`DeviceLimits`](crate::upload::DeviceLimits), [`UploadBuffer`](crate::upload::UploadBuffer) | their fields, where a missing limit has the value of [`DeviceLimits::none`](crate::upload::DeviceLimits::none) |
 //!
@@ -46,7 +46,7 @@ use crate::map::LayoutClass;
 use crate::relayout::{KernelLevel, Padding};
 use crate::strided::{AxisOrder, BufferTensorDesc, IndexWidth, Owns, Slice, Slices, TensorFlags};
 use crate::tiled::{ArrayShape, Extent, Layout, Shape, SplitConfig, Tile, TileSize, TpuGeneration, UnboundedArray};
-use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, Warning, limit_fields};
+use crate::upload::{DeviceLimits, FeatureLevel, TypeLimits, limit_fields};
 
 /// Reads a string, borrowed or owned, and parses the string by `FromStr`.
 struct Text<T>(PhantomData<T>);
@@ -259,7 +259,7 @@ impl<'de> Deserialize<'de> for DeviceLimits {
     }
 }
 
-/// An error or a warning: a code for programs, a sentence for people, and the numbers of the broken rule.
+/// An error: a code for programs, a sentence for people, and the numbers of the broken rule.
 #[derive(::serde::Serialize)]
 struct Finding {
     code: &'static str,
@@ -276,13 +276,6 @@ impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (code, message) = (self.code(), self.to_string());
         Finding { code, message, axis: self.axis(), value: self.value(), limit: self.limit() }.serialize(serializer)
-    }
-}
-
-impl Serialize for Warning {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (code, message) = (self.code(), self.to_string());
-        Finding { code, message, axis: None, value: None, limit: None }.serialize(serializer)
     }
 }
 

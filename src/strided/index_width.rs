@@ -32,7 +32,7 @@ impl IndexWidth {
     /// Every width, the narrowest first.
     pub const ALL: [IndexWidth; 3] = [IndexWidth::I32, IndexWidth::U32, IndexWidth::U64];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             IndexWidth::I32 => "i32",
             IndexWidth::U32 => "u32",

@@ -47,7 +47,7 @@ pub(crate) use limits::limit_fields;
 #[cfg(feature = "plan")]
 pub use limits::read_size;
 pub use limits::{DeviceLimits, TypeLimits};
-pub use report::{Errors, UploadReport, Warning};
+pub use report::{Errors, UploadReport};
 pub use scaled::ScaledTensor;
 pub use split::{BindingPiece, split_binding};
 pub use suggest::{Suggestion, suggest};

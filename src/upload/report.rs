@@ -1,5 +1,5 @@
-//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Warning`: facts that a
-//! check accepts. `Errors`: all errors of a check.
+//! `UploadReport`: every number of a check, from the descriptor to the bound range. `Errors`: all errors of a
+//! check.
 
 use crate::checked::Exact;
 use alloc::borrow::Cow;
@@ -11,7 +11,7 @@ use core::fmt;
 use core::ops::Range;
 
 use crate::element::DataType;
-use crate::error::{Error, counted};
+use crate::error::{Code, Error, counted};
 use crate::strided::IndexWidth;
 
 use super::limits::DeviceLimits;
@@ -84,8 +84,9 @@ pub struct UploadReport {
     /// The number of elements between the start of the binding and index 0. A shader adds this number to the
     /// offset that it computes from sizes and strides. The number is 0 for a device that is given strides.
     pub base_offset: u64,
-    /// Facts that the caller should know, although they are no errors.
-    pub warnings: Vec<Warning>,
+    /// Facts that the caller should know, although they are no errors: sentences of the kind
+    /// [`ErrorKind::Warning`](crate::ErrorKind::Warning).
+    pub warnings: Vec<Error>,
     /// In how many copies of at most [`DeviceLimits::max_copy`](super::DeviceLimits::max_copy) bytes the CPU
     /// slice goes to the device.
     pub copies: u64,
@@ -161,7 +162,7 @@ impl fmt::Display for UploadReport {
             false => writeln!(f, "padding to zero  {:?}", self.padding)?,
         }
         if self.gap_bits > 0 {
-            let in_units = |warning: &Warning| matches!(warning, Warning::WholeUnits { .. });
+            let in_units = |warning: &Error| warning.code() == Code::WholeUnitsWritten.row().code;
             let kept = match self.overwrites_gaps {
                 true => "the device may overwrite them",
                 false if self.warnings.iter().any(in_units) => "some share a unit of memory with elements",
@@ -188,86 +189,8 @@ impl fmt::Display for UploadReport {
     }
 }
 
-/// A fact that a device accepts but that a caller should know: see
-/// [`UploadReport::warnings`](super::UploadReport::warnings).
-///
-/// `Display` writes the warning as a sentence.
-///
-/// ```
-/// use tensor_layout::upload::{validate, UploadBuffer, DeviceLimits, Role, Warning};
-/// use tensor_layout::BufferTensorDesc;
-///
-/// // Rows of 3, 4 apart: padding of its own, or the columns of someone else?
-/// let rows: BufferTensorDesc = "f32[2,3]:[4,1]".parse()?;
-/// let report = validate(&rows, &UploadBuffer::new(28, 0, Role::Output), &DeviceLimits::directml())?;
-/// let [warning @ Warning::GapsOverwritten { bits: 32 }] = &report.warnings[..] else { panic!() };
-/// assert_eq!(warning.code(), "gaps_may_be_overwritten");
-/// # Ok::<(), tensor_layout::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Warning {
-    /// The device may overwrite the bits between the elements of an output that has its buffer to itself.
-    GapsOverwritten {
-        /// The number of bits between the elements.
-        bits: u128,
-    },
-    /// The device writes whole units of memory. A shader that writes narrower elements writes the bits around
-    /// them as well, and keeps them only if it reads them first.
-    WholeUnits {
-        /// The most bits around the elements in the units that hold elements.
-        bits: u128,
-        /// The size of a unit, in bytes.
-        unit: u64,
-    },
-    /// A kernel that computes offsets in bytes needs a wider integer type than a kernel that computes them in
-    /// elements.
-    WideByteOffsets {
-        /// The type for offsets in elements.
-        elements: IndexWidth,
-        /// The type for offsets in bytes.
-        bytes: IndexWidth,
-    },
-}
-
-impl Warning {
-    /// A stable code for the kind of warning.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Warning::GapsOverwritten { .. } => "gaps_may_be_overwritten",
-            Warning::WholeUnits { .. } => "whole_units_written",
-            Warning::WideByteOffsets { .. } => "wide_byte_offsets",
-        }
-    }
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Warning::GapsOverwritten { bits } => write!(
-                f,
-                "the device may overwrite the {} between the elements of this output: if they are not its own padding, say so, with \
-                 `as_part` or a base offset",
-                in_bytes(*bits)
-            ),
-            Warning::WholeUnits { bits, unit } => write!(
-                f,
-                "the device writes whole units of {unit} bytes: a shader keeps the {} around these elements only if it reads a unit, \
-                 changes its own part and writes it back, or stores narrower types where the device has them (`write_granularity=1`)",
-                in_bytes(*bits)
-            ),
-            Warning::WideByteOffsets { elements, bytes } => write!(
-                f,
-                "offsets fit {elements} in elements and need {bytes} in bytes: a kernel that multiplies by the size of an element first \
-                 overflows"
-            ),
-        }
-    }
-}
-
 /// Formats a number of bits, in bytes if it is a multiple of 8.
-fn in_bytes(bits: u128) -> String {
+pub(super) fn in_bytes(bits: u128) -> String {
     if bits.is_multiple_of(8) { counted(bits.div_euclid(8), "byte") } else { counted(bits, "bit") }
 }
 

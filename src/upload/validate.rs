@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::limits::{DeviceLimits, byte_of, common_multiple};
-use super::report::{Errors, UploadReport, Warning};
+use super::report::{Errors, UploadReport, in_bytes};
 use super::strides::{bits_to, check_strides};
 use super::tensor::Tensor;
 
@@ -161,9 +161,10 @@ fn check_written(
     if report.overwrites_gaps && others > 0 {
         errors.push(Code::GapsOverwritten.by(bits_to(Some(others.div_ceil(8))), 0));
     } else if report.overwrites_gaps {
-        report.warnings.push(Warning::GapsOverwritten { bits: own });
+        report.warnings.push(Code::GapsMayBeOverwritten.by(bits_to(Some(own)), 0).about(in_bytes(own)));
     } else if own.max(others) > 0 {
-        report.warnings.push(Warning::WholeUnits { bits: own.max(others), unit });
+        let bits = own.max(others);
+        report.warnings.push(Code::WholeUnitsWritten.by(bits_to(Some(bits)), unit).about(in_bytes(bits)));
     }
 }
 
@@ -297,7 +298,7 @@ fn check_binding(
     errors.extend(broken.map(|(_, code, value, limit)| code.by(value, limit).and(start)));
     let index_width = IndexWidth::for_elements(elements);
     let byte_index_width = IndexWidth::for_elements(exact_bytes).max(index_width);
-    let wide = Warning::WideByteOffsets { elements: index_width, bytes: byte_index_width };
+    let wide = || Code::WideByteOffsets.because(index_width.name(), byte_index_width.name());
     UploadReport {
         data_type: tensor.data_type(),
         element_count: count,
@@ -315,7 +316,7 @@ fn check_binding(
         index_width,
         byte_index_width,
         base_offset: tensor.base_offset().saturating_sub(base),
-        warnings: (byte_index_width > index_width).then_some(wide).into_iter().collect(),
+        warnings: (byte_index_width > index_width).then(wide).into_iter().collect(),
         copies: exact_bytes.div_ceil(limits.max_copy.minus(limits.max_copy.modulo(multiple)).max(1)),
         ..UploadReport::of_nothing(limits)
     }

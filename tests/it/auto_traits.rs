@@ -87,7 +87,6 @@ fn public_types_are_send_and_sync() {
     shared::<upload::Suggestion>();
     shared::<upload::TypeLimits>();
     shared::<upload::UploadReport>();
-    shared::<upload::Warning>();
     shared::<bridge::AnyLayout>();
     shared::<tensor_layout_text::Line>();
     shared::<tensor_layout_text::Notated>();
